@@ -178,8 +178,7 @@ static void fill_layout(struct ior_test *t, int tasks)
         .tasks = tasks,
         .shared = !o->file_per_task,
     };
-    t->data.content.layout = &t->layout;
-    t->data.content.by_block = o->random_offset >= 2 && t->layout.shared;
+    t->data.by_block = o->random_offset >= 2 && t->layout.shared;
 }
 
 /* Repetitions whose files are there at once. */
@@ -238,7 +237,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
 
     weir_par_renumber(&par, o->nodes, o->node0_tasks);
     fill_phases(o);
-    if (check_packet(o, &t->data.content.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
+    if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
         check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
         parse_memory(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(t, &par, err) < 0))

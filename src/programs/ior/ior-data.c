@@ -9,52 +9,53 @@
 
 #include "par/reduce.h"
 
-/* The data of a task in the file at path are next; ours: this run writes them. */
-static void weir_data_begin(struct weir_data *c, int task, int repetition, const char *path,
-                     bool ours)
-{
-    memset(&c->seen, 0, sizeof(c->seen));
-    c->unit_known = ours;
-    c->unit.repetition = (uint32_t)repetition;
-    c->unit.writer = (uint32_t)task;
-    c->unit.file = weir_signature_file(path);
-}
-
 /* A phase begins: the owner of its data and its file are known. */
 static void begin_data(struct weir_run *run, struct ior_test *t)
 {
     t->damage.n = 0;
     memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
-    weir_data_begin(&t->data.content, t->pass.owner, run->repetition,
-                    weir_str_text(&t->use.path), t->o->write);
+    memset(&t->data.seen, 0, sizeof(t->data.seen));
+    t->data.unit_known = t->o->write;
+    t->data.unit.repetition = (uint32_t)run->repetition;
+    t->data.unit.writer = (uint32_t)t->pass.owner;
+    t->data.unit.file = weir_signature_file(weir_str_text(&t->use.path));
 }
 
-/* With by_block: take the data of the task that owns the block at offset off. True: it is another task
- * than before, and the caller makes the base pattern. */
-static bool weir_data_take_owner(struct weir_data *c, uint64_t off)
+static bool is_signed(const struct ior_test *t)
 {
+    return t->data.pattern.packet == WEIR_PACKET_SIGNATURE;
+}
+
+/* With -z -z: take the data of the task that owns the block at offset off. True: it is another task
+ * than before, and the caller makes the base pattern. */
+static bool take_owner(struct ior_test *t, uint64_t off)
+{
+    struct ior_data *d = &t->data;
     int owner;
 
-    if (!c->by_block)
+    if (!d->by_block)
         return false;
-    owner = (int)(off / c->layout->block % (uint64_t)c->layout->tasks);
-    if (owner == c->pattern.rank)
+    owner = (int)(off / t->layout.block % (uint64_t)t->layout.tasks);
+    if (owner == d->pattern.rank)
         return false;
-    c->pattern.rank = owner;
-    c->unit.writer = (uint32_t)owner;
+    d->pattern.rank = owner;
+    d->unit.writer = (uint32_t)owner;
     return true;
 }
 
-/* Is the transfer at offset off right? Else *d says how it is wrong. */
-static bool weir_data_check(struct weir_data *c, const void *buf, size_t len, uint64_t off,
-                     struct weir_data_damage *d)
+/* Is the transfer at offset off right? Else *out says how it is wrong. */
+static bool is_right(struct ior_test *t, const void *buf, uint64_t off,
+                     struct weir_data_damage *out)
 {
-    weir_data_take_owner(c, off);
-    if (weir_data_is_signed(c))
-        return weir_signature_check(&c->unit, c->unit_known, buf, len, off, &c->seen, d);
-    if (weir_pattern_is_right(&c->pattern, buf, len, off))
+    struct ior_data *d = &t->data;
+    size_t len = t->extent.transfer;
+
+    take_owner(t, off);
+    if (is_signed(t))
+        return weir_signature_check(&d->unit, d->unit_known, buf, len, off, &d->seen, out);
+    if (weir_pattern_is_right(&d->pattern, buf, len, off))
         return true;
-    weir_damage_of_pattern(&c->pattern, c->layout, buf, len, off, d);
+    weir_damage_of_pattern(&d->pattern, &t->layout, buf, len, off, out);
     return false;
 }
 
@@ -62,7 +63,7 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
 {
     struct weir_data_damage d;
 
-    if (weir_data_check(&t->data.content, buf, t->extent.transfer, off, &d))
+    if (is_right(t, buf, off, &d))
         return true;
     t->damage.kinds[d.kind]++;
     if (t->damage.n < IOR_DAMAGE_SHOWN)
@@ -119,7 +120,7 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
  * ranks. */
 static uint64_t find_older(struct weir_run *run, struct ior_test *t)
 {
-    const struct weir_signature_seen *seen = &t->data.content.seen;
+    const struct weir_signature_seen *seen = &t->data.seen;
     int64_t newest = (int64_t)seen->run, rep = -1;
     uint64_t older = seen->older;
 
@@ -139,37 +140,29 @@ struct line {
     char text[4600];
 };
 
-/* Append where and how a transfer is wrong. */
-static void weir_data_describe(const struct weir_data *c, const struct weir_data_damage *d,
-                        struct weir_str *out)
-{
-    bool units = weir_data_is_signed(c);
-
-    weir_str_addf(out,
-                  "byte %" PRIu64 ": %s: expected 0x%016" PRIx64 ", found 0x%016" PRIx64
-                  "; %" PRIu64 " wrong pieces of %d bytes in the transfer at %" PRIu64,
-                  d->byte, weir_damage_name(d->kind), d->expect, d->got, d->pieces,
-                  units ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
-    if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
-        weir_str_addf(out,
-                      "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
-                      ", offset %" PRIu64 "%s",
-                      d->found.run, d->found.repetition, d->found.writer, d->found.off,
-                      d->found.file == c->unit.file
-                          ? ""
-                          : ", a file of another name (the name is a part of the signature)");
-}
-
+/* Where and how a transfer is wrong; a longer line is cut at its end. */
 static void describe(const struct weir_run *run, const struct ior_test *t,
                      const struct weir_data_damage *d, struct line *out)
 {
+    bool units = is_signed(t);
     struct weir_str s = { 0 };
 
-    weir_str_addf(&s, "rank %d on %s: '%s', ", run->par.rank, run->par.host,
-                  weir_str_text(&t->use.path));
-    weir_data_describe(&t->data.content, d, &s);
-    snprintf(out->text, sizeof(out->text), "%s",
-             weir_str_words(&s)); /* a longer line is cut at its end */
+    weir_str_addf(&s,
+                  "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64
+                  ", found 0x%016" PRIx64 "; %" PRIu64
+                  " wrong pieces of %d bytes in the transfer at %" PRIu64,
+                  run->par.rank, run->par.host, weir_str_text(&t->use.path), d->byte,
+                  weir_damage_name(d->kind), d->expect, d->got, d->pieces,
+                  units ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
+    if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
+        weir_str_addf(&s,
+                      "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
+                      ", offset %" PRIu64 "%s",
+                      d->found.run, d->found.repetition, d->found.writer, d->found.off,
+                      d->found.file == t->data.unit.file
+                          ? ""
+                          : ", a file of another name (the name is a part of the signature)");
+    snprintf(out->text, sizeof(out->text), "%s", weir_str_words(&s));
     weir_str_free(&s);
 }
 
@@ -205,7 +198,7 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
 {
     int rc;
 
-    if (weir_data_is_signed(&t->data.content) && !t->data.content.unit_known && t->pass.verify)
+    if (is_signed(t) && !t->data.unit_known && t->pass.verify)
         rec->wrong_sum += find_older(run, t);
     if (rec->wrong_sum == 0)
         return 0;
@@ -215,7 +208,7 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
     if (rc < 0 && err)
         err->code = WEIR_EDATA; /* --warningAsErrors */
     weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature",
-              t->data.signature, t->data.signature);
+              t->data.pattern.signature, t->data.pattern.signature);
     note_kinds(run, t);
     note_first(run, t);
     return rc;
@@ -223,28 +216,26 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
 
 void ior_new_signature(struct ior_test *t, uint32_t signature)
 {
-    t->data.signature = signature;
-    t->data.content.pattern.signature = signature;
+    t->data.pattern.signature = signature;
     for (int i = 0; i < t->data.lanes; i++)
-        weir_pattern_base(&t->data.content.pattern, t->data.buf[i], t->extent.transfer);
+        weir_pattern_base(&t->data.pattern, t->data.buf[i], t->extent.transfer);
 }
 
-/* Make n transfers of len bytes, for the offsets off; their buffers hold the base pattern. */
-static void weir_data_make(const struct weir_data *c, void *const *buf, size_t len,
-                    const uint64_t *off, int n)
+/* Make the transfers at the next offsets; their buffers hold the base pattern. */
+static void make_data(struct ior_test *t)
 {
-    if (!weir_data_is_signed(c)) {
-        weir_pattern_stamp_many(&c->pattern, buf, len, off, n);
-        return;
-    }
-    for (int i = 0; i < n; i++)
-        weir_signature_fill(&c->unit, buf[i], len, off[i]);
+    struct ior_data *d = &t->data;
+
+    if (!is_signed(t))
+        weir_pattern_stamp_many(&d->pattern, d->buf, t->extent.transfer, d->off, d->lanes);
+    for (int i = 0; is_signed(t) && i < d->lanes; i++)
+        weir_signature_fill(&d->unit, d->buf[i], t->extent.transfer, d->off[i]);
 }
 
 bool ior_data_ahead(struct ior_test *t)
 {
-    bool moves = false, varies = weir_pattern_varies(&t->data.content.pattern);
-    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !weir_data_varies(&t->data.content);
+    bool moves = false, varies = weir_pattern_varies(&t->data.pattern);
+    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !ior_data_varies(&t->data);
 
     t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
     for (int i = 0; i < t->data.filled; i++)
@@ -252,12 +243,11 @@ bool ior_data_ahead(struct ior_test *t)
     t->data.next = 0;
     if (!writes || alike)
         return false;
-    if (weir_data_take_owner(&t->data.content, t->data.off[0])) {
+    if (take_owner(t, t->data.off[0])) {
         moves = true;
-        weir_pattern_base(&t->data.content.pattern, t->data.buf[0], t->extent.transfer);
+        weir_pattern_base(&t->data.pattern, t->data.buf[0], t->extent.transfer);
     }
     if (varies)
-        weir_data_make(&t->data.content, t->data.buf, t->extent.transfer, t->data.off,
-                       t->data.lanes);
+        make_data(t);
     return varies || moves;
 }

@@ -26,7 +26,7 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
                          struct weir_err *err)
 {
     t->pass.dir = dir;
-    t->data.content.pattern.rank = t->pass.owner;
+    t->data.pattern.rank = t->pass.owner;
     if (ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->use.mount : t->use.owner_mount,
                       t->pass.owner, run->repetition, &t->use.path, err) < 0)
         return -1;
@@ -64,7 +64,7 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
         return -1;
     t->pass.verify =
         (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */
-    ior_new_signature(t, t->data.signature);
+    ior_new_signature(t, t->data.pattern.signature);
     return ior_begin_offsets(run, t, err);
 }
 
@@ -198,7 +198,7 @@ int ior_queue_begin(struct ior_test *t, struct weir_err *err)
 {
     const struct weir_extent *x = &t->extent;
     bool copies =
-        weir_data_varies(&t->data.content) || t->o->check_write || ior_wants_read(t->o);
+        ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o);
 
     return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
                             copies ? x->transfer : 0, err);
@@ -238,7 +238,7 @@ static void *write_from(struct weir_run *run, struct ior_test *t, const struct w
 {
     void *buf;
 
-    if (!weir_data_varies(&t->data.content)) /* else each request has a copy */
+    if (!ior_data_varies(&t->data)) /* else each request has a copy */
         return t->data.buf[0];
     buf = weir_queue_buffer(&t->queue, r);
     memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);

@@ -106,7 +106,7 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
                                     [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
                                     [WEIR_PACKET_RANDOM] = 'r',
                                     [WEIR_PACKET_SIGNATURE] = 's' };
-    const char letter[2] = { letters[t->data.content.pattern.packet], '\0' };
+    const char letter[2] = { letters[t->data.pattern.packet], '\0' };
     struct weir_report *r = &run->report;
 
     if (strcmp(name, "testID") == 0)
@@ -123,7 +123,7 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
         weir_report_int(r, readers, name,
                         t->o->memory_per_node ? t->memory.bytes * run->par.per_node_max : 0);
     else if (strcmp(name, "dataPacketType") == 0)
-        weir_report_int(r, readers, name, t->data.content.pattern.packet);
+        weir_report_int(r, readers, name, t->data.pattern.packet);
     else if (strcmp(name, "data packet type") == 0)
         weir_report_str(r, readers, name, letter);
     else

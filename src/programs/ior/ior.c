@@ -98,7 +98,7 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
 static int take_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->data.lanes = 1;
-    if (t->data.content.pattern.packet == WEIR_PACKET_RANDOM &&
+    if (t->data.pattern.packet == WEIR_PACKET_RANDOM &&
         t->o->random_offset < 2) /* see by_block */
         t->data.lanes = t->extent.transfer * WEIR_LANES <= AHEAD_BYTES ? WEIR_LANES : 1;
     for (int i = 0; i < t->data.lanes; i++)
@@ -165,8 +165,8 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
 
     /* Stands in for a signature that was not given. Of -l signature: later runs have larger
      * numbers. */
-    t->data.content.unit.run = weir_clock_day_ns(&run->par);
-    t->begun_s = (uint32_t)(t->data.content.unit.run / WEIR_NS_PER_S);
+    t->data.unit.run = weir_clock_day_ns(&run->par);
+    t->begun_s = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S);
     if (ior_find_elsewhere(run, t, err) < 0 ||
         weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
         return -1;
@@ -182,7 +182,7 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
     (void)err;
     if (sig == 0)
         sig = t->begun_s + (uint32_t)run->repetition;
-    t->data.content.pattern.rank = run->par.rank;
+    t->data.pattern.rank = run->par.rank;
     ior_new_signature(t, sig);
     t->results.written = UINT64_MAX;
     t->damage.dirty = t->results.wrote_short = false;
@@ -298,7 +298,7 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     struct ior_test *t = state;
     const struct ior_options *o = t->o;
-    enum weir_packet packet = t->data.content.pattern.packet;
+    enum weir_packet packet = t->data.pattern.packet;
 
     f->path = o->test_file;
     f->planned_bytes = (double)o->block * (double)o->segments * run->par.size;

@@ -36,36 +36,25 @@ struct ior_options {
 #define IOR_OFFSETS_AHEAD 64
 _Static_assert(IOR_OFFSETS_AHEAD >= WEIR_LANES, "each lane has an offset");
 
-/* The data of the transfers of a file: a pattern, or units with a signature. */
-struct weir_data {
+/* The data of the transfers: a pattern, or units with a signature. */
+struct ior_data {
     struct weir_pattern pattern;
-    const struct weir_layout *layout; /* of the file */
-    bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
-                    * is right after any number of writers, in any order */
     struct weir_signature unit; /* where the packet of the pattern is SIGNATURE */
     bool unit_known;            /* run and repetition of the data are ours */
     struct weir_signature_seen seen;
-};
-
-static inline bool weir_data_is_signed(const struct weir_data *c)
-{
-    return c->pattern.packet == WEIR_PACKET_SIGNATURE;
-}
-
-/* Do the data change from one transfer to the next? */
-static inline bool weir_data_varies(const struct weir_data *c)
-{
-    return c->by_block || weir_pattern_varies(&c->pattern);
-}
-
-struct ior_data {
-    struct weir_data content;
-    uint32_t signature;
+    bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
+                    * is right after any number of writers, in any order */
     void *buf[WEIR_LANES];
     uint64_t off[IOR_OFFSETS_AHEAD]; /* of the transfers that come next */
-    int lanes, next,
-        filled; /* buffers; the transfer that comes next in 'off', how many there are */
+    int lanes;                       /* buffers */
+    int next, filled;                /* the transfer that comes next in 'off', how many there are */
 };
+
+/* Do the data change from one transfer to the next? */
+static inline bool ior_data_varies(const struct ior_data *d)
+{
+    return d->by_block || weir_pattern_varies(&d->pattern);
+}
 
 #define IOR_DAMAGE_SHOWN 10
 
