@@ -4,7 +4,6 @@
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "par/reduce.h"

@@ -5,7 +5,6 @@
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "par/agree.h"
 
@@ -141,7 +140,7 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
                                 is_read ? WEIR_FILE_READ : WEIR_FILE_WRITE, err);
 }
 
-int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+static int list_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     struct namer n = { .o = opt, .step = 1, .tasks = tasks };
     const char *list = n.o->test_file ? n.o->test_file : "";
@@ -281,7 +280,7 @@ static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct we
     return rc;
 }
 
-int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
+static int remove_files(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
     int rc = 0;
@@ -297,3 +296,41 @@ int ior_remove(struct weir_run *run, void *state, struct weir_err *err)
         rc = -1;
     return rc;
 }
+
+/* With -k files are kept, with -K those whose data were wrong. */
+static bool keeps(const void *state)
+{
+    const struct ior_test *t = state;
+
+    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
+}
+
+static void report_removal(struct weir_run *run, void *state, double seconds)
+{
+    struct ior_test *t = state;
+
+    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
+    ior_report_remove(run, seconds);
+}
+
+/* Each repetition of -m has its own files. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct ior_test *t = state;
+    const struct ior_options *o = t->o;
+    struct weir_err ignored = WEIR_ERR_INIT;
+
+    if (i >= (o->multi_file ? o->run.repetitions : 1) || (!o->file_per_task && run->par.rank != 0))
+        return false;
+    return ior_file_name(o, t->use.mount, run->par.rank, i, path, &ignored) == 0;
+}
+
+const struct weir_made ior_made = {
+    .files = list_files,
+    .target = target,
+    .existing =
+        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .keeps = keeps,
+    .remove = remove_files,
+    .removed = report_removal,
+};

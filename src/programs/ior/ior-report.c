@@ -8,28 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/node/machine.h"
 #include "base/options/option.h"
 #include "base/size.h"
 #include "engine/about/banner.h"
 #include "engine/about/provenance.h"
-#include "engine/observe/gather.h"
 #include "engine/place/usage.h"
+#include "par/agree.h"
 
 #define KEY_WIDTH 20 /* of facts in the text */
 
-#define TRACE_LEVEL 3
-#define MORE_LEVEL 4
-
-static bool traces(const struct weir_run *run)
-{
-    return run->log.verbose >= TRACE_LEVEL;
-}
-
 static void trace_environment(struct weir_run *run)
 {
-    if (!traces(run) || run->report.n == 0)
+    if (run->log.verbose < 3 || run->report.n == 0)
         return;
     weir_report_line(&run->report, "STARTING ENVIRON LOOP");
     for (char **name = environ; *name; name++)
@@ -37,7 +28,7 @@ static void trace_environment(struct weir_run *run)
     weir_report_line(&run->report, "ENDING ENVIRON LOOP");
 }
 
-void ior_report_begin(struct weir_run *run, struct weir_test *tests)
+static void report_begin(struct weir_run *run, struct weir_test *tests)
 {
     (void)tests;
     weir_banner_fakes(run);
@@ -179,7 +170,7 @@ static void report_reordering(struct weir_run *run, const struct ior_options *o)
 
 static void trace_memory(struct weir_run *run, const struct ior_test *t)
 {
-    if (!traces(run) || t->memory.bytes <= 0)
+    if (run->log.verbose < 3 || t->memory.bytes <= 0)
         return;
     if (t->o->memory_per_node)
         weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
@@ -241,25 +232,6 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
     weir_report_leave(r);
 }
 
-void ior_report_hints(struct weir_run *run, struct ior_test *t)
-{
-    struct weir_report *r = &run->report;
-    const char *key = weir_str_text(&t->use.in_effect);
-    const char *end = key + t->use.in_effect.len;
-
-    if (!run->report.details || !t->be->hints)
-        return;
-    r->lost |= t->use.in_effect.failed;
-    weir_report_enter(r, "hintsInEffect", false);
-    while (key < end) {
-        const char *value = key + strlen(key) + 1;
-
-        weir_report_str(r, WEIR_FOR_DATA, key, value);
-        key = value + strlen(value) + 1;
-    }
-    weir_report_leave(r);
-}
-
 /* -C is there to keep a task from reading its own node's cache; say when it does not. */
 static void note_shift(struct weir_run *run, const struct ior_options *o)
 {
@@ -274,7 +246,7 @@ static void note_shift(struct weir_run *run, const struct ior_options *o)
                   o->node_offset, ior_shift(o, &run->par, false), own, run->par.size);
 }
 
-int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+static int show_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
     int rc;
@@ -294,57 +266,59 @@ int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *e
     return rc;
 }
 
-/* ---- what -v -v -v adds ---- */
-
-void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner)
+static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    struct weir_err ignored = WEIR_ERR_INIT;
-    struct weir_str line = { 0 }, name = { 0 };
+    bool there = false;
 
-    if (!traces(run))
-        return;
-    if (owner >= 0 &&
-        ior_file_name(t->o, t->use.mount, owner, run->repetition, &name, &ignored) == 0)
-        weir_str_addf(&line, "task %d %s %s\n", run->par.rank, doing, weir_str_text(&name));
-    weir_ranks_lines(run, &line);
-    weir_str_free(&line);
-    weir_str_free(&name);
+    if (!t->o->write || run->par.rank != 0 ||
+        ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
+        weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
+        (t->session.flags & WEIR_BE_NO_DATA))
+        return 0;
+    if (ior_file_check(t, true, NULL) < 0)
+        return 0; /* the phase will be refused */
+    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
+                     t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
 }
 
-void ior_trace_commence(struct weir_run *run, enum weir_dir dir)
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
-    bool reads = dir == WEIR_DIR_READ;
-    char now[32];
+    struct ior_test *t = state;
+    int rc = show_test(run, t, err);
 
-    if (!traces(run))
-        return;
-    weir_report_line(&run->report, "Commencing %s performance test: %s%s", reads ? "read" : "write",
-                     weir_banner_now(now, WEIR_BANNER_CTIME), reads ? "\n" : "");
+    if (rc == 0)
+        rc = warn_existing(run, t, err);
+    weir_usage_need(run, weir_str_text(&t->use.path),
+                    ((double)t->o->transfer * t->data.lanes + (double)t->memory.bytes) *
+                        run->par.per_node_max);
+    rc = weir_agree(&run->par, rc, err);
+    weir_report_line(&run->report, "\nResults: ");
     weir_report_flush(&run->report);
+    return rc;
 }
 
-void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
-                     const struct weir_phase_rec *rec)
+static void choose_output(const void *opt, const char **format, const char **path)
 {
-    static const char *const labels[WEIR_MARKS] = {
-        [WEIR_MARK_OPEN] = "open start",   [WEIR_MARK_OPENED] = "open stop",
-        [WEIR_MARK_WORK] = "start",        [WEIR_MARK_WORKED] = "stop",
-        [WEIR_MARK_CLOSE] = "close start", [WEIR_MARK_CLOSED] = "close stop",
-    };
-    struct weir_str lines = { 0 };
-    int64_t day_ns;
+    const struct ior_options *o = opt;
 
-    if (!traces(run))
-        return;
-    day_ns = weir_clock_to_day_ns(&run->par);
-    if (run->log.verbose >= MORE_LEVEL)
-        weir_str_addf(&lines, "* data moved = %" PRIu64 "\n", run->counters.bytes);
-    for (int m = 0; m < WEIR_MARKS; m++)
-        weir_str_addf(&lines, "Test %d: Iter=%d, Task=%d, Time=%f, %s %s\n", t->id, rec->repetition,
-                      run->par.rank,
-                      (double)(day_ns + weir_clock_common(&run->clock, rec->mark[m])) /
-                          WEIR_NS_PER_S,
-                      rec->phase->key, labels[m]);
-    weir_ranks_lines(run, &lines);
-    weir_str_free(&lines);
+    *format = o->summary_format;
+    *path = o->summary_file;
 }
+
+static void finish(struct weir_run *run, const struct weir_test *tests)
+{
+    (void)tests;
+    weir_banner_time(run, WEIR_FOR_ALL, "Finished");
+}
+
+/* ---- the row ---- */
+
+const struct weir_words ior_words = {
+    .deviation = IOR_DEVIATION,
+    .op_files = WEIR_OP_FILES_REPETITION,
+    .output = choose_output,
+    .banner = report_begin,
+    .report = report_test,
+    .summary = ior_report_summary,
+    .finish = finish,
+};

@@ -10,8 +10,9 @@
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "engine/observer.h"
 #include "engine/observe/gather.h"
+#include "engine/observer.h"
+#include "engine/place/status.h"
 
 #define MIB 1048576.0
 #define KIB 1024.0
@@ -328,7 +329,7 @@ static void report_bests(struct weir_run *run, const struct ior_test *t, unsigne
         report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
 }
 
-void ior_report_max(struct weir_run *run, struct ior_test *t)
+static void report_max(struct weir_run *run, struct ior_test *t)
 {
     bool verbose = run->log.verbose >= 1;
 
@@ -352,4 +353,40 @@ void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int
     weir_report_head(&run->report, &summary);
     for (int i = 0; i < n; i++)
         summarise_test(run, tests[i].state);
+}
+
+static void report_hints(struct weir_run *run, struct ior_test *t)
+{
+    struct weir_report *r = &run->report;
+    const char *key = weir_str_text(&t->use.in_effect);
+    const char *end = key + t->use.in_effect.len;
+
+    if (!run->report.details || !t->be->hints)
+        return;
+    r->lost |= t->use.in_effect.failed;
+    weir_report_enter(r, "hintsInEffect", false);
+    while (key < end) {
+        const char *value = key + strlen(key) + 1;
+
+        weir_report_str(r, WEIR_FOR_DATA, key, value);
+        key = value + strlen(value) + 1;
+    }
+    weir_report_leave(r);
+}
+
+int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    bool failed = run->test->failed;
+
+    if (!failed && !t->o->write && !t->o->keep)
+        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
+    if (t->results.wore_out && !t->o->status_file)
+        weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
+                         t->results.first_steps);
+    report_hints(run, t);
+    report_max(run, t);
+    if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
+        return 0;
+    return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
 }

@@ -10,10 +10,74 @@
 #include "base/clock.h"
 #include "base/shape/shift.h"
 #include "engine/about/banner.h"
+#include "engine/observe/gather.h"
 #include "engine/observer.h"
 #include "engine/place/status.h"
-#include "par/agree.h"
 #include "par/reduce.h"
+
+/* ---- what -v -v -v adds ---- */
+
+/* levels of -v */
+#define TRACE_LEVEL 3
+#define MORE_LEVEL 4
+
+static bool traces(const struct weir_run *run)
+{
+    return run->log.verbose >= TRACE_LEVEL;
+}
+
+void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner)
+{
+    struct weir_err ignored = WEIR_ERR_INIT;
+    struct weir_str line = { 0 }, name = { 0 };
+
+    if (!traces(run))
+        return;
+    if (owner >= 0 &&
+        ior_file_name(t->o, t->use.mount, owner, run->repetition, &name, &ignored) == 0)
+        weir_str_addf(&line, "task %d %s %s\n", run->par.rank, doing, weir_str_text(&name));
+    weir_ranks_lines(run, &line);
+    weir_str_free(&line);
+    weir_str_free(&name);
+}
+
+static void trace_commence(struct weir_run *run, enum weir_dir dir)
+{
+    bool reads = dir == WEIR_DIR_READ;
+    char now[32];
+
+    if (!traces(run))
+        return;
+    weir_report_line(&run->report, "Commencing %s performance test: %s%s", reads ? "read" : "write",
+                     weir_banner_now(now, WEIR_BANNER_CTIME), reads ? "\n" : "");
+    weir_report_flush(&run->report);
+}
+
+static void trace_phase(struct weir_run *run, const struct ior_test *t,
+                     const struct weir_phase_rec *rec)
+{
+    static const char *const labels[WEIR_MARKS] = {
+        [WEIR_MARK_OPEN] = "open start",   [WEIR_MARK_OPENED] = "open stop",
+        [WEIR_MARK_WORK] = "start",        [WEIR_MARK_WORKED] = "stop",
+        [WEIR_MARK_CLOSE] = "close start", [WEIR_MARK_CLOSED] = "close stop",
+    };
+    struct weir_str lines = { 0 };
+    int64_t day_ns;
+
+    if (!traces(run))
+        return;
+    day_ns = weir_clock_to_day_ns(&run->par);
+    if (run->log.verbose >= MORE_LEVEL)
+        weir_str_addf(&lines, "* data moved = %" PRIu64 "\n", run->counters.bytes);
+    for (int m = 0; m < WEIR_MARKS; m++)
+        weir_str_addf(&lines, "Test %d: Iter=%d, Task=%d, Time=%f, %s %s\n", t->id, rec->repetition,
+                      run->par.rank,
+                      (double)(day_ns + weir_clock_common(&run->clock, rec->mark[m])) /
+                          WEIR_NS_PER_S,
+                      rec->phase->key, labels[m]);
+    weir_ranks_lines(run, &lines);
+    weir_str_free(&lines);
+}
 
 /* ---- blocks and tasks that are taken with repetition ---- */
 
@@ -169,7 +233,7 @@ static int before_write(struct weir_run *run, void *state, const struct weir_sta
     if (t->o->prefill > 0 && ior_prefill(run, t, &timing, err) < 0)
         return -1;
     ior_trace_file(run, t, "writing", run->par.rank);
-    ior_trace_commence(run, WEIR_DIR_WRITE);
+    trace_commence(run, WEIR_DIR_WRITE);
     return 0;
 }
 
@@ -179,7 +243,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
     struct ior_test *t = state;
 
     (void)s;
-    ior_trace_phase(run, t, rec);
+    trace_phase(run, t, rec);
     remember_write(t, rec);
     note_repeats(run, t);
     weir_banner_facts(run, &t->use.facts); /* hints in effect, once a test */
@@ -236,7 +300,7 @@ static int before_read(struct weir_run *run, void *state, const struct weir_stag
         return -1;
     note_unread(run, state);
     find_owner(run, state, false);
-    ior_trace_commence(run, WEIR_DIR_READ);
+    trace_commence(run, WEIR_DIR_READ);
     return 0;
 }
 
@@ -247,7 +311,7 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     int rc;
 
     (void)s;
-    ior_trace_phase(run, t, rec);
+    trace_phase(run, t, rec);
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
     if (!t->o->write)

@@ -11,13 +11,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "engine/about/banner.h"
 #include "engine/check/inputs.h"
-#include "engine/place/status.h"
-#include "engine/place/usage.h"
 #include "engine/test.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
 #define PAGE 4096
@@ -57,18 +53,6 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     test->plan.writes = t->o->write;
     test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
     return choose_existing(test, chosen, err);
-}
-
-/* Each repetition of -m has its own files. */
-static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
-{
-    const struct ior_test *t = state;
-    const struct ior_options *o = t->o;
-    struct weir_err ignored = WEIR_ERR_INIT;
-
-    if (i >= (o->multi_file ? o->run.repetitions : 1) || (!o->file_per_task && run->par.rank != 0))
-        return false;
-    return ior_file_name(o, t->use.mount, run->par.rank, i, path, &ignored) == 0;
 }
 
 /* Tests of a script that write the same status file: only the last one's count is left. */
@@ -195,70 +179,6 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
     return 0;
 }
 
-static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    bool there = false;
-
-    if (!t->o->write || run->par.rank != 0 ||
-        ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
-        weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
-        (t->session.flags & WEIR_BE_NO_DATA))
-        return 0;
-    if (ior_file_check(t, true, NULL) < 0)
-        return 0; /* the phase will be refused */
-    return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
-                     t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
-}
-
-static int report_test(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    int rc = ior_report_test(run, t, err);
-
-    if (rc == 0)
-        rc = warn_existing(run, t, err);
-    weir_usage_need(run, weir_str_text(&t->use.path),
-                    ((double)t->o->transfer * t->data.lanes + (double)t->memory.bytes) *
-                        run->par.per_node_max);
-    rc = weir_agree(&run->par, rc, err);
-    weir_report_line(&run->report, "\nResults: ");
-    weir_report_flush(&run->report);
-    return rc;
-}
-
-/* With -k files are kept, with -K those whose data were wrong. */
-static bool keeps(const void *state)
-{
-    const struct ior_test *t = state;
-
-    return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
-}
-
-static void report_removal(struct weir_run *run, void *state, double seconds)
-{
-    struct ior_test *t = state;
-
-    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
-    ior_report_remove(run, seconds);
-}
-
-static int conclude(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    bool failed = run->test->failed;
-
-    if (!failed && !t->o->write && !t->o->keep)
-        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
-    if (t->results.wore_out && !t->o->status_file)
-        weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
-                         t->results.first_steps);
-    ior_report_hints(run, t);
-    ior_report_max(run, t);
-    if (failed || !t->o->status_file || !t->results.knows_status || t->o->run.dry_run)
-        return 0;
-    return weir_status_write(run, t->o->status_file, t->results.status_steps, err);
-}
-
 /* ---- inputs of the checks: what the options say about the reliability of the results ---- */
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
@@ -350,20 +270,6 @@ static const char *script_of(const void *opt)
     return ((const struct ior_options *)opt)->script;
 }
 
-static void choose_output(const void *opt, const char **format, const char **path)
-{
-    const struct ior_options *o = opt;
-
-    *format = o->summary_format;
-    *path = o->summary_file;
-}
-
-static void finish(struct weir_run *run, const struct weir_test *tests)
-{
-    (void)tests;
-    weir_banner_time(run, WEIR_FOR_ALL, "Finished");
-}
-
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 1g -t 1m -e -C",
       "one shared file; each task reads what another one wrote" },
@@ -390,27 +296,7 @@ static const struct weir_operation operations[] = {
 
 static const struct weir_line line = { .script = script_of, .read_script = weir_script_read };
 
-static const struct weir_made made = {
-    .files = ior_files,
-    .target = target,
-    .existing =
-        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
-    .keeps = keeps,
-    .remove = ior_remove,
-    .removed = report_removal,
-};
-
 static const struct weir_judged judged = { .inputs = inputs_of, .range = range_of };
-
-static const struct weir_words words = {
-    .deviation = IOR_DEVIATION,
-    .op_files = WEIR_OP_FILES_REPETITION,
-    .output = choose_output,
-    .banner = ior_report_begin,
-    .report = report_test,
-    .summary = ior_report_summary,
-    .finish = finish,
-};
 
 const struct weir_program weir_ior = {
     .name = "ior",
@@ -420,9 +306,9 @@ const struct weir_program weir_ior = {
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .operations = operations,
-    .words = &words,
+    .words = &ior_words,
     .line = &line,
-    .made = &made,
+    .made = &ior_made,
     .plan = plan_test,
     .enter = note_status_files,
     .begin = begin,
@@ -431,7 +317,7 @@ const struct weir_program weir_ior = {
     .judged = &judged,
     .repetition = begin_repetition,
     .stages = ior_stages,
-    .conclude = conclude,
+    .conclude = ior_conclude,
 };
 
 WEIR_PROGRAM("ior", weir_ior);

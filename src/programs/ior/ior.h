@@ -155,8 +155,6 @@ bool ior_wants_read(const struct ior_options *o);
  * -y, or -1. Replaces *out. */
 int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
                   struct weir_str *out, struct weir_err *err);
-/* ior-file.c: the files that a test reads and writes (engine/program.h). */
-int ior_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
@@ -187,20 +185,12 @@ int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
 
-/* ior-report.c: what is shown. Rank 0 only; no-ops elsewhere. */
-void ior_report_begin(struct weir_run *run, struct weir_test *tests);
-int ior_report_test(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-/* The object "hintsInEffect" of a test, for data readers, where the backend has hints. */
-void ior_report_hints(struct weir_run *run, struct ior_test *t);
-
-/* ior-report.c: what -v -v -v adds. Nothing below that level. */
-void ior_trace_commence(struct weir_run *run, enum weir_dir dir); /* rank 0 */
-/* Collective over run->par. owner: whose file this rank is about to use, -1: none. */
+/* ior-test.c: a line of -v -v -v; owner: whose file this rank is about to use, -1: none. Collective over
+ * run->par. */
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner);
-void ior_trace_phase(struct weir_run *run, const struct ior_test *t,
-                     const struct weir_phase_rec *rec);
-
-/* ior-test.c */
+/* Rows of weir_ior: ior-file.c, ior-report.c, ior-test.c. */
+extern const struct weir_made ior_made;
+extern const struct weir_words ior_words;
 extern const struct weir_stage ior_stages[];
 
 /* ior-data.c: data of -l, made and checked. Make the base pattern of a repetition. Local. */
@@ -244,17 +234,16 @@ int ior_queue_begin(struct ior_test *t, struct weir_err *err);
 int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
                 struct weir_err *err);
 
-/* ior-file.c: remove what this rank made in this repetition. -1 and err; the first error is kept,
- * everything is tried. */
-int ior_remove(struct weir_run *run, void *state, struct weir_err *err);
-
 /* ior-results.c: rows. report_phase is collective over run->par. */
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                       struct ior_series *s);
 void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s);
 void ior_report_remove(struct weir_run *run, double seconds);
-void ior_report_max(struct weir_run *run, struct ior_test *t);
+
+/* ior-results.c: a test has ended: what was asked for and applied, the best of its repetitions, the
+ * status file. Collective over run->par. -1 and err. */
+int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 /* ior-results.c: the summary of n tests. Rank 0. */
 void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n);
