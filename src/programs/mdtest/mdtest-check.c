@@ -4,7 +4,6 @@
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/size.h"
 #include "engine/place/items.h"

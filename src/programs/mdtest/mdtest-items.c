@@ -368,6 +368,14 @@ static int step_tree_remove(struct weir_run *run, void *state, uint64_t i, uint6
 
 /* ---- rows ---- */
 
+const struct weir_call_names mdtest_calls[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = { "mkdir", "write" },   [MDTEST_DIR_STAT] = { "stat", "write" },
+    [MDTEST_DIR_RENAME] = { "rename", "write" },  [MDTEST_DIR_REMOVE] = { "rmdir", "write" },
+    [MDTEST_FILE_CREATE] = { "create", "write" }, [MDTEST_FILE_STAT] = { "stat", "write" },
+    [MDTEST_FILE_READ] = { "read", "read data" }, [MDTEST_FILE_REMOVE] = { "remove", "write" },
+    [MDTEST_TREE_CREATE] = { "mkdir", "write" },  [MDTEST_TREE_REMOVE] = { "rmdir", "write" },
+};
+
 #define ROW(k, f, s)                                                                               \
     {                                                                                              \
         .key = (k), .unit = "items", .flags = (f), .prepare = mdtest_prepare,                      \

@@ -1,20 +1,214 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-report.c - what is shown: above and below the tables, and the tables, byte for byte as
- * parsers know them */
+/* mdtest-report.c - what is shown above and below the tables, lines of -v, and the files of ranks */
 #include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
-#include <stddef.h>
-#include <string.h>
+#include <stdarg.h>
+#include <stdio.h>
 
-#include "base/size.h"
-#include "base/text/columns.h"
 #include "engine/about/banner.h"
-#include "engine/place/usage.h"
-#include "par/agree.h"
+#include "engine/observe/gather.h"
 
 #define LINE_MOST 1023 /* of the command line and its heading */
+
+/* ---- lines "V-<level>: Rank   0 Line ..." as scripts compare them. Consumers delete the number after
+ * "Line" ---- */
+
+#define BODY_MOST 1023
+
+static bool is_silent(const struct weir_run *run, int level)
+{
+    return run->report.n == 0 || run->log.verbose < level;
+}
+
+void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...)
+{
+    struct weir_str text = { 0 };
+    va_list ap;
+
+    if (is_silent(run, level))
+        return;
+    va_start(ap, fmt);
+    weir_str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    weir_report_line(&run->report, "V-%d: Rank %3d Line %5d %.*s", level, run->log.rank, line,
+                     BODY_MOST, weir_str_text(&text));
+    weir_report_free(&run->report, &text);
+}
+
+/* ---- options ---- */
+
+static const char *truth(bool yes)
+{
+    return yes ? "True" : "False";
+}
+
+enum { SECONDS_TEXT = 32 };
+
+static const char *show_seconds(double seconds, char out[SECONDS_TEXT])
+{
+    (void)snprintf(out, SECONDS_TEXT, "%.15g", seconds); /* the longest has 22 characters */
+    return out;
+}
+
+static void trace_places(struct weir_run *run, const struct mdtest_test *t)
+{
+    mdtest_log(run, 1, "dirpath(s):");
+    for (int i = 0; i < t->places.n; i++)
+        mdtest_log(run, 1, "\t%s", t->places.base[i]);
+}
+
+static void trace_options(struct weir_run *run, const struct mdtest_test *t)
+{
+    const struct mdtest_options *o = t->o;
+    char delay[SECONDS_TEXT], deadline[SECONDS_TEXT];
+    const struct {
+        const char *name, *word;
+        int64_t number;
+    } rows[] = {
+        { "api", o->run.api ? o->run.api : "(null)", 0 },
+        { "barriers", truth(!o->no_barriers), 0 },
+        { "collective_creates", truth(o->collective), 0 },
+        { "create_only", truth(o->create), 0 },
+        { NULL, NULL, 0 }, /* the places */
+        { "dirs_only", truth(t->ledger.kind[MDTEST_DIRS]), 0 },
+        { "read_bytes", NULL, o->read_bytes },
+        { "read_only", truth(o->read), 0 },
+        { "first", NULL, o->first },
+        { "files_only", truth(t->ledger.kind[MDTEST_FILES]), 0 },
+        { "iterations", NULL, o->run.repetitions },
+        { "items_per_dir", NULL, o->per_dir },
+        { "last", NULL, o->last },
+        { "leaf_only", truth(o->leaf_only), 0 },
+        { "items", NULL, o->items },
+        { "nstride", NULL, o->shift },
+        { "pre_delay", show_seconds(o->run.delay_s, delay), 0 },
+        { "remove_only", truth(o->remove), 0 },
+        { "random_seed", NULL, o->random_seed },
+        { "stride", NULL, o->step },
+        { "shared_file", truth(o->shared), 0 },
+        { "time_unique_dir_overhead", truth(o->time_dirs), 0 },
+        { "stone_wall_timer_seconds", show_seconds(o->run.deadline_s, deadline), 0 },
+        { "stat_only", truth(o->stat), 0 },
+        { "unique_dir_per_task", truth(o->unique), 0 },
+        { "write_bytes", NULL, o->write_bytes },
+        { "sync_file", truth(o->sync_file), 0 },
+        { "call_sync", truth(o->sync_phase), 0 },
+        { "depth", NULL, o->depth },
+        { "make_node", NULL, o->mknod },
+    };
+
+    if (is_silent(run, 1))
+        return;
+    mdtest_log(run, 1, "Entering parse_dirpath on %s...", o->dirs ? o->dirs : "");
+    if (t->all_phases)
+        mdtest_log(run, 1, "main: Setting create/stat/read/remove_only to True");
+    mdtest_log(run, 1, "Entering md_validate_tests...");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        if (!rows[i].name)
+            trace_places(run, t);
+        else if (rows[i].word)
+            mdtest_log(run, 1, "%-24s: %s", rows[i].name, rows[i].word);
+        else
+            mdtest_log(run, 1, "%-24s: %" PRId64, rows[i].name, rows[i].number);
+    }
+}
+
+/* ---- around phases ---- */
+
+/* How scripts know the names of operations; they differ in the blanks. */
+static const char *const result_words[MDTEST_OPS] = {
+    [MDTEST_DIR_CREATE] = "   Directory creation: ",
+    [MDTEST_DIR_STAT] = "   Directory stat    : ",
+    [MDTEST_DIR_RENAME] = "   Directory rename : ",
+    [MDTEST_DIR_REMOVE] = "   Directory removal : ",
+    [MDTEST_FILE_CREATE] = "  File creation     : ",
+    [MDTEST_FILE_STAT] = "  File stat         : ",
+    [MDTEST_FILE_READ] = "  File read         : ",
+    [MDTEST_FILE_REMOVE] = "  File removal      : ",
+    [MDTEST_TREE_CREATE] = "V-1: main:   Tree creation     : ",
+    [MDTEST_TREE_REMOVE] = "main   Tree removal      : ",
+};
+
+void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
+{
+    const struct mdtest_series *s = &t->results.series[op];
+    bool was_run = s->rate.n == (uint64_t)run->repetition + 1; /* in this iteration */
+
+    mdtest_log(run, 1, "%s%14.3f sec, %14.3f ops/sec", result_words[op], was_run ? s->seconds : 0.0,
+               was_run && s->seconds > 0 ? s->items / s->seconds : 0.0);
+    if (op == MDTEST_FILE_CREATE && was_run && t->results.wall_s > 0)
+        mdtest_log(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec",
+                   t->results.wall_s, t->results.wall_items / t->results.wall_s);
+}
+
+int mdtest_trace_kind(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    const char *root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
+
+    (void)err;
+    if (s->index == MDTEST_DIRS) {
+        mdtest_log(run, 1, "Entering directory_test on %s", root);
+        return 0;
+    }
+    mdtest_log(run, 3, "will file_test on %s", root);
+    mdtest_log(run, 3, "Entering file_test on %s", root);
+    return 0;
+}
+
+int mdtest_trace_kind_end(struct weir_run *run, void *state, const struct weir_stage *s,
+                          struct weir_err *err)
+{
+    (void)err;
+    for (int op = MDTEST_DIR_CREATE; op < MDTEST_TREE_CREATE; op++)
+        if (result_words[op] && (int)mdtest_facts[op].of == s->index)
+            mdtest_trace_result(run, state, (enum mdtest_op)op);
+    return 0;
+}
+
+/* There is nothing to read in a directory. */
+int mdtest_trace_dir_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                          struct weir_err *err)
+{
+    (void)err;
+    mdtest_trace_phase(run, state, (enum mdtest_op)s->index, 0);
+    return 0;
+}
+
+int mdtest_trace_items(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+    const char *root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
+
+    (void)s;
+    (void)err;
+    if (t->o->unique)
+        mdtest_log(run, 3, "i %d nstride %d", run->par.size, t->shift);
+    else
+        mdtest_log(run, 3, "V-3: main: Using unique_mk_dir, '%s'", root);
+    mdtest_log(run, 3, "V-3: main: Copied unique_mk_dir, '%s', to topdir", root);
+    return 0;
+}
+
+int mdtest_trace_items_end(struct weir_run *run, void *state, const struct weir_stage *s,
+                           struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    (void)s;
+    (void)err;
+    if (!t->o->unique)
+        mdtest_log(
+            run, 3, "main: Using o.testdir, '%s'",
+            mdtest_name_test(&t->names, t->places.base[0], run->repetition, t->tree.loops - 1));
+    return 0;
+}
+
+/* ---- above and below the tables ---- */
 
 static void report_time(struct weir_run *run, const char *what, const char *key)
 {
@@ -26,7 +220,7 @@ static void report_time(struct weir_run *run, const char *what, const char *key)
     weir_report_str(&run->report, WEIR_FOR_DATA, key, now);
 }
 
-void mdtest_report_begin(struct weir_run *run, struct weir_test *tests)
+static void report_begin(struct weir_run *run, struct weir_test *tests)
 {
     struct weir_report *r = &run->report;
 
@@ -40,41 +234,8 @@ void mdtest_report_begin(struct weir_run *run, struct weir_test *tests)
                          run->world.size, run->world.nodes);
     weir_banner_words(run, "Command line used: ", '\'', LINE_MOST);
     weir_banner_data(run);
-    mdtest_trace_options(run, tests[0].state);
+    trace_options(run, tests[0].state);
     weir_banner_nodemap(run, WEIR_FOR_TEXT_4);
-}
-
-/* ---- places ---- */
-
-static void report_need(struct weir_run *run, const struct mdtest_test *t)
-{
-    struct weir_report *r = &run->report;
-
-    weir_report_enter(r, "need", false);
-    weir_report_int(r, WEIR_FOR_ALL, "tree directories", weir_signed(t->need.dirs));
-    weir_report_int(r, WEIR_FOR_ALL, "items of a task", weir_signed(t->tree.total));
-    weir_report_int(r, WEIR_FOR_ALL, "items", weir_signed(t->need.items));
-    weir_report_size(r, "bytes", "data", weir_signed(t->plan->bytes));
-    weir_report_int(r, WEIR_FOR_ALL, "inodes", weir_signed(t->plan->inodes));
-    weir_report_leave(r);
-}
-
-int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    int rc;
-
-    mdtest_log(run, 3, "main (before display_freespace): o.testdirpath is '%s'", t->places.base[0]);
-    rc = weir_usage_report(run, &t->places.outer, t->places.base[0], 0, err);
-    if (t->o->shift > 0)
-        mdtest_log(run, 0, "Shifting ranks by %d for each phase.", t->shift);
-    mdtest_log(run, 3, "main (after display_freespace): o.testdirpath is '%s'", t->places.base[0]);
-    if (t->o->random)
-        weir_report_line(&run->report, "random seed: %d", t->o->random_seed);
-    if (rc == 0 && t->o->run.dry_run)
-        report_need(run, t);
-    weir_report_line_for(&run->report, WEIR_FOR_TEXT_33, "%s", "");
-    weir_banner_nodemap(run, WEIR_FOR_TEXT_33);
-    return weir_agree(&run->world, rc, err);
 }
 
 /* ---- a test ---- */
@@ -96,7 +257,7 @@ static void report_count(struct weir_run *run, const struct mdtest_test *t)
         weir_report_line(&run->report, "%d tasks, %" PRIu64 " %s", run->par.size, all, what);
 }
 
-int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
@@ -111,267 +272,93 @@ int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-void mdtest_report_finish(struct weir_run *run, const struct weir_test *tests)
+static void report_finish(struct weir_run *run, const struct weir_test *tests)
 {
     (void)tests;
     report_time(run, "finished", "Finished");
 }
 
-/* ---- rows for programs ---- */
+/* ---- the CSV of ranks ---- */
 
-/* One row for programs. */
-struct summary_row {
-    const char *operation;
-    int64_t test, tasks, iterations, items;
-    struct mdtest_series s;
-    double rate_sd, ms_sd;
-};
-
-#define S struct summary_row
-
-static const struct weir_col summary_cols[] = {
-    COL_STR(S, operation, "operation", "Operation"),
-    COL_INT(S, test, "TestID", "Number of the test, from 0"),
-    COL_INT(S, tasks, "tasks", "Tasks"),
-    COL_INT(S, iterations, "iterations", "Iterations that were measured"),
-    COL_INT(S, items, "items", "Items of all tasks in the last iteration"),
-    COL_REAL(S, s.rate.max, "rateMax",
-             "Most items of all tasks a second, over the time of the longest task"),
-    COL_REAL(S, s.rate.min, "rateMin", "Fewest"),
-    COL_REAL(S, s.rate.mean, "rateMean", "Mean"),
-    COL_REAL(S, rate_sd, "rateStd", "Sample standard deviation"),
-    COL_REAL(S, s.ms.max, "msPerOpMax", "Time of a phase over the items of a task, ms: longest"),
-    COL_REAL(S, s.ms.min, "msPerOpMin", "Shortest"),
-    COL_REAL(S, s.ms.mean, "msPerOpMean", "Mean"),
-    COL_REAL(S, ms_sd, "msPerOpStd", "Sample standard deviation"),
-    COL_REAL(S, s.rank_rate.max, "rankRateMax", "Items a second of the fastest task"),
-    COL_REAL(S, s.rank_rate.min, "rankRateMin", "Items a second of the slowest task"),
-    COL_REAL(S, s.rank_rate.mean, "rankRateMean", "Mean over tasks and iterations"),
-    WEIR_COL_END
-};
-
-static const struct weir_table summary_table = { .key = "summary",
-                                                 .cols = summary_cols,
-                                                 .readers = WEIR_FOR_DATA };
-
-/* One measured phase for programs. */
-struct measure_row {
-    const char *operation;
-    int64_t test, iter, tasks, items;
-    struct mdtest_measure m;
-};
-
-#define M struct measure_row
-
-static const struct weir_col measure_cols[] = {
-    COL_STR(M, operation, "operation", "Operation"),
-    COL_INT(M, test, "test", "Number of the test, from 0"),
-    COL_INT(M, iter, "iter", "Iteration, from 0"),
-    COL_INT(M, tasks, "tasks", "Tasks"),
-    COL_INT(M, items, "items", "Items of all tasks"),
-    COL_REAL(M, m.seconds, "time",
-             "From the first item of any task to the end of the last, seconds"),
-    COL_REAL(M, m.rate, "rate", "Items a second"),
-    COL_REAL(M, m.ms, "msPerOp", "Time over the items of a task, ms"),
-    COL_REAL(M, m.rank_rate.min, "rankRateMin",
-             "Items a second of the slowest task, without waiting for others"),
-    COL_REAL(M, m.rank_rate.max, "rankRateMax", "Items a second of the fastest task"),
-    COL_REAL(M, m.rank_rate.mean, "rankRateMean", "Mean over the tasks"),
-    COL_REAL(M, m.rank_ms.min, "rankMsPerOpMin", "ms an item of the fastest task"),
-    COL_REAL(M, m.rank_ms.max, "rankMsPerOpMax", "ms an item of the slowest task"),
-    WEIR_COL_END
-};
-
-static const struct weir_table measure_table = { .key = "Results",
-                                                 .cols = measure_cols,
-                                                 .readers = WEIR_FOR_DATA };
-
-void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
-                           const struct mdtest_measure *m)
+static void rank_head(struct weir_str *out)
 {
-    const struct measure_row row = { .operation = mdtest_operations[m->op].title,
-                                     .test = run->test->id,
-                                     .iter = run->repetition,
-                                     .tasks = run->par.size,
-                                     .items = (int64_t)m->items,
-                                     .m = *m };
-
-    weir_report_row(&run->report, &measure_table, &row);
-    if (m->op >= MDTEST_TREE_CREATE)
-        mdtest_trace_result(run, t, m->op);
-}
-
-/* ---- tables ---- */
-
-/* Does the table have a row for this operation? */
-static bool has_row(const struct mdtest_test *t, enum mdtest_op op)
-{
-    if (op == MDTEST_DIR_READ)
-        return false;
-    if (op >= MDTEST_TREE_CREATE)
-        return true;
-    return op >= MDTEST_FILE_CREATE ? t->ledger.kind[MDTEST_FILES] : t->ledger.kind[MDTEST_DIRS];
-}
-
-/* A row of the tables for people: rates or times. */
-struct shown_row {
-    const char *margin, *operation, *colon;
-    struct weir_stats all, rank; /* of all tasks, of single ones */
-    double sd;
-};
-
-#define T struct shown_row
-#define OPERATION(h, w)                                                                            \
-    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),                                        \
-        COL_STR(T, operation, NULL, NULL, .head = (h), .rule = "---------", .width = -(w),         \
-                .gap = 1)
-#define SHOWN(f, h, r, at, g)                                                                      \
-    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 14, .prec = 3,  \
-             .gap = (g))
-#define OF_RANKS(g)                                                                                \
-    SHOWN(rank.max, "Max", "---", 27, 1), SHOWN(rank.min, "Min", "---", 42, 1),                    \
-        SHOWN(rank.mean, "Mean      per Iteration:", "----", 56, g)
-#define OF_ITERATIONS(first, space)                                                                \
-    SHOWN(all.max, "Max", space "---", first, 1),                                                  \
-        SHOWN(all.min, "Min", space "---", (first) + 15, 1),                                       \
-        SHOWN(all.mean, "Mean", space "----", (first) + 29, 1),                                    \
-        SHOWN(sd, "Std Dev", space "-------", (first) + 41, 0)
-
-#define OF_33(f, h, r, at)                                                                         \
-    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 15, .prec = 3)
-
-static const struct weir_col plain_cols[] = { OPERATION("Operation", 22), OF_ITERATIONS(33, ""),
-                                              WEIR_COL_END };
-
-/* The columns of 3.3: a colon after the name, and times of whole phases in seconds. */
-static const struct weir_col old_cols[] = { COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
-                                            COL_STR(T, operation, NULL, NULL, .head = "Operation",
-                                                    .rule = "---------", .width = -26),
-                                            COL_STR(T, colon, NULL, NULL, .head = ""),
-                                            OF_33(all.max, "Max", "---", 34),
-                                            OF_33(all.min, "Min", "---", 49),
-                                            OF_33(all.mean, "Mean", "----", 63),
-                                            OF_33(sd, "Std Dev", "-------", 75),
-                                            WEIR_COL_END };
-
-/* With --showRankStatistics the operations on trees are shifted against the others. */
-static const struct weir_col ranked_cols[] = { OPERATION("Operation     per Rank:", 18),
-                                               OF_RANKS(9), OF_ITERATIONS(81, " "), WEIR_COL_END };
-static const struct weir_col ranked_tree_cols[] = { OPERATION("", 22), OF_RANKS(5),
-                                                    OF_ITERATIONS(0, ""), WEIR_COL_END };
-
-/* One for rates, one for times: each has its heading. */
-static const struct weir_table plain[] = {
-    { .key = "rates", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT_4 },
-    { .key = "times", .cols = plain_cols, .headed = true, .readers = WEIR_FOR_TEXT_4 },
-};
-static const struct weir_table old[] = {
-    { .key = "rates", .cols = old_cols, .headed = true, .readers = WEIR_FOR_TEXT_33 },
-    { .key = "times", .cols = old_cols, .headed = true, .readers = WEIR_FOR_TEXT_33 },
-};
-static const struct weir_table ranked[] = {
-    { .key = "rates", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
-    { .key = "times", .cols = ranked_cols, .headed = true, .readers = WEIR_FOR_TEXT },
-};
-static const struct weir_table ranked_tree = { .key = "trees",
-                                               .cols = ranked_tree_cols,
-                                               .readers = WEIR_FOR_TEXT };
-
-static void print_row(struct weir_run *run, const struct weir_table *table, const char *operation,
-                      const struct weir_stats *all, const struct weir_stats *rank)
-{
-    const struct shown_row row = {
-        .margin = "",
-        .operation = operation,
-        .colon = ":",
-        .all = *all,
-        .rank = *rank,
-        .sd = weir_stats_sd(all, MDTEST_DEVIATION),
-    };
-
-    weir_report_row(&run->report, table, &row);
-}
-
-static void print_rows(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op,
-                       bool times)
-{
-    const struct mdtest_series *s = &t->results.series[op];
-    const struct weir_stats *rank = times ? &s->rank_ms : &s->rank_rate;
-    const char *title = mdtest_operations[op].title;
-    const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
-
-    if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
-        table = &ranked_tree;
-    print_row(run, table, title, times ? &s->ms : &s->rate, rank);
-    if (!t->o->rank_stats && op != MDTEST_DIR_RENAME) /* which 3.3 does not have */
-        print_row(run, &old[times], title, times ? &s->time : &s->rate, rank);
-}
-
-static void print_table(struct weir_run *run, const struct mdtest_test *t, bool times)
-{
-    const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
-    struct weir_report *r = &run->report;
-
-    if (t->o->all_procs)
-        mdtest_ranks_print(run, t, times);
-    weir_report_line_for(r, t->o->rank_stats ? WEIR_FOR_TEXT : WEIR_FOR_TEXT_4,
-                         "\nSUMMARY %s: (of %d iterations)",
-                         times ? "time (in ms/op)" : "rate (in ops/sec)", run->test->done);
-    weir_report_head(r, table);
-    if (!t->o->rank_stats) {
-        weir_report_line_for(r, WEIR_FOR_TEXT_33, "\nSUMMARY %s: (of %d iterations)",
-                             times ? "time" : "rate", run->test->done);
-        weir_report_head(r, &old[times]);
-    }
+    weir_str_addf(out, "rank,items");
     for (int op = 0; op < MDTEST_OPS; op++)
-        if (has_row(t, (enum mdtest_op)op))
-            print_rows(run, t, (enum mdtest_op)op, times);
+        weir_str_addf(out, ",rate-%s,time-%s", mdtest_operations[op].title,
+                      mdtest_operations[op].title);
+    weir_str_addc(out, '\n');
 }
 
-static void emit_row(struct weir_run *run, const struct weir_test *test, enum mdtest_op op)
+static void add_cell(struct weir_str *line, bool known, double rate, double seconds)
 {
-    const struct mdtest_test *k = test->state;
-    const struct mdtest_series *s = &k->results.series[op];
-    const struct summary_row row = {
-        .operation = mdtest_operations[op].title,
-        .test = test->id,
-        .tasks = k->tasks,
-        .iterations = (int64_t)s->rate.n,
-        .items = (int64_t)s->items,
-        .s = *s,
-        .rate_sd = weir_stats_sd(&s->rate, MDTEST_DEVIATION),
-        .ms_sd = weir_stats_sd(&s->ms, MDTEST_DEVIATION),
-    };
-
-    if (s->rate.n > 0)
-        weir_report_row(&run->report, &summary_table, &row);
+    if (known)
+        weir_str_addf(line, ",%.10e,%.10e", rate, seconds);
+    else
+        weir_str_addf(line, ",,");
 }
 
-void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n)
+/* An operation of the iteration that has just ended; those that were not run have nothing to
+ * tell. */
+static bool was_run(const struct mdtest_test *t, int op)
 {
-    weir_report_head(&run->report, &summary_table);
-    for (int i = 0; i < n; i++)
-        for (int op = 0; op < MDTEST_OPS; op++)
-            emit_row(run, &tests[i], (enum mdtest_op)op);
+    return t->results.series[op].rate.n > 0;
 }
 
-int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
+static void add_lines(const struct weir_run *run, const void *test, const void *all,
+                      struct weir_str *lines)
 {
-    struct mdtest_test *t = state;
+    const struct mdtest_test *t = test;
+    const struct mdtest_mine *mine = all;
+
+    weir_str_addf(lines, "all,%" PRIu64,
+                  t->ledger.count[t->ledger.kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS]);
+    for (int op = 0; op < MDTEST_OPS; op++) {
+        const struct mdtest_series *s = &t->results.series[op];
+
+        add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
+    }
+    weir_str_addc(lines, '\n');
+    for (int rank = 0; rank < run->par.size; rank++, mine += MDTEST_OPS) {
+        weir_str_addf(lines, "%d,", rank);
+        for (int op = 0; op < MDTEST_TREE_CREATE; op++)
+            add_cell(lines, was_run(t, op), mine[op].rate, mine[op].seconds);
+        weir_str_addc(lines, '\n');
+    }
+}
+
+int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_stage *s,
+                           struct weir_err *err)
+{
+    const struct mdtest_test *t = state;
+    const struct mdtest_mine *mine = mdtest_mine_of(run, t);
+
+    (void)s;
+    return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);
+}
+
+/* ---- the CSV of operations ---- */
+
+static bool records(const void *state, int op, uint64_t *size)
+{
+    const struct mdtest_test *t = state;
     const struct mdtest_options *o = t->o;
+    int64_t bytes = op == MDTEST_FILE_READ ? o->read_bytes : o->write_bytes;
 
-    (void)err;
-    if (o->rates_and_times || !o->times)
-        print_table(run, t, false);
-    if (o->rates_and_times || o->times)
-        print_table(run, t, true);
-    if (t->results.sum)
-        weir_latency_table(run, mdtest_calls, t->results.sum);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
-    if (run->test->wrong > 0)
-        weir_report_line(&run->report,
-                         "\nERROR: verifying the data on read (%" PRIu64
-                         " errors)! Take the performance values with care!\n",
-                         run->test->wrong);
-    return 0;
+    *size = op == MDTEST_FILE_STAT || bytes == 0 ? 1 : (uint64_t)bytes;
+    return t->ledger.kind[MDTEST_FILES] &&
+           ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
+            (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
 }
+
+/* ---- the row ---- */
+
+const struct weir_words mdtest_words = {
+    .deviation = MDTEST_DEVIATION,
+    .op_files = WEIR_OP_FILES_OPERATION,
+    .records = records,
+    .rank_head = rank_head,
+    .banner = report_begin,
+    .report = report_test,
+    .summary = mdtest_summary_rows,
+    .finish = report_finish,
+};

@@ -1,13 +1,129 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-run.c - the order of the phases, and the ledger of what is there */
+/* mdtest-run.c - the order of the phases, the ledger of what is there, and from the record of a phase to
+ * its rates and times */
 #include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "engine/observe/gather.h"
+#include "engine/observe/latency.h"
 #include "engine/place/status.h"
 #include "par/agree.h"
+
+#define MS 1e3 /* in a second */
+
+/* ---- rates and times ---- */
+
+/* This rank's own part, up to the end of its work: without the wait for others, the sync and the
+ * command after it. */
+static struct mdtest_mine measure_mine(const struct mdtest_test *t,
+                                       const struct weir_phase_rec *rec, uint64_t things)
+{
+    uint64_t end = t->pass.worked_ns ? t->pass.worked_ns : rec->mark[WEIR_MARK_WORKED];
+    int64_t ns = (int64_t)(end - rec->mark[WEIR_MARK_WORK]);
+    struct mdtest_mine m = { 0 };
+
+    if (rec->steps == 0)
+        return m;
+    m.seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
+    m.rate = (double)(rec->steps * things) / m.seconds;
+    return m;
+}
+
+/* Of the ranks that had something to do. */
+static int measure_ranks(struct weir_run *run, struct mdtest_measure *m,
+                         const struct mdtest_mine *mine, struct weir_err *err)
+{
+    bool works = mine->rate > 0;
+
+    if (weir_ranks_stats(run, works ? mine->rate : NAN, &m->rank_rate, err) < 0 ||
+        weir_ranks_stats(run, works ? MS / mine->rate : NAN, &m->rank_ms, err) < 0)
+        return -1;
+    if (m->rank_rate.n > 0)
+        m->ms = m->seconds * MS * (double)m->rank_rate.n / (double)m->items;
+    return 0;
+}
+
+/* The mean of means; the extremes are those of single tasks. */
+static void keep_ranks(struct weir_stats *s, const struct weir_stats *ranks)
+{
+    weir_stats_add(s, ranks->mean);
+    s->min = fmin(s->min, ranks->min);
+    s->max = fmax(s->max, ranks->max);
+}
+
+static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
+{
+    weir_stats_add(&s->rate, m->rate);
+    weir_stats_add(&s->ms, m->ms);
+    weir_stats_add(&s->time, m->seconds);
+    s->items = (double)m->items;
+    s->seconds = m->seconds;
+    if (m->items == 0)
+        return;
+    keep_ranks(&s->rank_rate, &m->rank_rate);
+    keep_ranks(&s->rank_ms, &m->rank_ms);
+}
+
+/* Make room for the numbers of the iteration that begins. */
+static int take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    struct mdtest_results *r = &t->results;
+    size_t need = t->o->all_procs ? (size_t)run->repetition + 1 : 1;
+    struct mdtest_mine *mine;
+
+    r->iterations = run->repetition + 1;
+    if (need <= r->rooms)
+        return 0;
+    mine = realloc(r->mine, 2 * need * MDTEST_OPS * sizeof(*mine));
+    if (!mine)
+        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", 2 * need);
+    r->mine = mine;
+    r->rooms = 2 * need;
+    return 0;
+}
+
+int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (take_iteration(run, t, err) < 0)
+        return -1;
+    memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
+    t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
+    if (t->o->create)
+        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
+    mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
+    return 0;
+}
+
+static int measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                   double extra_s, struct mdtest_measure *m, struct weir_err *err)
+{
+    struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
+
+    *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->done_sum };
+    m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
+    m->rate = (double)m->items / m->seconds;
+    *mine = measure_mine(t, rec, mdtest_things_of_step(run, t));
+    if (measure_ranks(run, m, mine, err) < 0)
+        return -1;
+    keep_series(&t->results.series[t->pass.op], m);
+    return 0;
+}
+
+static void report_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
+{
+    if (!run->report.details && !t->o->latency)
+        return;
+    weir_observers_measured(run, &t->fs.session, rec);
+    weir_latency_report(run, &t->fs.session, t->pass.op, &mdtest_calls[t->pass.op], t->results.sum);
+}
 
 /* ---- phases ---- */
 
@@ -176,10 +292,10 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     mdtest_trace_phase(run, t, op, rec->steps);
     if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
-    mdtest_latency(run, t, rec);
+    report_latency(run, t, rec);
     if (mdtest_writes_apart(t) && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
         return -1;
-    if (mdtest_measure(run, t, rec, extra_s, &m, err) < 0)
+    if (measure(run, t, rec, extra_s, &m, err) < 0)
         return -1;
     mdtest_report_measure(run, t, &m);
     return 0;
@@ -200,7 +316,6 @@ static int after_tree(struct weir_run *run, void *state, const struct weir_stage
         return -1;
     if (s->index == MDTEST_TREE_CREATE || rec->interrupted)
         return 0;
-    mdtest_trace_removed(run, state);
     return mdtest_remove_tests(run, state, err);
 }
 

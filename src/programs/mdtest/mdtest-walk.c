@@ -7,7 +7,6 @@
 #include "config.h"
 #include "programs/mdtest/mdtest-step.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---- items of one owner ---- */

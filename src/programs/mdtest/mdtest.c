@@ -10,18 +10,6 @@
 #include "engine/check/inputs.h"
 #include "engine/place/items.h"
 #include "engine/place/status.h"
-#include "par/agree.h"
-
-static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
-{
-    const char *dir = ((const struct mdtest_options *)opt)->cleanup;
-    struct weir_err err = WEIR_ERR_INIT;
-
-    if (!dir)
-        return false;
-    *code = mdtest_remove_leftovers(run, dir, &err) < 0 ? weir_run_refuse(run, &err) : WEIR_OK;
-    return true;
-}
 
 /* The numbers of tasks from the first to the last. */
 static int count_variants(const void *opt, const struct weir_par *world)
@@ -49,42 +37,6 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     test->plan.writes = t->o->create;
     test->plan.shared = !t->o->unique || t->o->shift != 0;
     return 0;
-}
-
-/* Each directory of trees, by the task that makes it: what is in them goes with it. The first of each
- * iteration come before the others. */
-static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
-{
-    const struct mdtest_test *t = state;
-    int n = t->o->run.repetitions;
-
-    if ((uint64_t)(i / n) >= mdtest_my_tests(run, t))
-        return false;
-    weir_str_addf(path, "%s/test-dir.%d-%d", t->places.base[run->par.rank], i % n, i / n);
-    return true;
-}
-
-/* The base directories are made before the first test and removed after the last. */
-static int enter_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
-{
-    struct mdtest_test *t = tests[0].state;
-
-    (void)n;
-    if (weir_run_session(run, &t->places.outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
-        mdtest_report_places(run, t, err) < 0)
-        return -1;
-    if (t->o->run.dry_run)
-        return 0;
-    if (mdtest_look_at_leftovers(run, t, err) < 0)
-        return -1;
-    return mdtest_make_bases(run, t, err);
-}
-
-static int leave_run(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err)
-{
-    bool good = weir_code_is_whole(code);
-
-    return mdtest_remove_bases(run, state, good ? err : NULL);
 }
 
 /* ---- before the first phase ---- */
@@ -215,27 +167,26 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_line line = { .instead = clean_instead };
+#define ITEMS(op, k, t, moves)                                                                     \
+    [op] = { .key = (k), .title = (t), .unit = "items", .moves_bytes = (moves) }
 
-static const struct weir_made made = {
-    .target = target,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
-                WEIR_EXISTING_TOLD,
-    .clean = mdtest_clean,
+const struct weir_operation mdtest_operations[MDTEST_OPS + 1] = {
+    ITEMS(MDTEST_DIR_CREATE, "directory create", "Directory creation", false),
+    ITEMS(MDTEST_DIR_STAT, "directory stat", "Directory stat", false),
+    ITEMS(MDTEST_DIR_READ, "directory read", "Directory read", false),
+    ITEMS(MDTEST_DIR_RENAME, "directory rename", "Directory rename", false),
+    ITEMS(MDTEST_DIR_REMOVE, "directory remove", "Directory removal", false),
+    ITEMS(MDTEST_FILE_CREATE, "file create", "File creation", true),
+    ITEMS(MDTEST_FILE_STAT, "file stat", "File stat", false),
+    ITEMS(MDTEST_FILE_READ, "file read", "File read", true),
+    ITEMS(MDTEST_FILE_REMOVE, "file remove", "File removal", false),
+    ITEMS(MDTEST_TREE_CREATE, "tree create", "Tree creation", false),
+    ITEMS(MDTEST_TREE_REMOVE, "tree remove", "Tree removal", false),
 };
+
+#undef ITEMS
 
 static const struct weir_judged judged = { .inputs = inputs_of };
-
-static const struct weir_words words = {
-    .deviation = MDTEST_DEVIATION,
-    .op_files = WEIR_OP_FILES_OPERATION,
-    .records = mdtest_records,
-    .rank_head = mdtest_rank_head,
-    .banner = mdtest_report_begin,
-    .report = mdtest_report_test,
-    .summary = mdtest_summary_rows,
-    .finish = mdtest_report_finish,
-};
 
 const struct weir_program weir_mdtest = {
     .name = "mdtest",
@@ -245,14 +196,14 @@ const struct weir_program weir_mdtest = {
     .opt_size = sizeof(struct mdtest_options),
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
-    .words = &words,
-    .line = &line,
+    .words = &mdtest_words,
+    .line = &mdtest_line,
     .variants = count_variants,
     .plan = plan_test,
-    .enter = enter_run,
-    .leave = leave_run,
+    .enter = mdtest_enter_run,
+    .leave = mdtest_leave_run,
     .begin = begin,
-    .made = &made,
+    .made = &mdtest_made,
     .end = end,
     .start = start,
     .judged = &judged,

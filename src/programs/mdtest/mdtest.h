@@ -206,68 +206,63 @@ static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
 }
 
-/* mdtest-run.c */
+/* Rows of weir_mdtest: mdtest-places.c, mdtest-clean.c, mdtest-report.c, mdtest-run.c. */
+extern const struct weir_line mdtest_line;
+extern const struct weir_made mdtest_made;
+extern const struct weir_words mdtest_words;
 extern const struct weir_stage mdtest_stages[];
 
-/* mdtest-report.c: what is shown. Rank 0 only; no-ops elsewhere, but for begin and places
- * (collective over run->world) and test (over run->par). places: -1 and err on every rank. */
-void mdtest_report_begin(struct weir_run *run, struct weir_test *tests);
-int mdtest_report_places(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-int mdtest_report_test(struct weir_run *run, void *state, struct weir_err *err);
-void mdtest_report_finish(struct weir_run *run, const struct weir_test *tests);
+/* mdtest-tables.c: rows and tables of what was measured. Rank 0; no-ops elsewhere, but for summary
+ * (collective over run->par). */
 void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
                            const struct mdtest_measure *m);
 int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err);
 /* The rows of all tests, for programs. */
 void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n);
 
-/* mdtest-trace.c: lines "V-<level>: Rank   0 Line ..." of -v. Rank 0 only. */
+/* mdtest-report.c: lines "V-<level>: Rank   0 Line ..." of -v. Rank 0 only. */
 #define mdtest_log(run, level, ...) mdtest_trace((run), (level), __LINE__, __VA_ARGS__)
 void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-void mdtest_trace_options(struct weir_run *run, const struct mdtest_test *t);
 /* mdtest-walk.c: what a phase visited. */
 void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
                         uint64_t steps);
 void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op);
-void mdtest_trace_removed(struct weir_run *run, struct mdtest_test *t);
 /* Stages, around those of the items and around those of a kind, and the phase that does nothing. */
 weir_stage_fn mdtest_trace_items, mdtest_trace_items_end, mdtest_trace_kind, mdtest_trace_kind_end,
     mdtest_trace_dir_read;
 
-/* mdtest-places.c: base and test directories. Collective over run->par. */
-int mdtest_make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
-int mdtest_remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
+/* mdtest-report.c: a row for each rank after an iteration, in the file of the ranks. A stage. */
+weir_stage_fn mdtest_ranks_iteration;
+
+/* mdtest-places.c: the base directories are made before the first test and removed after the last.
+ * Collective over run->world and run->par. -1 and err. */
+int mdtest_enter_run(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
+int mdtest_leave_run(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err);
+/* The test directories of an iteration. Collective over run->par. */
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
-/* How many test directories of an iteration this task makes and removes. Local. */
-uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t);
+/* How many of them this task makes and removes, and the name of each. Local. */
+static inline uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t)
+{
+    return run->par.rank < t->places.n ? t->tree.loops : 0;
+}
 
-/* After a failure or a signal, remove what this run made. Collective over run->par. Never fails;
- * says what is left. */
-void mdtest_clean(struct weir_run *run, void *state);
+static inline const char *mdtest_my_test(const struct weir_run *run, struct mdtest_test *t,
+                                         uint64_t loop)
+{
+    return mdtest_name_test(&t->names, t->places.base[run->par.rank], run->repetition, loop);
+}
 
-/* --cleanup DIR. Rank 0 works. Collective over run->world. */
-int mdtest_remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err);
-
-/* Look for files of earlier runs (weir_cleanup_existing). Collective over run->world. */
-int mdtest_look_at_leftovers(struct weir_run *run, const struct mdtest_test *t,
-                             struct weir_err *err);
-
-/* mdtest-measure.c: numbers of a phase. Collective over run->par. */
-int mdtest_measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
-                   double extra_s, struct mdtest_measure *m, struct weir_err *err);
-void mdtest_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec);
-/* A repetition begins. Local. -1 and err (WEIR_ESETUP). */
+/* mdtest-run.c: an iteration begins. Local. -1 and err (WEIR_ESETUP). */
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 
-/* mdtest-measure.c: what single ranks did: functions of struct weir_program; a row for each rank
- * after an iteration (a stage), and the numbers of all iterations for people, both collective over
- * run->par. */
-bool mdtest_records(const void *state, int op, uint64_t *size);
-void mdtest_rank_head(struct weir_str *out);
-weir_stage_fn mdtest_ranks_iteration;
-void mdtest_ranks_print(struct weir_run *run, const struct mdtest_test *t, bool times);
+/* What this rank measured in this iteration: MDTEST_OPS of them. */
+static inline struct mdtest_mine *mdtest_mine_of(const struct weir_run *run,
+                                                 const struct mdtest_test *t)
+{
+    return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);
+}
 
 #endif

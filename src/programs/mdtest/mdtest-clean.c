@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mdtest-clean.c - after a failure or a signal: what this run made is removed, name by name and in
+ * bounded time */
+#include "config.h"
+#include "programs/mdtest/mdtest-step.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+
+#define LONGEST_S 60 /* for the items, and as long for the directories */
+
+/* One clean-up on this rank. */
+struct sweep {
+    struct mdtest_test *t;
+    uint64_t items[MDTEST_KINDS]; /* that any task may have made */
+    uint64_t trees;               /* directories of a tree that any task may have made */
+    uint64_t left;                /* names that could not be removed */
+    struct weir_err first;        /* why the first of them could not */
+};
+
+/* A name that is not there is as good as removed. */
+static void note_failure(struct sweep *s, int rc, const struct weir_err *why)
+{
+    if (rc == 0 || why->sys == ENOENT || why->sys == ENOTDIR)
+        return;
+    if (s->left++ == 0)
+        s->first = *why;
+}
+
+/* Names of a task: its directories, the one that a rename has set aside, its files. */
+static uint64_t count_names(struct weir_run *run, void *state)
+{
+    const struct sweep *s = state;
+
+    if (run->par.rank > 0 && s->t->o->collective)
+        return 0;
+    return s->items[MDTEST_DIRS] + 1 + s->items[MDTEST_FILES];
+}
+
+static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64_t i)
+{
+    struct mdtest_test *t = s->t;
+    struct weir_err why = WEIR_ERR_INIT;
+    const char *path;
+    int rc = 0;
+
+    if (i <= s->items[MDTEST_DIRS]) {
+        bool aside = i == s->items[MDTEST_DIRS];
+
+        if (t->ledger.kind[MDTEST_DIRS] && t->tree.total > 0) {
+            path = mdtest_name_created(t, run, &t->names, MDTEST_DIRS, owner, aside ? 0 : i);
+            if (aside)
+                memcpy(t->names.path + strlen(path), "-XX", 4);
+            rc = t->fs.ns->rmdir(&t->fs.session, path, &why);
+        }
+    } else if (!t->o->shared || run->par.rank == 0) {
+        path = mdtest_name_created(t, run, &t->names, MDTEST_FILES,
+                                   t->o->shared ? MDTEST_SHARED : owner,
+                                   i - s->items[MDTEST_DIRS] - 1);
+        rc = t->fs.ns->unlink(&t->fs.session, path, &why);
+    }
+    note_failure(s, rc, &why);
+}
+
+static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err)
+{
+    struct sweep *s = state;
+
+    (void)err;
+    if (!s->t->o->collective)
+        remove_name(run, s, run->par.rank, i);
+    for (int k = 0; s->t->o->collective && k < run->par.size; k++)
+        remove_name(run, s, k, i);
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
+static uint64_t count_dirs(struct weir_run *run, void *state)
+{
+    const struct sweep *s = state;
+    bool works = run->par.rank == 0 || (s->t->o->unique && !s->t->o->collective);
+
+    return works && s->trees > 0 ? s->t->tree.dirs * s->t->tree.loops : 0;
+}
+
+static int remove_branch(struct weir_run *run, void *state, uint64_t dir, uint64_t *clock_ns,
+                         struct weir_err *err)
+{
+    struct sweep *s = state;
+    struct mdtest_test *t = s->t;
+    struct weir_err why = WEIR_ERR_INIT;
+
+    (void)run;
+    (void)dir;
+    (void)err;
+    note_failure(s, t->fs.ns->rmdir(&t->fs.session, t->names.path, &why), &why);
+    *clock_ns = weir_now_ns();
+    return 0;
+}
+
+static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                    struct weir_err *err)
+{
+    struct sweep *s = state;
+    uint64_t dirs = s->t->tree.dirs, dir = weir_dirtree_postorder(&s->t->tree, i % dirs);
+
+    return mdtest_each_tree(run, s->t, i / dirs, dir, remove_branch, s, clock_ns, err);
+}
+
+static const struct weir_phase names_phase = { .key = "clean-up",
+                                               .unit = "names",
+                                               .flags = WEIR_PHASE_STONEWALL,
+                                               .count = count_names,
+                                               .step = step_name };
+static const struct weir_phase dirs_phase = { .key = "clean-up",
+                                              .unit = "names",
+                                              .flags = WEIR_PHASE_STONEWALL,
+                                              .count = count_dirs,
+                                              .step = step_dir };
+
+/* Run one of the two; false when it did not come to its end. */
+static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)
+{
+    const struct weir_timing timing = { .deadline_s = LONGEST_S };
+    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_phase_rec rec;
+    int64_t short_of;
+
+    if (weir_phase_extra(run, row, s, &timing, &rec, &err) < 0)
+        return false;
+    short_of = rec.steps < row->count(run, s);
+    weir_allmax_i64(&run->par, &short_of, 1);
+    return !short_of;
+}
+
+/* The names that an iteration may have left; of one before the present one: everything. */
+static void size_up(struct weir_run *run, struct sweep *s, bool whole)
+{
+    struct mdtest_test *t = s->t;
+    int64_t most[3] = { (int64_t)t->ledger.started[MDTEST_DIRS],
+                        (int64_t)t->ledger.started[MDTEST_FILES],
+                        (int64_t)t->ledger.trees_started };
+
+    weir_allmax_i64(&run->par, most, 3);
+    s->items[MDTEST_DIRS] = whole ? t->ledger.planned[MDTEST_DIRS] : (uint64_t)most[0];
+    s->items[MDTEST_FILES] = whole ? t->ledger.planned[MDTEST_FILES] : (uint64_t)most[1];
+    s->trees = whole ? t->tree.dirs : (uint64_t)most[2];
+    for (int k = 0; k < MDTEST_KINDS; k++)
+        if (!t->ledger.kind[k])
+            s->items[k] = 0;
+}
+
+static void remove_tests(struct weir_run *run, struct sweep *s)
+{
+    struct mdtest_test *t = s->t;
+
+    for (uint64_t loop = 0; loop < mdtest_my_tests(run, t); loop++) {
+        struct weir_err why = WEIR_ERR_INIT;
+
+        note_failure(s, t->fs.ns->rmdir(&t->fs.session, mdtest_my_test(run, t, loop), &why), &why);
+    }
+}
+
+static void report_left(struct weir_run *run, struct sweep *s, bool complete)
+{
+    uint64_t left = s->left;
+
+    weir_allsum_u64(&run->par, &left, 1);
+    if (complete && left == 0)
+        return;
+    run->report.last.is_said = false; /* a note comes after it */
+    if (left > 0 && s->left > 0)
+        weir_note(&run->log,
+                  "%" PRIu64
+                  " names could not be removed, first %s; mdtest --cleanup %s removes the rest",
+                  left, s->first.text, s->t->places.base[0]);
+    else
+        weir_note(&run->log,
+                  "the clean-up has not come to its end; mdtest --cleanup %s removes the rest",
+                  s->t->places.base[0]);
+}
+
+static void clean(struct weir_run *run, void *state)
+{
+    struct mdtest_test *t = state;
+    struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
+    int present = run->repetition;
+    bool complete = true;
+    int signal;
+
+    if (!t->ready || !t->o->create || !t->places.made_tests)
+        return;
+    if (!t->places.all_ours) {
+        run->report.last.is_said = false; /* a note comes after it */
+        weir_note(&run->log,
+                  "nothing was removed, since '%s' has files or directories of an earlier run; "
+                  "mdtest --cleanup "
+                  "%s removes all of it",
+                  t->places.base[0], t->places.base[0]);
+        return;
+    }
+    signal = weir_interrupt_set_aside(&run->interrupt);
+    for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present;
+         run->repetition++) {
+        size_up(run, &s, run->repetition < present);
+        t->names.known = false;
+        complete = sweep(run, &s, &names_phase) && sweep(run, &s, &dirs_phase);
+        if (complete)
+            remove_tests(run, &s);
+    }
+    run->repetition = present;
+    report_left(run, &s, complete);
+    weir_interrupt_put_back(&run->interrupt, signal);
+}
+
+/* Each directory of trees, by the task that makes it: what is in them goes with it. The first of each
+ * iteration come before the others. */
+static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
+{
+    const struct mdtest_test *t = state;
+    int n = t->o->run.repetitions;
+
+    if ((uint64_t)(i / n) >= mdtest_my_tests(run, t))
+        return false;
+    weir_str_addf(path, "%s/test-dir.%d-%d", t->places.base[run->par.rank], i % n, i / n);
+    return true;
+}
+
+const struct weir_made mdtest_made = {
+    .target = target,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
+                WEIR_EXISTING_TOLD,
+    .clean = clean,
+};
