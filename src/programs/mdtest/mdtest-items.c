@@ -66,37 +66,17 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
                             begin, clock_ns, err);
 }
 
-static int remove_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
-                      uint64_t *clock_ns, struct weir_err *err)
-{
-    return visit(run, t, owner, step, t->fs.ns->rmdir, clock_ns, err);
-}
-
-static int remove_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+static int remove_item(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
                        uint64_t *clock_ns, struct weir_err *err)
 {
-    return visit(run, t, owner, step, t->fs.ns->unlink, clock_ns, err);
+    return visit(run, t, owner, step,
+                 t->pass.of == MDTEST_FILES ? t->fs.ns->unlink : t->fs.ns->rmdir, clock_ns, err);
 }
 
-static int step_dir_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                           struct weir_err *err)
+static int step_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                       struct weir_err *err)
 {
-    struct mdtest_test *t = state;
-
-    t->ledger.started[MDTEST_DIRS] = i + 1;
-    return mdtest_each_owner(run, t, i, clock_ns, make_dir, err);
-}
-
-static int step_dir_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                           struct weir_err *err)
-{
-    return mdtest_each_owner(run, state, i, clock_ns, remove_dir, err);
-}
-
-static int step_file_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                            struct weir_err *err)
-{
-    return mdtest_each_owner(run, state, i, clock_ns, remove_file, err);
+    return mdtest_each_owner(run, state, i, clock_ns, remove_item, err);
 }
 
 static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -171,89 +151,6 @@ static int write_file(struct weir_run *run, struct mdtest_test *t, const char *p
     return t->o->verify_write ? read_back(run, t, path, clock_ns, err) : 0;
 }
 
-/* Open, write when there is something to write, close. The first error wins, and the file is
- * closed also after a failure. */
-static int fill_file(struct weir_run *run, struct mdtest_test *t, const char *path, unsigned flags,
-                     bool writes, uint64_t *clock_ns, struct weir_err *err)
-{
-    int rc = 0;
-
-    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, flags, &t->fs.extent, err) < 0)
-        return -1;
-    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
-    if (writes)
-        rc = write_file(run, t, path, clock_ns, err);
-    if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
-        rc = -1;
-    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
-    return rc;
-}
-
-/* The content of the next file, before its operation begins. */
-static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item,
-                             uint64_t *clock_ns)
-{
-    if (weir_small_files_fill(&t->fs, run, owner == MDTEST_SHARED ? 0 : owner, item, t->out_len))
-        *clock_ns = weir_now_ns();
-    return *clock_ns;
-}
-
-static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
-                     uint64_t *clock_ns, struct weir_err *err)
-{
-    bool writes = t->out_len > 0 && !t->o->collective;
-    unsigned flags = WEIR_OPEN_CREATE | WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
-    uint64_t item, begin;
-    const char *path = mdtest_name_step(run, t, owner, step, &item);
-    int rc;
-
-    begin = writes ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
-    if (t->o->mknod) {
-        mdtest_enter(t, path);
-        rc = t->fs.ns->mknod(&t->fs.session, path, err);
-    } else {
-        rc = fill_file(run, t, path, flags, writes, clock_ns, err);
-    }
-    return mdtest_finish_op(run, t, rc, item, writes ? t->out_len : 0, begin, clock_ns, err);
-}
-
-static int step_file_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                            struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-
-    t->ledger.started[MDTEST_FILES] = i + 1;
-    return mdtest_each_owner(run, t, i, clock_ns, make_file, err);
-}
-
-/* -c: the files are there; each task opens its own and writes it. */
-static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                      struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-    uint64_t item, begin;
-    const char *path = mdtest_name_step(run, t, run->par.rank, i, &item);
-    unsigned flags = WEIR_OPEN_WRITE | (t->o->verify_write ? WEIR_OPEN_READ : 0);
-    int rc;
-
-    begin = make_content(run, t, run->par.rank, item, clock_ns);
-    rc = fill_file(run, t, path, flags, t->out_len > 0, clock_ns, err);
-    return mdtest_finish_op(run, t, rc, item, t->out_len, begin, clock_ns, err);
-}
-
-bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
-{
-    struct mdtest_test *t = state;
-
-    if (n >= t->ledger.count[MDTEST_FILES])
-        return false;
-    if (n == 0)
-        mdtest_rewind(t);
-    file->rank = t->pass.owner == MDTEST_SHARED ? 0 : t->pass.owner;
-    file->path = mdtest_name_step(run, t, t->pass.owner, n, &file->item);
-    return true;
-}
-
 static int read_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
                      uint64_t *clock_ns, struct weir_err *err)
 {
@@ -271,22 +168,82 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
     return 0;
 }
 
-/* Open, read where there is something to read, close. */
-static int fetch_file(struct weir_run *run, struct mdtest_test *t, const char *path, uint64_t item,
-                      uint64_t *clock_ns, struct weir_err *err)
+/* Open, move len bytes where there are any, close. The first error wins, and the file is closed also
+ * after a failure. */
+static int use_file(struct weir_run *run, struct mdtest_test *t, const char *path, unsigned flags,
+                    size_t len, uint64_t item, uint64_t *clock_ns, struct weir_err *err)
 {
     int rc = 0;
 
-    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, WEIR_OPEN_READ, &t->fs.extent,
-                               err) < 0)
+    if (weir_session_open_slot(&t->fs.session, t->fs.file, path, flags, &t->fs.extent, err) < 0)
         return -1;
     mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
-    if (t->in_len > 0)
-        rc = read_file(run, t, path, item, clock_ns, err);
+    if (len > 0)
+        rc = flags & WEIR_OPEN_WRITE ? write_file(run, t, path, clock_ns, err)
+                                     : read_file(run, t, path, item, clock_ns, err);
     if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
         rc = -1;
     mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
     return rc;
+}
+
+/* The content of the next file, before its operation begins. */
+static uint64_t make_content(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t item,
+                             uint64_t *clock_ns)
+{
+    if (weir_small_files_fill(&t->fs, run, owner == MDTEST_SHARED ? 0 : owner, item, t->out_len))
+        *clock_ns = weir_now_ns();
+    return *clock_ns;
+}
+
+/* With -c files are made empty, and then each task opens its own and writes it. */
+static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    size_t len = t->pass.again ? 0 : t->out_len;
+    unsigned flags = WEIR_OPEN_WRITE | (t->pass.own ? 0 : WEIR_OPEN_CREATE) |
+                     (t->o->verify_write ? WEIR_OPEN_READ : 0);
+    uint64_t item, begin;
+    const char *path = mdtest_name_step(run, t, owner, step, &item);
+    int rc;
+
+    begin = len > 0 ? make_content(run, t, owner, item, clock_ns) : *clock_ns;
+    if (t->o->mknod) {
+        mdtest_enter(t, path);
+        rc = t->fs.ns->mknod(&t->fs.session, path, err);
+    } else {
+        rc = use_file(run, t, path, flags, len, item, clock_ns, err);
+    }
+    return mdtest_finish_op(run, t, rc, item, len, begin, clock_ns, err);
+}
+
+static int step_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                       struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    t->ledger.started[t->pass.of] = i + 1;
+    return mdtest_each_owner(run, t, i, clock_ns,
+                             t->pass.of == MDTEST_FILES ? make_file : make_dir, err);
+}
+
+static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    return make_file(run, state, run->par.rank, i, clock_ns, err);
+}
+
+bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
+{
+    struct mdtest_test *t = state;
+
+    if (n >= t->ledger.count[MDTEST_FILES])
+        return false;
+    if (n == 0)
+        mdtest_rewind(t);
+    file->rank = t->pass.owner == MDTEST_SHARED ? 0 : t->pass.owner;
+    file->path = mdtest_name_step(run, t, t->pass.owner, n, &file->item);
+    return true;
 }
 
 static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -295,7 +252,7 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     struct mdtest_test *t = state;
     uint64_t item, begin = *clock_ns;
     const char *path = mdtest_name_step(run, t, t->pass.owner, i, &item);
-    int rc = fetch_file(run, t, path, item, clock_ns, err);
+    int rc = use_file(run, t, path, WEIR_OPEN_READ, t->in_len, item, clock_ns, err);
 
     return mdtest_finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
 }
@@ -376,22 +333,47 @@ const struct weir_call_names mdtest_calls[MDTEST_OPS] = {
     [MDTEST_TREE_CREATE] = { "mkdir", "write" },  [MDTEST_TREE_REMOVE] = { "rmdir", "write" },
 };
 
+/* Steps of this rank. */
+static uint64_t count_steps(struct weir_run *run, void *state)
+{
+    struct mdtest_test *t = state;
+    const uint64_t *items = t->pass.makes ? t->ledger.planned : t->ledger.count;
+    uint64_t n = items[t->pass.of];
+
+    if (run->par.rank > 0 && t->pass.alone)
+        return 0;
+    if (mdtest_facts[t->pass.op].is_tree)
+        return t->tree.dirs * t->tree.loops;
+    return t->pass.op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
+}
+
+static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
+{
+    (void)run;
+    return steps * ((const struct mdtest_test *)state)->pass.things;
+}
+
+static uint64_t count_operations(struct weir_run *run, void *state)
+{
+    return count_done(run, state, count_steps(run, state));
+}
+
 #define ROW(k, f, s)                                                                               \
     {                                                                                              \
         .key = (k), .unit = "items", .flags = (f), .prepare = mdtest_prepare,                      \
-        .count = mdtest_count_steps, .done = mdtest_count_done,                                    \
-        .operations = mdtest_count_operations, .step = (s), .flush = mdtest_finish                 \
+        .count = count_steps, .done = count_done,                                    \
+        .operations = count_operations, .step = (s), .flush = mdtest_finish                 \
     }
 
 const struct weir_phase mdtest_phases[MDTEST_OPS] = {
-    [MDTEST_DIR_CREATE] = ROW("directory create", WEIR_PHASE_STONEWALL, step_dir_create),
+    [MDTEST_DIR_CREATE] = ROW("directory create", WEIR_PHASE_STONEWALL, step_create),
     [MDTEST_DIR_STAT] = ROW("directory stat", 0, step_stat),
     [MDTEST_DIR_RENAME] = ROW("directory rename", 0, step_rename),
-    [MDTEST_DIR_REMOVE] = ROW("directory remove", 0, step_dir_remove),
-    [MDTEST_FILE_CREATE] = ROW("file create", WEIR_PHASE_STONEWALL, step_file_create),
+    [MDTEST_DIR_REMOVE] = ROW("directory remove", 0, step_remove),
+    [MDTEST_FILE_CREATE] = ROW("file create", WEIR_PHASE_STONEWALL, step_create),
     [MDTEST_FILE_STAT] = ROW("file stat", 0, step_stat),
     [MDTEST_FILE_READ] = ROW("file read", 0, step_read),
-    [MDTEST_FILE_REMOVE] = ROW("file remove", 0, step_file_remove),
+    [MDTEST_FILE_REMOVE] = ROW("file remove", 0, step_remove),
     [MDTEST_TREE_CREATE] = ROW("tree create", 0, step_tree_create),
     [MDTEST_TREE_REMOVE] = ROW("tree remove", 0, step_tree_remove),
 };

@@ -39,63 +39,6 @@ const struct mdtest_fact mdtest_facts[MDTEST_OPS] = {
     [MDTEST_TREE_REMOVE] = FACT(MDTEST_DIRS, 0, remove, .is_tree = true),
 };
 
-bool mdtest_makes_items(const struct mdtest_test *t)
-{
-    return mdtest_facts[t->pass.op].makes && t->pass.phase != &mdtest_write_phase;
-}
-
-bool mdtest_writes_apart(const struct mdtest_test *t)
-{
-    return t->pass.op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod;
-}
-
-static bool changes_names(const struct mdtest_test *t)
-{
-    const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
-
-    return mdtest_makes_items(t) || f->removes || f->is_tree;
-}
-
-bool mdtest_works_alone(const struct mdtest_test *t)
-{
-    const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
-
-    return (t->o->collective && changes_names(t)) || (f->is_tree && !t->o->unique) ||
-           (f->removes && t->o->shared);
-}
-
-uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_test *t)
-{
-    bool for_all =
-        t->o->collective && changes_names(t) && (t->o->unique || !mdtest_facts[t->pass.op].is_tree);
-
-    return for_all ? (uint64_t)run->par.size : 1;
-}
-
-/* Steps of this rank. */
-uint64_t mdtest_count_steps(struct weir_run *run, void *state)
-{
-    struct mdtest_test *t = state;
-    const uint64_t *items = mdtest_makes_items(t) ? t->ledger.planned : t->ledger.count;
-    uint64_t n = items[t->pass.of];
-
-    if (run->par.rank > 0 && mdtest_works_alone(t))
-        return 0;
-    if (mdtest_facts[t->pass.op].is_tree)
-        return t->tree.dirs * t->tree.loops;
-    return t->pass.op == MDTEST_DIR_RENAME && n < 2 ? 0 : n;
-}
-
-uint64_t mdtest_count_operations(struct weir_run *run, void *state)
-{
-    return mdtest_count_steps(run, state) * mdtest_things_of_step(run, state);
-}
-
-uint64_t mdtest_count_done(struct weir_run *run, const void *state, uint64_t steps)
-{
-    return steps * mdtest_things_of_step(run, state);
-}
-
 /* ---- around the steps ---- */
 
 void mdtest_look(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns)
@@ -273,7 +216,7 @@ int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->pass.skip = 0;
     t->pass.batch_ns = t->pass.batch_bytes = 0;
     t->pass.worked_ns = 0;
-    if (mdtest_facts[t->pass.op].is_tree || t->pass.phase == &mdtest_write_phase)
+    if (mdtest_facts[t->pass.op].is_tree || t->pass.own)
         return 0; /* the command has run before the files were made */
     return run_command(run, "prologue", t->o->before, err);
 }
@@ -286,7 +229,7 @@ int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err)
     t->pass.worked_ns = weir_now_ns();
     weir_records_add_batch(&run->records, t->pass.batch_ns, t->pass.worked_ns, t->pass.batch_bytes,
                            t->pass.ops - 1 - t->pass.skip);
-    if (mdtest_facts[t->pass.op].is_tree || (mdtest_writes_apart(t) && mdtest_makes_items(t)))
+    if (mdtest_facts[t->pass.op].is_tree || t->pass.again)
         return 0;
     if (t->o->sync_phase)
         rc = weir_session_syncfs(&t->fs.session, mdtest_base_of(&t->places, run->par.rank), err);

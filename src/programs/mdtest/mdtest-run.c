@@ -22,7 +22,7 @@
 /* This rank's own part, up to the end of its work: without the wait for others, the sync and the
  * command after it. */
 static struct mdtest_mine measure_mine(const struct mdtest_test *t,
-                                       const struct weir_phase_rec *rec, uint64_t things)
+                                       const struct weir_phase_rec *rec)
 {
     uint64_t end = t->pass.worked_ns ? t->pass.worked_ns : rec->mark[WEIR_MARK_WORKED];
     int64_t ns = (int64_t)(end - rec->mark[WEIR_MARK_WORK]);
@@ -31,7 +31,7 @@ static struct mdtest_mine measure_mine(const struct mdtest_test *t,
     if (rec->steps == 0)
         return m;
     m.seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
-    m.rate = (double)(rec->steps * things) / m.seconds;
+    m.rate = (double)(rec->steps * t->pass.things) / m.seconds;
     return m;
 }
 
@@ -110,7 +110,7 @@ static int measure(struct weir_run *run, struct mdtest_test *t, const struct wei
     *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->done_sum };
     m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
     m->rate = (double)m->items / m->seconds;
-    *mine = measure_mine(t, rec, mdtest_things_of_step(run, t));
+    *mine = measure_mine(t, rec);
     if (measure_ranks(run, m, mine, err) < 0)
         return -1;
     keep_series(&t->results.series[t->pass.op], m);
@@ -127,6 +127,20 @@ static void report_latency(struct weir_run *run, struct mdtest_test *t, const st
 
 /* ---- phases ---- */
 
+/* What the options make of a pass of the operation in progress. */
+static void begin_pass(const struct weir_run *run, struct mdtest_test *t, bool own)
+{
+    const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
+    bool makes = f->makes && !own;
+    bool for_all = t->o->collective && (makes || f->removes || f->is_tree);
+
+    t->pass.own = own;
+    t->pass.again = t->pass.op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !own;
+    t->pass.makes = makes;
+    t->pass.alone = for_all || (f->is_tree && !t->o->unique) || (f->removes && t->o->shared);
+    t->pass.things = for_all && (t->o->unique || !f->is_tree) ? (uint64_t)run->par.size : 1;
+}
+
 static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op)
 {
     int64_t shifts = (int64_t)mdtest_facts[op].shifts * t->shift;
@@ -134,7 +148,7 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
 
     t->pass.op = op;
     t->pass.of = mdtest_facts[op].of;
-    t->pass.phase = &mdtest_phases[op];
+    begin_pass(run, t, false);
     t->pass.owner = t->o->shared && t->pass.of == MDTEST_FILES
                         ? MDTEST_SHARED
                         : (int)((run->par.rank + shifts) % run->par.size);
@@ -149,14 +163,14 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
 /* Ranks that work in the phase in progress. */
 static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t)
 {
-    return mdtest_works_alone(t) ? 1 : (uint64_t)run->par.size;
+    return t->pass.alone ? 1 : (uint64_t)run->par.size;
 }
 
 /* The ledger: a phase has done what is there, no more and no less. */
 static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    bool makes = mdtest_makes_items(t) || mdtest_facts[t->pass.op].is_tree;
+    bool makes = t->pass.makes || mdtest_facts[t->pass.op].is_tree;
     uint64_t each = makes ? rec->steps_max : t->ledger.count[t->pass.of];
     uint64_t expected = each * workers(run, t);
 
@@ -235,11 +249,11 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
     const struct weir_timing timing = { 0 };
     struct weir_phase_rec rec;
 
-    t->pass.phase = &mdtest_write_phase;
+    begin_pass(run, t, true);
     if (weir_phase_extra(run, &mdtest_write_phase, t, &timing, &rec, err) < 0 ||
         check_phase(run, t, &rec, err) < 0)
         return -1;
-    t->pass.phase = &mdtest_phases[t->pass.op];
+    begin_pass(run, t, false);
     *seconds = weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     weir_observers_measured(run, &t->fs.session, &rec);
     return 0;
@@ -293,7 +307,7 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
     report_latency(run, t, rec);
-    if (mdtest_writes_apart(t) && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
+    if (t->pass.again && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
         return -1;
     if (measure(run, t, rec, extra_s, &m, err) < 0)
         return -1;

@@ -111,9 +111,6 @@ int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
 
 /* mdtest-phases.c: as in struct weir_phase, the same for all. */
 int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err);
-uint64_t mdtest_count_steps(struct weir_run *run, void *state);
-uint64_t mdtest_count_operations(struct weir_run *run, void *state);
-uint64_t mdtest_count_done(struct weir_run *run, const void *state, uint64_t steps);
 int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err);
 
 #endif

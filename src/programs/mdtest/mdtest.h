@@ -88,10 +88,14 @@ struct mdtest_fact {
 extern const struct mdtest_fact mdtest_facts[MDTEST_OPS];
 
 struct mdtest_pass {
-    const struct weir_phase *phase;
     enum mdtest_op op;
     enum mdtest_kind of;
     int owner;       /* whose items */
+    bool own;        /* the second pass of -c over files: each task opens and writes its own */
+    bool again;      /* that pass follows */
+    bool makes;      /* items; the second pass finds them made */
+    bool alone;      /* rank 0 works alone: -c on what is made or removed, and what is there once */
+    uint64_t things; /* in one step: rank 0 may take it for every task */
     bool made_order; /* visit in the order of creation, not of the numbers */
     bool shuffled;
     struct weir_perm perm;
@@ -177,20 +181,11 @@ int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_opti
 /* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
 int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
-/* mdtest-phases.c: of the phase in progress. Does it make items; does rank 0 work alone, as with
- * -c on what is made and removed, and on what is there only once; and how many things is one step
- * of it, where rank 0 takes it for every task? Local. */
-bool mdtest_makes_items(const struct mdtest_test *t);
-bool mdtest_works_alone(const struct mdtest_test *t);
-/* Are files created in two passes, with mdtest_write_phase as the second? What the user wants done
- * once for the creation is done before the first and after the second. Local. */
-bool mdtest_writes_apart(const struct mdtest_test *t);
-uint64_t mdtest_things_of_step(const struct weir_run *run, const struct mdtest_test *t);
-
 /* mdtest-items.c: rows of the phases by operation; NULL for "Directory read", which has nothing
  * to do. */
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
-/* The second pass of -c over files: each task opens and writes its own. */
+/* The second pass of -c over files. What the user wants done once for the creation is done before the
+ * first pass and after the second. */
 extern const struct weir_phase mdtest_write_phase;
 /* mdtest-items.c: the name of the nth item that a task creates. */
 const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
