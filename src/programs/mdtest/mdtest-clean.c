@@ -2,7 +2,7 @@
 /* mdtest-clean.c - after a failure or a signal: what this run made is removed, name by name and in
  * bounded time */
 #include "config.h"
-#include "programs/mdtest/mdtest-step.h"
+#include "programs/mdtest/mdtest.h"
 
 #include <errno.h>
 #include <inttypes.h>

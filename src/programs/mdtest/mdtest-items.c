@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-items.c - where items are, the steps of each phase, and the rows of the phases */
+/* mdtest-items.c - the steps of each phase, how many there are, and the rows of the phases */
 #include "config.h"
-#include "programs/mdtest/mdtest-step.h"
+#include "programs/mdtest/mdtest.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,35 +10,84 @@
 
 #define MODE 0775
 
-/* ---- where items are ---- */
+/* ---- the clock ---- */
 
-void mdtest_locate_step(struct mdtest_test *t, uint64_t step)
+#define BATCH_NS 20000u /* where nobody asks for single times, look at the clock this often ... */
+#define BATCH_MOST 32   /* ... but not after more operations than this */
+
+/* Read the clock, and estimate how many operations can follow without reading it. */
+static void look_at_clock(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns)
 {
-    const struct weir_dirtree *tree = &t->tree;
-    uint64_t nth = t->pass.shuffled ? weir_perm_at(&t->pass.perm, step) : step;
-    uint64_t in_loop = nth % tree->per_loop, item, back;
+    uint64_t now = weir_now_ns();
+    uint64_t each = (now - *clock_ns) / t->pass.ops + 1;
+    uint64_t n = BATCH_NS / each;
 
-    item = t->pass.made_order ? weir_dirtree_made(tree, in_loop)
-                              : weir_dirtree_linear(tree, in_loop);
-    back = item % tree->per_dir;
-    t->pass.loop = nth / tree->per_loop;
-    if (t->pass.shuffled)
-        back = 0;
-    t->pass.item = item - back;
-    t->pass.low = step - back;
-    t->pass.high = t->pass.shuffled ? step + 1 : t->pass.low + tree->per_dir;
+    weir_records_add_batch(&run->records, *clock_ns, now, t->pass.batch_bytes, t->pass.ops);
+    t->pass.ops = n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : (unsigned)n;
+    t->pass.skip = t->pass.ops - 1;
+    t->pass.batch_ns = now;
+    t->pass.batch_bytes = 0;
+    *clock_ns = now;
 }
 
-const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
-                                struct mdtest_names *n, enum mdtest_kind kind, int owner,
-                                uint64_t nth)
+/* An operation has failed as err says. */
+static int fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
+                   const struct weir_err *err)
 {
-    uint64_t item = weir_dirtree_made(&t->tree, nth % t->tree.per_loop);
-    int whose = mdtest_tree_of(t, run, owner);
+    weir_records_add_failed(&run->records, (int)t->pass.op, begin, weir_now_ns(), item, err);
+    return -1;
+}
 
-    return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
-                            nth / t->tree.per_loop, whose, weir_dirtree_dir_of(&t->tree, item),
-                            kind, owner, item);
+/* An operation is over: rc is what its calls returned, and is returned. Reading the clock can take
+ * a fifth of the time of a stat, so without need it is not read for each. */
+static inline int finish_op(struct weir_run *run, struct mdtest_test *t, int rc, uint64_t item,
+                            uint64_t bytes, uint64_t begin, uint64_t *clock_ns,
+                            const struct weir_err *err)
+{
+    if (__builtin_expect(weir_session_leave(&t->fs.session, rc) < 0, 0))
+        return fail_op(run, t, item, begin, err);
+    if (t->pass.fine) {
+        *clock_ns = weir_now_ns();
+        weir_operation_add(run, (int)t->pass.op, begin, *clock_ns, item, bytes);
+        return 0;
+    }
+    t->pass.batch_bytes += bytes;
+    if (t->pass.skip > 0)
+        t->pass.skip--;
+    else
+        look_at_clock(run, t, clock_ns);
+    return 0;
+}
+
+/* A part of an operation is over. */
+static inline void finish_part(struct mdtest_test *t, enum weir_op part, uint64_t *clock_ns)
+{
+    uint64_t now;
+
+    if (!t->pass.fine)
+        return;
+    now = weir_now_ns();
+    weir_hist_add(&t->fs.session.stats->hist[part], now - *clock_ns);
+    *clock_ns = now;
+}
+
+/* ---- owners ---- */
+
+/* One item of one owner. */
+typedef int act_fn(struct weir_run *, struct mdtest_test *, int owner, uint64_t step,
+                   uint64_t *clock_ns, struct weir_err *);
+
+/* With -c one step is the same item of all tasks: so they all have the same number when the
+ * stonewall comes. */
+static inline int each_owner(struct weir_run *run, struct mdtest_test *t, uint64_t step,
+                             uint64_t *clock_ns, act_fn *act, struct weir_err *err)
+{
+    if (!t->o->collective)
+        return act(run, t, t->pass.owner, step, clock_ns, err);
+    for (int k = 0; k < run->par.size; k++)
+        if (act(run, t, k, step, clock_ns, err) < 0)
+            return -1;
+    return 0;
 }
 
 /* ---- steps ---- */
@@ -52,7 +101,7 @@ static inline int visit(struct weir_run *run, struct mdtest_test *t, int owner, 
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
     mdtest_enter(t, path);
-    return mdtest_finish_op(run, t, call(&t->fs.session, path, err), item, 0, begin, clock_ns, err);
+    return finish_op(run, t, call(&t->fs.session, path, err), item, 0, begin, clock_ns, err);
 }
 
 static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
@@ -62,8 +111,8 @@ static int make_dir(struct weir_run *run, struct mdtest_test *t, int owner, uint
     const char *path = mdtest_name_step(run, t, owner, step, &item);
 
     mdtest_enter(t, path);
-    return mdtest_finish_op(run, t, t->fs.ns->mkdir(&t->fs.session, path, MODE, err), item, 0,
-                            begin, clock_ns, err);
+    return finish_op(run, t, t->fs.ns->mkdir(&t->fs.session, path, MODE, err), item, 0, begin,
+                     clock_ns, err);
 }
 
 static int remove_item(struct weir_run *run, struct mdtest_test *t, int owner, uint64_t step,
@@ -76,7 +125,7 @@ static int remove_item(struct weir_run *run, struct mdtest_test *t, int owner, u
 static int step_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                        struct weir_err *err)
 {
-    return mdtest_each_owner(run, state, i, clock_ns, remove_item, err);
+    return each_owner(run, state, i, clock_ns, remove_item, err);
 }
 
 static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -107,8 +156,8 @@ static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *
     if (last)
         memcpy(t->names.path + strlen(from), "-XX", 4);
     mdtest_enter(t, from);
-    return mdtest_finish_op(run, t, t->fs.ns->rename(&t->fs.session, from, to, err), i, 0, begin,
-                            clock_ns, err);
+    return finish_op(run, t, t->fs.ns->rename(&t->fs.session, from, to, err), i, 0, begin,
+                     clock_ns, err);
 }
 
 /* ---- files: create, write, read, and check the data ---- */
@@ -177,13 +226,13 @@ static int use_file(struct weir_run *run, struct mdtest_test *t, const char *pat
 
     if (weir_session_open_slot(&t->fs.session, t->fs.file, path, flags, &t->fs.extent, err) < 0)
         return -1;
-    mdtest_finish_part(t, WEIR_OP_OPEN, clock_ns);
+    finish_part(t, WEIR_OP_OPEN, clock_ns);
     if (len > 0)
         rc = flags & WEIR_OPEN_WRITE ? write_file(run, t, path, clock_ns, err)
                                      : read_file(run, t, path, item, clock_ns, err);
     if (weir_session_close_slot(t->fs.file, rc < 0 ? NULL : err) < 0)
         rc = -1;
-    mdtest_finish_part(t, WEIR_OP_CLOSE, clock_ns);
+    finish_part(t, WEIR_OP_CLOSE, clock_ns);
     return rc;
 }
 
@@ -214,7 +263,7 @@ static int make_file(struct weir_run *run, struct mdtest_test *t, int owner, uin
     } else {
         rc = use_file(run, t, path, flags, len, item, clock_ns, err);
     }
-    return mdtest_finish_op(run, t, rc, item, len, begin, clock_ns, err);
+    return finish_op(run, t, rc, item, len, begin, clock_ns, err);
 }
 
 static int step_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -223,27 +272,13 @@ static int step_create(struct weir_run *run, void *state, uint64_t i, uint64_t *
     struct mdtest_test *t = state;
 
     t->ledger.started[t->pass.of] = i + 1;
-    return mdtest_each_owner(run, t, i, clock_ns,
-                             t->pass.of == MDTEST_FILES ? make_file : make_dir, err);
+    return each_owner(run, t, i, clock_ns, t->pass.of == MDTEST_FILES ? make_file : make_dir, err);
 }
 
 static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                       struct weir_err *err)
 {
     return make_file(run, state, run->par.rank, i, clock_ns, err);
-}
-
-bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
-{
-    struct mdtest_test *t = state;
-
-    if (n >= t->ledger.count[MDTEST_FILES])
-        return false;
-    if (n == 0)
-        mdtest_rewind(t);
-    file->rank = t->pass.owner == MDTEST_SHARED ? 0 : t->pass.owner;
-    file->path = mdtest_name_step(run, t, t->pass.owner, n, &file->item);
-    return true;
 }
 
 static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -254,27 +289,10 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     const char *path = mdtest_name_step(run, t, t->pass.owner, i, &item);
     int rc = use_file(run, t, path, WEIR_OPEN_READ, t->in_len, item, clock_ns, err);
 
-    return mdtest_finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
+    return finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
 }
 
 /* ---- trees ---- */
-
-int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
-                     mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err)
-{
-    int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
-
-    for (int k = 0; k <= last; k++) {
-        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
-
-        mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
-                        dir);
-        mdtest_enter(t, t->names.path);
-        if (weir_session_leave(&t->fs.session, act(run, arg, dir, clock_ns, err)) < 0)
-            return -1;
-    }
-    return 0;
-}
 
 /* A directory that an earlier run left is used again; the run says so once. */
 static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
@@ -291,7 +309,7 @@ static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t 
     } else if (rc < 0) {
         *err = why;
     }
-    return mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
+    return finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
 }
 
 static int remove_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t *clock_ns,
@@ -301,7 +319,7 @@ static int remove_branch(struct weir_run *run, void *test, uint64_t dir, uint64_
     uint64_t begin = *clock_ns;
     int rc = t->fs.ns->rmdir(&t->fs.session, t->names.path, err);
 
-    return mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
+    return finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
 }
 
 static int step_tree_create(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

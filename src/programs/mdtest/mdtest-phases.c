@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-phases.c - what each operation is about, how much of it there is to do, and what is around the
- * steps of a phase: the clock, and commands of the user */
+/* mdtest-phases.c - what each operation is about, the names of the phase in progress, and what is around
+ * its steps: commands of the user */
 #include "config.h"
-#include "programs/mdtest/mdtest-step.h"
+#include "programs/mdtest/mdtest.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,9 +14,6 @@
 #include <unistd.h>
 
 #include "engine/observer.h"
-
-#define BATCH_NS 20000u /* where nobody asks for single times, look at the clock this often ... */
-#define BATCH_MOST 32   /* ... but not after more operations than this */
 
 /* ---- what each operation is about ---- */
 
@@ -38,22 +35,6 @@ const struct mdtest_fact mdtest_facts[MDTEST_OPS] = {
     [MDTEST_TREE_CREATE] = FACT(MDTEST_DIRS, 0, create, .is_tree = true),
     [MDTEST_TREE_REMOVE] = FACT(MDTEST_DIRS, 0, remove, .is_tree = true),
 };
-
-/* ---- around the steps ---- */
-
-void mdtest_look(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns)
-{
-    uint64_t now = weir_now_ns();
-    uint64_t each = (now - *clock_ns) / t->pass.ops + 1;
-    uint64_t n = BATCH_NS / each;
-
-    weir_records_add_batch(&run->records, *clock_ns, now, t->pass.batch_bytes, t->pass.ops);
-    t->pass.ops = n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : (unsigned)n;
-    t->pass.skip = t->pass.ops - 1;
-    t->pass.batch_ns = now;
-    t->pass.batch_bytes = 0;
-    *clock_ns = now;
-}
 
 /* ---- commands of the user ---- */
 
@@ -199,19 +180,80 @@ static int run_command(struct weir_run *run, const char *what, const char *comma
     return run_shell(run, what, command, err);
 }
 
-/* ---- before and after the steps ---- */
+/* ---- names of the phase in progress ---- */
 
-void mdtest_rewind(struct mdtest_test *t)
+static void rewind_names(struct mdtest_test *t)
 {
     t->pass.low = t->pass.high = 0;
     t->names.known = t->target.known = false;
 }
 
+void mdtest_locate_step(struct mdtest_test *t, uint64_t step)
+{
+    const struct weir_dirtree *tree = &t->tree;
+    uint64_t nth = t->pass.shuffled ? weir_perm_at(&t->pass.perm, step) : step;
+    uint64_t in_loop = nth % tree->per_loop, item, back;
+
+    item = t->pass.made_order ? weir_dirtree_made(tree, in_loop)
+                              : weir_dirtree_linear(tree, in_loop);
+    back = item % tree->per_dir;
+    t->pass.loop = nth / tree->per_loop;
+    if (t->pass.shuffled)
+        back = 0;
+    t->pass.item = item - back;
+    t->pass.low = step - back;
+    t->pass.high = t->pass.shuffled ? step + 1 : t->pass.low + tree->per_dir;
+}
+
+const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
+                                struct mdtest_names *n, enum mdtest_kind kind, int owner,
+                                uint64_t nth)
+{
+    uint64_t item = weir_dirtree_made(&t->tree, nth % t->tree.per_loop);
+    int whose = mdtest_tree_of(t, run, owner);
+
+    return mdtest_name_item(n, mdtest_base_of(&t->places, whose), run->repetition,
+                            nth / t->tree.per_loop, whose, weir_dirtree_dir_of(&t->tree, item),
+                            kind, owner, item);
+}
+
+bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file)
+{
+    struct mdtest_test *t = state;
+
+    if (n >= t->ledger.count[MDTEST_FILES])
+        return false;
+    if (n == 0)
+        rewind_names(t);
+    file->rank = t->pass.owner == MDTEST_SHARED ? 0 : t->pass.owner;
+    file->path = mdtest_name_step(run, t, t->pass.owner, n, &file->item);
+    return true;
+}
+
+int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
+                     mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err)
+{
+    int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
+
+    for (int k = 0; k <= last; k++) {
+        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
+
+        mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
+                        dir);
+        mdtest_enter(t, t->names.path);
+        if (weir_session_leave(&t->fs.session, act(run, arg, dir, clock_ns, err)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- before and after the steps ---- */
+
 int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    mdtest_rewind(t);
+    rewind_names(t);
     t->pass.ops = 1;
     t->pass.skip = 0;
     t->pass.batch_ns = t->pass.batch_bytes = 0;
@@ -236,9 +278,3 @@ int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err)
     return rc < 0 ? rc : run_command(run, "epilogue", t->o->after, err);
 }
 
-int mdtest_fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
-                   const struct weir_err *err)
-{
-    weir_records_add_failed(&run->records, (int)t->pass.op, begin, weir_now_ns(), item, err);
-    return -1;
-}

@@ -5,7 +5,7 @@
  * Nothing is said while a phase runs. Which names it visited follows from its place in the test,
  * so the lines of a phase are made after it. */
 #include "config.h"
-#include "programs/mdtest/mdtest-step.h"
+#include "programs/mdtest/mdtest.h"
 
 #include <string.h>
 

@@ -187,18 +187,54 @@ extern const struct weir_phase mdtest_phases[MDTEST_OPS];
 /* The second pass of -c over files. What the user wants done once for the creation is done before the
  * first pass and after the second. */
 extern const struct weir_phase mdtest_write_phase;
-/* mdtest-items.c: the name of the nth item that a task creates. */
+
+/* mdtest-phases.c: the same for all phases, as in struct weir_phase. */
+int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err);
+int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err);
+
+/* mdtest-phases.c: the name of the nth item that a task creates. */
 const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
                                 struct mdtest_names *n, enum mdtest_kind kind, int owner,
                                 uint64_t nth);
 
-/* mdtest-items.c: the files of the read phase that begins, a weir_small_file_fn. */
+/* mdtest-phases.c: the files of the read phase that begins, a weir_small_file_fn. */
 bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
 
 /* Whose tree holds the items of a task. */
 static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
 {
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
+}
+
+/* mdtest-phases.c: find the directory of a step, and how many steps before and after it stay there. */
+void mdtest_locate_step(struct mdtest_test *t, uint64_t step);
+
+/* The name of a step's item; its number is left in *item. */
+static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_test *t, int owner,
+                                           uint64_t step, uint64_t *item)
+{
+    int whose;
+
+    if (step < t->pass.low || step >= t->pass.high)
+        mdtest_locate_step(t, step);
+    *item = t->pass.item + (step - t->pass.low);
+    whose = mdtest_tree_of(t, run, owner);
+    return mdtest_name_item(&t->names, mdtest_base_of(&t->places, whose), run->repetition,
+                            t->pass.loop, whose, weir_dirtree_dir_of(&t->tree, t->pass.item),
+                            t->pass.of, owner, *item);
+}
+
+/* mdtest-phases.c: one directory of one tree, and with -c -u that of every task's. Its name stands in
+ * t->names.path. */
+typedef int mdtest_branch_act(struct weir_run *, void *arg, uint64_t dir, uint64_t *clock_ns,
+                              struct weir_err *);
+int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop, uint64_t dir,
+                     mdtest_branch_act *act, void *arg, uint64_t *clock_ns, struct weir_err *err);
+
+/* The call of an operation begins, for --io-timeout. */
+static inline void mdtest_enter(struct mdtest_test *t, const char *path)
+{
+    weir_session_enter(&t->fs.session, mdtest_calls[t->pass.op].whole, path);
 }
 
 /* Rows of weir_mdtest: mdtest-places.c, mdtest-clean.c, mdtest-report.c, mdtest-run.c. */
