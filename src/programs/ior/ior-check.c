@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-check.c - are the options of a test sound, and what do they say to the backend */
+/* ior-check.c - are the options of a test sound, and what follows from them for the backend */
 #include "config.h"
 #include "programs/ior/ior.h"
 

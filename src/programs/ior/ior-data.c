@@ -42,7 +42,7 @@ static bool take_owner(struct ior_test *t, uint64_t off)
     return true;
 }
 
-/* Is the transfer at offset off right? Else *out says how it is wrong. */
+/* Is the transfer at offset off right? Else *out has how it is wrong. */
 static bool is_right(struct ior_test *t, const void *buf, uint64_t off,
                      struct weir_data_damage *out)
 {
@@ -139,7 +139,7 @@ struct line {
     char text[4600];
 };
 
-/* Where and how a transfer is wrong; a longer line is cut at its end. */
+/* Write where and how a transfer is wrong; a longer line is cut at its end. */
 static void describe(const struct weir_run *run, const struct ior_test *t,
                      const struct weir_data_damage *d, struct line *out)
 {

@@ -104,7 +104,7 @@ static int repetitions_of(const struct ior_options *o)
 static void name_test_file(const void *arg, uint64_t i, struct weir_str *out)
 {
     const struct namer *n = arg;
-    struct weir_err ignored = WEIR_ERR_INIT; /* errors in -o are reported elsewhere */
+    struct weir_err ignored = WEIR_ERR_INIT; /* ior_check reports errors in -o */
     uint64_t task = i % tasks_of(n), rest = i / tasks_of(n);
     int repetition = (int)(rest % (uint64_t)repetitions_of(n->o));
     int mount = (int)(rest / (uint64_t)repetitions_of(n->o));

@@ -170,7 +170,7 @@ static void verify(struct weir_run *run, struct ior_test *t, const struct weir_i
     weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
 
-/* Where only a part was written, a second pass (minTimeDuration) begins again before the end. */
+/* A second pass (minTimeDuration) begins again before the end where only a part was written. */
 static void begin_pass(struct ior_test *t, uint64_t i)
 {
     uint64_t limit = t->pass.limit;

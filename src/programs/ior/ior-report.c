@@ -232,7 +232,7 @@ static void report_options(struct weir_run *run, const struct ior_test *t)
     weir_report_leave(r);
 }
 
-/* -C is there to keep a task from reading its own node's cache; say when it does not. */
+/* -C is there to keep a task from reading its own node's cache; note when it does not. */
 static void note_shift(struct weir_run *run, const struct ior_options *o)
 {
     int own;

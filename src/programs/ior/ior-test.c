@@ -106,7 +106,7 @@ static void note_distance(const struct weir_run *run, const struct ior_options *
             o->node_offset, run->par.nodes, run->par.nodes - 1);
 }
 
-/* -Z draws with repetition: say how many files are read how often, and how many never. */
+/* -Z draws with repetition: report how many files are read how often, and how many never. */
 static void note_unread(struct weir_run *run, const struct ior_test *t)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
@@ -150,7 +150,7 @@ static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err
 }
 
 /* How far a read may go: to where the write phase of this repetition came on the rank whose data
- * we take, or to where the status file says an earlier run came. */
+ * we take, or to where an earlier run came by the status file. */
 static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
                          struct weir_err *err)
 {
@@ -253,7 +253,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
     return 0;
 }
 
-/* Whose file will be read, and with -y on which mount it lies. Collective. */
+/* Find the task whose file will be read, and with -y the mount on which it lies. Collective. */
 static void find_owner(struct weir_run *run, struct ior_test *t, bool check_write)
 {
     struct weir_err ignored = WEIR_ERR_INIT;

@@ -150,7 +150,6 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     /* Stands in for a signature that was not given. Of -l signature: later runs have larger
      * numbers. */
     t->data.unit.run = weir_clock_day_ns(&run->par);
-    t->begun_s = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S);
     if (ior_find_elsewhere(run, t, err) < 0 ||
         weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
         return -1;
@@ -165,7 +164,7 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
 
     (void)err;
     if (sig == 0)
-        sig = t->begun_s + (uint32_t)run->repetition;
+        sig = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S) + (uint32_t)run->repetition;
     t->data.pattern.rank = run->par.rank;
     ior_new_signature(t, sig);
     t->results.written = UINT64_MAX;
@@ -179,7 +178,7 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
     return 0;
 }
 
-/* ---- inputs of the checks: what the options say about the reliability of the results ---- */
+/* ---- inputs of the checks: what follows from the options for the reliability of the results ---- */
 
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
 static int distance_of(const struct ior_options *o, const struct weir_par *par)
@@ -191,8 +190,7 @@ static int distance_of(const struct ior_options *o, const struct weir_par *par)
                : o->node_offset % par->nodes;
 }
 
-/* Whose data does each task read? The share of tasks that read what their own node wrote, and of
- * the data that nobody reads. */
+/* The share of tasks that read what their own node wrote, and of the data that nobody reads. */
 static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_inputs *f)
 {
     const struct ior_options *o = t->o;

@@ -75,7 +75,7 @@ struct ior_memory {
 struct ior_use {
     struct weir_str path;
     struct weir_file *file;    /* open, or NULL */
-    struct weir_str facts;     /* what the backend says about it */
+    struct weir_str facts;     /* of the backend about it */
     struct weir_str in_effect; /* hints of the first open file, "key\0value\0" each */
     bool knows_hints;
     bool created, removed, made_dir, prefilled;
@@ -136,7 +136,6 @@ struct ior_test {
     struct ior_damages damage;
     struct ior_results results;
     int *node_of;     /* with --read-back=elsewhere: of each task, else NULL */
-    uint32_t begun_s; /* when the test began, time of day of rank 0 */
 };
 
 extern const struct weir_program weir_ior;
@@ -158,7 +157,7 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
 /* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
-/* Whose data this rank takes in a read or check phase. */
+/* The task whose data this rank takes in a read or check phase. -1 and err. */
 int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
 /* Does a task read what another one wrote? */
@@ -195,23 +194,23 @@ extern const struct weir_stage ior_stages[];
 
 /* ior-data.c: data of -l, made and checked. Make the base pattern of a repetition. Local. */
 void ior_new_signature(struct ior_test *t, uint32_t signature);
-/* The rest is local, without allocation; report is collective over run->par and adds to
- * rec->wrong_sum what only all ranks together can see. */
+
 /* The offsets of a phase whose direction, owner and path are known, and everything that counts
  * them. -1 and err. */
 int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* Take the next offsets (t->data.off) and, in a write phase, make their data where they differ
- * from one transfer to the next. Local. True when data were made. */
+ * from one transfer to the next. Local, without allocation. True when data were made. */
 bool ior_data_ahead(struct ior_test *t);
 
 /* Returns whether the transfer at off was right. */
 bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
-/* Say what was wrong in a phase; nothing where all was right. Collective over run->par. -1 and err
+/* Report the wrong data of a phase; nothing where all was right. Adds to rec->wrong_sum what only all
+ * ranks can see. Collective over run->par. -1 and err
  * (WEIR_EDATA) only where warnings are errors. */
 int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
                     const char *what, struct weir_err *err);
-/* ior-file.c: may t->use.path be opened? As weir_session_admit says. Local. -1 and err. */
+/* ior-file.c: may t->use.path be opened (weir_session_admit)? Local. -1 and err. */
 int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
 
 /* ior-file.c: before a write phase: the directory of -u, the check, and the removal of an old file.

@@ -185,8 +185,8 @@ static void fill_phases(struct mdtest_test *t, struct mdtest_options *o)
         o->random = true;
 }
 
-/* The time of rank 0 stands in for seeds that were not given; what an earlier run wrote may say
- * its own. */
+/* The time of rank 0 stands in for seeds that were not given; files of an earlier run may have
+ * another one. */
 static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *o)
 {
     int now = -1;
@@ -200,7 +200,7 @@ static void fill_seeds(struct mdtest_test *t, struct weir_run *run, struct mdtes
     t->fs.data.signature = (uint32_t)o->seed;
 }
 
-/* ---- what does not go together ---- */
+/* ---- options that exclude each other ---- */
 
 static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
                        struct weir_err *err)

@@ -30,7 +30,7 @@ static void look_at_clock(struct weir_run *run, struct mdtest_test *t, uint64_t 
     *clock_ns = now;
 }
 
-/* An operation has failed as err says. */
+/* Record an operation that has failed. -1. */
 static int fail_op(struct weir_run *run, const struct mdtest_test *t, uint64_t item, uint64_t begin,
                    const struct weir_err *err)
 {
@@ -136,7 +136,7 @@ static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     return visit(run, t, t->pass.owner, i, t->fs.ns->stat, clock_ns, err);
 }
 
-/* A chain that ends with the names it began with: the first steps aside, each other one moves up,
+/* A chain that ends with the names it began with: the first gets another name, each other one moves up,
  * the first goes to the last but one place, which the one before it left. The last never moves. */
 static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                        struct weir_err *err)
@@ -303,12 +303,10 @@ static int make_branch(struct weir_run *run, void *test, uint64_t dir, uint64_t 
     uint64_t begin = *clock_ns;
     int rc = t->fs.ns->mkdir(&t->fs.session, t->names.path, MODE, &why);
 
-    if (rc < 0 && why.sys == EEXIST) {
-        t->ledger.stale++;
+    if (rc < 0 && why.sys == EEXIST)
         rc = 0;
-    } else if (rc < 0) {
+    else if (rc < 0)
         *err = why;
-    }
     return finish_op(run, t, rc, dir, 0, begin, clock_ns, err);
 }
 

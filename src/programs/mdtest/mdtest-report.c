@@ -297,8 +297,8 @@ static void add_cell(struct weir_str *line, bool known, double rate, double seco
         weir_str_addf(line, ",,");
 }
 
-/* An operation of the iteration that has just ended; those that were not run have nothing to
- * tell. */
+/* An operation of the iteration that has just ended; those that were not run have no
+ * numbers. */
 static bool was_run(const struct mdtest_test *t, int op)
 {
     return t->results.series[op].rate.n > 0;

@@ -127,7 +127,7 @@ static void report_latency(struct weir_run *run, struct mdtest_test *t, const st
 
 /* ---- phases ---- */
 
-/* What the options make of a pass of the operation in progress. */
+/* Fill in what the options make of a pass of the operation in progress. */
 static void begin_pass(const struct weir_run *run, struct mdtest_test *t, bool own)
 {
     const struct mdtest_fact *f = &mdtest_facts[t->pass.op];
@@ -203,8 +203,7 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
                    rec->stonewall.steps_max);
 }
 
-/* Wrong data are counted, told once by the lowest rank that saw them, and end in the exit
- * status. */
+/* Wrong data are counted, and end in the exit status. The lowest rank that saw some reports them. */
 static void report_wrong(struct weir_run *run, struct mdtest_test *t,
                          const struct weir_phase_rec *rec)
 {
@@ -224,7 +223,7 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
     return 0;
 }
 
-/* Does this phase tell how many items there are for a later run? */
+/* Does this phase write how many items there are for a later run? */
 static bool has_status(const struct mdtest_test *t)
 {
     return t->o->status_file && t->o->run.deadline_s > 0 && mdtest_facts[t->pass.op].makes &&

@@ -65,7 +65,7 @@ static uint64_t below(const struct weir_dirtree *t, unsigned level)
     return n;
 }
 
-/* Both orders go down from the root: at each level the rest says which child's subtree comes
+/* Both orders go down from the root: at each level the rest chooses the child whose subtree comes
  * next. */
 uint64_t weir_dirtree_preorder(const struct weir_dirtree *t, uint64_t nth)
 {
@@ -190,7 +190,7 @@ static char *put_text(char *at, const char *text)
 int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, size_t base_len,
                       struct weir_err *err)
 {
-    /* Room by the longest numbers. What the system can take is asked for with short ones. */
+    /* Memory for the longest numbers. The limit of the system is checked with short ones. */
     size_t each = sizeof("/mdtest_tree..") + 2 * NUMBER;
     size_t shortest = base_len + (size_t)tree->depth * sizeof("/mdtest_tree.");
 

@@ -69,7 +69,7 @@ struct mdtest_names {
     enum mdtest_kind kind;
 };
 
-/* Room for every name in trees of this shape below bases of at most base_len bytes. Local. -1 and
+/* Memory for every name in trees of this shape below bases of at most base_len bytes. Local. -1 and
  * err (WEIR_ESETUP; WEIR_EUSAGE when names become longer than a path may be). */
 int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, size_t base_len,
                       struct weir_err *err);

@@ -2,7 +2,7 @@
 /* mdtest-walk.c - lines of -v about a phase: the directories and items that rank 0 visited, in its
  * order
  *
- * Nothing is said while a phase runs. Which names it visited follows from its place in the test,
+ * Nothing is printed while a phase runs. The names that it visited follow from its place in the test,
  * so the lines of a phase are made after it. */
 #include "config.h"
 #include "programs/mdtest/mdtest.h"

@@ -40,7 +40,6 @@ struct mdtest_ledger {
     uint64_t count[MDTEST_KINDS]; /* items of a task that are there now, as far as this run knows */
     uint64_t started[MDTEST_KINDS]; /* items that this rank may have made, for the clean-up */
     uint64_t trees_started;
-    uint64_t stale; /* directories of the tree that were there before */
 };
 
 struct mdtest_places {
@@ -140,7 +139,7 @@ struct mdtest_results {
     struct mdtest_series series[MDTEST_OPS];
     struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]; --print-all-procs keeps all
                                 * iterations */
-    size_t rooms;              /* iterations that 'mine' has room for */
+    size_t rooms;              /* iterations that fit into 'mine' */
     int iterations;            /* that were begun */
     struct weir_hist *sum;     /* [op * WEIR_CALLS + call], rank 0, with --latency */
     double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */
@@ -200,7 +199,7 @@ const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *ru
 /* mdtest-phases.c: the files of the read phase that begins, a weir_small_file_fn. */
 bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
 
-/* Whose tree holds the items of a task. */
+/* The task whose tree holds the items of a task. */
 static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
 {
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
@@ -255,7 +254,7 @@ void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, in
 #define mdtest_log(run, level, ...) mdtest_trace((run), (level), __LINE__, __VA_ARGS__)
 void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* mdtest-walk.c: what a phase visited. */
+/* mdtest-walk.c: lines about the names that a phase visited. */
 void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op,
                         uint64_t steps);
 void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op);
@@ -289,7 +288,7 @@ static inline const char *mdtest_my_test(const struct weir_run *run, struct mdte
 /* mdtest-run.c: an iteration begins. Local. -1 and err (WEIR_ESETUP). */
 int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 
-/* What this rank measured in this iteration: MDTEST_OPS of them. */
+/* Results of this rank in this iteration: MDTEST_OPS of them. */
 static inline struct mdtest_mine *mdtest_mine_of(const struct weir_run *run,
                                                  const struct mdtest_test *t)
 {
