@@ -116,10 +116,6 @@ int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *t
 int weir_checks_test_start(struct weir_run *run, void *state, struct weir_err *err);
 void weir_checks_test_end(struct weir_run *run, void *state);
 
-/* Note what all ranks measured in a phase of a stage that is judged, and what a dry run means to do.
- * Collective over run->par. */
-void weir_collect_phase(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves);
-
 /* Note how far requests were applied (applied in struct weir_backend). f NULL: after a phase. Local;
  * a program may call it of rank 0's open file, outside the time of its transfers. */
 struct weir_session;

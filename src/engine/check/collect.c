@@ -256,6 +256,23 @@ int weir_checks_test_start(struct weir_run *run, void *state, struct weir_err *e
     return 0;
 }
 
+/* ---- what was applied ---- */
+
+void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f)
+{
+    struct weir_applied applied = { .independent = -1, .other_layout = -1 };
+    const struct weir_checks *t = weir_checks_of(run);
+    struct weir_inputs *inputs = t ? t->inputs : NULL;
+
+    if (!inputs || !s->be || !s->be->applied || !s->started || s->access.dry_run)
+        return;
+    s->be->applied(s, f, &applied);
+    if (s->access.collective && applied.independent > inputs->independent)
+        inputs->independent = applied.independent;
+    if (applied.other_layout > inputs->other_layout)
+        inputs->other_layout = applied.other_layout;
+}
+
 /* ---- the end ---- */
 
 /* Large transfers in order are what random ones of later tests are compared with. */
