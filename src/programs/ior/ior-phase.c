@@ -193,16 +193,6 @@ static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uin
 
 /* ---- the queue of a backend that has one ---- */
 
-int ior_queue_begin(struct ior_test *t, struct weir_err *err)
-{
-    const struct weir_extent *x = &t->extent;
-    bool copies =
-        ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o);
-
-    return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
-                            copies ? x->transfer : 0, err);
-}
-
 static int count_failed(struct weir_run *run, const struct weir_request *r)
 {
     const struct weir_err why = { .sys = r->sys };

@@ -143,6 +143,18 @@ static void end(void *state)
     free(t->memory.taken);
 }
 
+/* Requests and buffers of the queue of the session: t->queue.depth is 0 where transfers are done one
+ * after the other. Local. */
+static int begin_queue(struct ior_test *t, struct weir_err *err)
+{
+    const struct weir_extent *x = &t->extent;
+    bool copies =
+        ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o);
+
+    return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
+                            copies ? x->transfer : 0, err);
+}
+
 static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
@@ -153,7 +165,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     if (ior_find_elsewhere(run, t, err) < 0 ||
         weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
         return -1;
-    return weir_agree(&run->par, ior_queue_begin(t, err), err);
+    return weir_agree(&run->par, begin_queue(t, err), err);
 }
 
 /* A new signature for each repetition, so that what an earlier one left does not pass. */

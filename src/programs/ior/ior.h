@@ -223,10 +223,8 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* ior-phase.c: the three phases; and after the session of a test has begun, requests and buffers of
- * its queue: t->queue.depth is 0 where transfers are done one after the other. Local. -1 and err. */
+/* ior-phase.c: the three phases. */
 extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
-int ior_queue_begin(struct ior_test *t, struct weir_err *err);
 
 /* ior-phase.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
