@@ -6,10 +6,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
+#include "base/text/columns.h"
 #include "engine/observe/gather.h"
 #include "engine/observe/latency.h"
 #include "engine/place/status.h"
@@ -18,6 +17,41 @@
 #define MS 1e3 /* in a second */
 
 /* ---- rates and times ---- */
+
+/* The results of a phase, on all ranks, and their row for programs. */
+struct measure {
+    const char *operation;
+    int64_t test, iter, tasks, items;
+    double seconds, rate, ms;
+    struct weir_stats rank_rate, rank_ms; /* of the ranks that had something to do; on rank 0 */
+};
+
+#define M struct measure
+
+static const struct weir_col measure_cols[] = {
+    COL_STR(M, operation, "operation", "Operation"),
+    COL_INT(M, test, "test", "Number of the test, from 0"),
+    COL_INT(M, iter, "iter", "Iteration, from 0"),
+    COL_INT(M, tasks, "tasks", "Tasks"),
+    COL_INT(M, items, "items", "Items of all tasks"),
+    COL_REAL(M, seconds, "time",
+             "From the first item of any task to the end of the last, seconds"),
+    COL_REAL(M, rate, "rate", "Items a second"),
+    COL_REAL(M, ms, "msPerOp", "Time over the items of a task, ms"),
+    COL_REAL(M, rank_rate.min, "rankRateMin",
+             "Items a second of the slowest task, without waiting for others"),
+    COL_REAL(M, rank_rate.max, "rankRateMax", "Items a second of the fastest task"),
+    COL_REAL(M, rank_rate.mean, "rankRateMean", "Mean over the tasks"),
+    COL_REAL(M, rank_ms.min, "rankMsPerOpMin", "ms an item of the fastest task"),
+    COL_REAL(M, rank_ms.max, "rankMsPerOpMax", "ms an item of the slowest task"),
+    WEIR_COL_END
+};
+
+static const struct weir_table measure_table = { .key = "Results",
+                                                 .cols = measure_cols,
+                                                 .readers = WEIR_FOR_DATA };
+
+#undef M
 
 /* This rank's own part, up to the end of its work: without the wait for others, the sync and the
  * command after it. */
@@ -36,8 +70,8 @@ static struct mdtest_mine measure_mine(const struct mdtest_test *t,
 }
 
 /* Of the ranks that had something to do. */
-static int measure_ranks(struct weir_run *run, struct mdtest_measure *m,
-                         const struct mdtest_mine *mine, struct weir_err *err)
+static int measure_ranks(struct weir_run *run, struct measure *m, const struct mdtest_mine *mine,
+                         struct weir_err *err)
 {
     bool works = mine->rate > 0;
 
@@ -57,7 +91,7 @@ static void keep_ranks(struct weir_stats *s, const struct weir_stats *ranks)
     s->max = fmax(s->max, ranks->max);
 }
 
-static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
+static void keep_series(struct mdtest_series *s, const struct measure *m)
 {
     weir_stats_add(&s->rate, m->rate);
     weir_stats_add(&s->ms, m->ms);
@@ -70,54 +104,32 @@ static void keep_series(struct mdtest_series *s, const struct mdtest_measure *m)
     keep_ranks(&s->rank_ms, &m->rank_ms);
 }
 
-/* Make room for the numbers of the iteration that begins. */
-static int take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    struct mdtest_results *r = &t->results;
-    size_t need = t->o->all_procs ? (size_t)run->repetition + 1 : 1;
-    struct mdtest_mine *mine;
-
-    r->iterations = run->repetition + 1;
-    if (need <= r->rooms)
-        return 0;
-    mine = realloc(r->mine, 2 * need * MDTEST_OPS * sizeof(*mine));
-    if (!mine)
-        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", 2 * need);
-    r->mine = mine;
-    r->rooms = 2 * need;
-    return 0;
-}
-
-int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-
-    if (take_iteration(run, t, err) < 0)
-        return -1;
-    memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
-    t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
-    if (t->o->create)
-        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
-    mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
-    return 0;
-}
-
 static int measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
-                   double extra_s, struct mdtest_measure *m, struct weir_err *err)
+                   double extra_s, struct weir_err *err)
 {
     struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
+    struct measure m = {
+        .operation = mdtest_operations[t->pass.op].title,
+        .test = run->test->id,
+        .iter = run->repetition,
+        .tasks = run->par.size,
+        .items = (int64_t)rec->done_sum,
+        .seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s,
+    };
 
-    *m = (struct mdtest_measure) { .op = t->pass.op, .items = rec->done_sum };
-    m->seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s;
-    m->rate = (double)m->items / m->seconds;
+    m.rate = (double)m.items / m.seconds;
     *mine = measure_mine(t, rec);
-    if (measure_ranks(run, m, mine, err) < 0)
+    if (measure_ranks(run, &m, mine, err) < 0)
         return -1;
-    keep_series(&t->results.series[t->pass.op], m);
+    keep_series(&t->results.series[t->pass.op], &m);
+    weir_report_row(&run->report, &measure_table, &m);
+    if (mdtest_facts[t->pass.op].is_tree)
+        mdtest_trace_result(run, t, t->pass.op);
     return 0;
 }
 
-static void report_latency(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec)
+static void report_latency(struct weir_run *run, struct mdtest_test *t,
+                           const struct weir_phase_rec *rec)
 {
     if (!run->report.details && !t->o->latency)
         return;
@@ -297,7 +309,6 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
 {
     enum mdtest_op op = (enum mdtest_op)s->index;
     struct mdtest_test *t = state;
-    struct mdtest_measure m;
     double extra_s = 0;
 
     if (check_phase(run, t, rec, err) < 0)
@@ -308,10 +319,7 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     report_latency(run, t, rec);
     if (t->pass.again && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
         return -1;
-    if (measure(run, t, rec, extra_s, &m, err) < 0)
-        return -1;
-    mdtest_report_measure(run, t, &m);
-    return 0;
+    return measure(run, t, rec, extra_s, err);
 }
 
 static int before_tree(struct weir_run *run, void *state, const struct weir_stage *s,

@@ -46,53 +46,6 @@ static const struct weir_table summary_table = { .key = "summary",
                                                  .cols = summary_cols,
                                                  .readers = WEIR_FOR_DATA };
 
-/* One measured phase for programs. */
-struct measure_row {
-    const char *operation;
-    int64_t test, iter, tasks, items;
-    struct mdtest_measure m;
-};
-
-#define M struct measure_row
-
-static const struct weir_col measure_cols[] = {
-    COL_STR(M, operation, "operation", "Operation"),
-    COL_INT(M, test, "test", "Number of the test, from 0"),
-    COL_INT(M, iter, "iter", "Iteration, from 0"),
-    COL_INT(M, tasks, "tasks", "Tasks"),
-    COL_INT(M, items, "items", "Items of all tasks"),
-    COL_REAL(M, m.seconds, "time",
-             "From the first item of any task to the end of the last, seconds"),
-    COL_REAL(M, m.rate, "rate", "Items a second"),
-    COL_REAL(M, m.ms, "msPerOp", "Time over the items of a task, ms"),
-    COL_REAL(M, m.rank_rate.min, "rankRateMin",
-             "Items a second of the slowest task, without waiting for others"),
-    COL_REAL(M, m.rank_rate.max, "rankRateMax", "Items a second of the fastest task"),
-    COL_REAL(M, m.rank_rate.mean, "rankRateMean", "Mean over the tasks"),
-    COL_REAL(M, m.rank_ms.min, "rankMsPerOpMin", "ms an item of the fastest task"),
-    COL_REAL(M, m.rank_ms.max, "rankMsPerOpMax", "ms an item of the slowest task"),
-    WEIR_COL_END
-};
-
-static const struct weir_table measure_table = { .key = "Results",
-                                                 .cols = measure_cols,
-                                                 .readers = WEIR_FOR_DATA };
-
-void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
-                           const struct mdtest_measure *m)
-{
-    const struct measure_row row = { .operation = mdtest_operations[m->op].title,
-                                     .test = run->test->id,
-                                     .iter = run->repetition,
-                                     .tasks = run->par.size,
-                                     .items = (int64_t)m->items,
-                                     .m = *m };
-
-    weir_report_row(&run->report, &measure_table, &row);
-    if (m->op >= MDTEST_TREE_CREATE)
-        mdtest_trace_result(run, t, m->op);
-}
-
 /* ---- tables ---- */
 
 /* Does the table have a row for this operation? */

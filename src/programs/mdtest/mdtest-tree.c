@@ -97,22 +97,12 @@ uint64_t weir_dirtree_postorder(const struct weir_dirtree *t, uint64_t nth)
     return dir;
 }
 
-uint64_t weir_dirtree_linear(const struct weir_dirtree *t, uint64_t nth)
-{
-    return t->first * t->per_dir + nth;
-}
-
 /* Among the leaves, depth first is the order of the numbers. */
 uint64_t weir_dirtree_made(const struct weir_dirtree *t, uint64_t nth)
 {
     if (t->first > 0 || t->branch == 1 || t->per_dir == 0)
         return weir_dirtree_linear(t, nth);
     return weir_dirtree_preorder(t, nth / t->per_dir) * t->per_dir + nth % t->per_dir;
-}
-
-uint64_t weir_dirtree_dir_of(const struct weir_dirtree *t, uint64_t item)
-{
-    return t->dirs == 1 ? 0 : item / t->per_dir;
 }
 
 /* Levels between a directory and the root. */

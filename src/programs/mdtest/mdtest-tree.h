@@ -41,10 +41,16 @@ uint64_t weir_dirtree_postorder(const struct weir_dirtree *t, uint64_t nth);
 uint64_t weir_dirtree_made(const struct weir_dirtree *t, uint64_t nth);
 
 /* The same in the order of the numbers. */
-uint64_t weir_dirtree_linear(const struct weir_dirtree *t, uint64_t nth);
+static inline uint64_t weir_dirtree_linear(const struct weir_dirtree *t, uint64_t nth)
+{
+    return t->first * t->per_dir + nth;
+}
 
 /* The directory of an item. */
-uint64_t weir_dirtree_dir_of(const struct weir_dirtree *t, uint64_t item);
+static inline uint64_t weir_dirtree_dir_of(const struct weir_dirtree *t, uint64_t item)
+{
+    return t->dirs == 1 ? 0 : item / t->per_dir;
+}
 
 /* The tree that the options -b -z -n -I -L ask for; unique: -u. Local. -1 and err (WEIR_EUSAGE)
  * when the shape is no tree, or has more than 2^63 of something. */

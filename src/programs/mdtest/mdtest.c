@@ -136,6 +136,38 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     return t->ready ? 0 : -1;
 }
 
+/* Make room for the numbers of the iteration that begins. */
+static int take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
+{
+    struct mdtest_results *r = &t->results;
+    size_t need = t->o->all_procs ? (size_t)run->repetition + 1 : 1;
+    struct mdtest_mine *mine;
+
+    r->iterations = run->repetition + 1;
+    if (need <= r->rooms)
+        return 0;
+    mine = realloc(r->mine, 2 * need * MDTEST_OPS * sizeof(*mine));
+    if (!mine)
+        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", 2 * need);
+    r->mine = mine;
+    r->rooms = 2 * need;
+    return 0;
+}
+
+static int begin_iteration(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    if (take_iteration(run, t, err) < 0)
+        return -1;
+    memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
+    t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
+    if (t->o->create)
+        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
+    mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
+    return 0;
+}
+
 /* Does a node look at what it made itself? */
 static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
@@ -207,7 +239,7 @@ const struct weir_program weir_mdtest = {
     .end = end,
     .start = start,
     .judged = &judged,
-    .repetition = mdtest_iteration,
+    .repetition = begin_iteration,
     .stages = mdtest_stages,
     .conclude = mdtest_summary,
 };

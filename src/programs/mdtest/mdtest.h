@@ -123,14 +123,6 @@ struct mdtest_series {
     double items, seconds; /* of the last iteration */
 };
 
-/* The results of a phase, on all ranks. */
-struct mdtest_measure {
-    enum mdtest_op op;
-    uint64_t items;
-    double seconds, rate, ms;
-    struct weir_stats rank_rate, rank_ms; /* of the ranks that had something to do; on rank 0 */
-};
-
 /* The names of the calls of an operation. */
 extern const struct weir_call_names mdtest_calls[MDTEST_OPS];
 
@@ -244,8 +236,6 @@ extern const struct weir_stage mdtest_stages[];
 
 /* mdtest-tables.c: rows and tables of what was measured. Rank 0; no-ops elsewhere, but for summary
  * (collective over run->par). */
-void mdtest_report_measure(struct weir_run *run, struct mdtest_test *t,
-                           const struct mdtest_measure *m);
 int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err);
 /* The rows of all tests, for programs. */
 void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, int n);
@@ -284,9 +274,6 @@ static inline const char *mdtest_my_test(const struct weir_run *run, struct mdte
 {
     return mdtest_name_test(&t->names, t->places.base[run->par.rank], run->repetition, loop);
 }
-
-/* mdtest-run.c: an iteration begins. Local. -1 and err (WEIR_ESETUP). */
-int mdtest_iteration(struct weir_run *run, void *state, struct weir_err *err);
 
 /* Results of this rank in this iteration: MDTEST_OPS of them. */
 static inline struct mdtest_mine *mdtest_mine_of(const struct weir_run *run,
