@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt-data.c - fields on a cubed sphere: how they are cut into patches, what they hold, how a file says
- * so, and whether it has what it says */
+/* ckpt-data.c - fields on a cubed sphere: how they are cut into patches, what they hold, how a file
+ * says so, and whether it has what it says */
 #include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
@@ -325,11 +325,6 @@ const char *ckpt_verified(const struct ckpt *t)
     if (!t->moves || wants(t, "no") || (wants(t, "auto") && t->foreign == t->number))
         return "no";
     return wants(t, "auto") && t->foreign > 0 ? "partly" : "yes";
-}
-
-float *ckpt_patch(const struct ckpt *t, uint64_t i)
-{
-    return t->data + i * t->levels * t->mine.nx * t->mine.ny;
 }
 
 static void keep_place(struct ckpt *t, uint64_t i, uint64_t at)

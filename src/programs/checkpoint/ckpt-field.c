@@ -47,7 +47,6 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_line(&run->report, " Trial %12d", run->repetition + 1);
     weir_report_flush(&run->report);
     memset(t->ns, 0, sizeof(t->ns));
-    t->moved = 0;
     weir_slab_all(&t->slab, &t->spec.shape);
     t->slab.start[1] = t->o->split ? 0 : t->block.y;
     t->slab.block[1] = t->block.ny;
@@ -198,7 +197,6 @@ static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
         return rc;
     weir_records_add(&run->records, OP_MOVE, begin, *clock_ns, i * len, len);
     run->counters.bytes += len;
-    t->moved += len;
     return 0;
 }
 

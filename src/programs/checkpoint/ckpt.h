@@ -121,7 +121,7 @@ struct ckpt {
     int foreign;          /* files that weir has not written, the same on all ranks */
     uint64_t there, file_bytes; /* on movers, of a plain file: its bytes, and those of the arrays */
     /* of a trial */
-    uint64_t ns[CKPT_STAGES], moved;
+    uint64_t ns[CKPT_STAGES];
     struct weir_err wrong;       /* of the first place with wrong data; code WEIR_OK: none */
     struct weir_stats series[4]; /* the rates of struct ckpt_trial, in MiB/s */
 };
@@ -179,9 +179,13 @@ void ckpt_note_look(struct weir_run *run, struct ckpt *t);
 /* "yes", "no" or "partly": was what was read verified? Local. */
 const char *ckpt_verified(const struct ckpt *t);
 
-/* The data of a step on this rank; compare what was read with them, where that is wanted and
- * possible. Local. */
-float *ckpt_patch(const struct ckpt *t, uint64_t i);
+/* The data of a step on this rank. Local. */
+static inline float *ckpt_patch(const struct ckpt *t, uint64_t i)
+{
+    return t->data + i * t->levels * t->mine.nx * t->mine.ny;
+}
+
+/* Compare what was read in a step with its data, where that is wanted and possible. Local. */
 void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i);
 
 /* ---- ckpt-report.c ---- */

@@ -335,7 +335,7 @@ static void note_failures(struct weir_run *run, struct mdw_test *t, const struct
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err)
 {
-    struct mdw_measure *m = t->m, *sum = t->sum;
+    struct mdw_measure *m = t->m, sum;
     uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
     struct weir_str line = { 0 };
     int rc;
@@ -347,22 +347,22 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
         add_line(&line, t, m, run->par.rank);
         weir_str_addc(&line, '\n');
     }
-    *sum = *m;
-    sum->stopped = stopped_at(t, rec, true);
-    weir_allsum_u64(&run->par, sum->done, MDW_COUNTS);
-    weir_allsum_u64(&run->par, sum->failed, MDW_COUNTS);
+    sum = *m; /* of all ranks, on rank 0 */
+    sum.stopped = stopped_at(t, rec, true);
+    weir_allsum_u64(&run->par, sum.done, MDW_COUNTS);
+    weir_allsum_u64(&run->par, sum.failed, MDW_COUNTS);
     weir_latency_sum(run, &t->fs.session);
-    rc = gather_times(run, sum, err);
+    rc = gather_times(run, &sum, err);
     if (rc < 0)
         goto done;
     mdw_trace(run, t, rec);
     report_wall(run, t, rec);
-    report_phase(run, t, sum);
+    report_phase(run, t, &sum);
     if (t->o->each_rank)
         weir_ranks_lines(run, &line);
     weir_report_flush(&run->report);
     weir_observers_measured(run, &t->fs.session, rec);
-    note_failures(run, t, sum);
+    note_failures(run, t, &sum);
     if (t->o->latency)
         rc = mdw_write_operations(run, t, rec, err);
 done:

@@ -221,12 +221,6 @@ int mdw_write_operations(struct weir_run *run, const struct mdw_test *t,
 
 /* ---- what follows from the options ---- */
 
-static void fill_phases(struct mdw_options *o)
-{
-    if (!o->precreate && !o->benchmark && !o->cleanup)
-        o->precreate = o->benchmark = o->cleanup = true;
-}
-
 static int check_words(struct mdw_test *t, struct weir_err *err)
 {
     const struct mdw_options *o = t->o;
@@ -237,10 +231,9 @@ static int check_words(struct mdw_test *t, struct weir_err *err)
         { o->latency && !*o->latency, "option -L (latency): the prefix of the files is empty" },
     };
 
-    if (weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 ||
-        weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err) < 0)
+    if (weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0)
         return -1;
-    return 0;
+    return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
 /* Objects are counted in 64 bits. */
@@ -287,7 +280,8 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
     int rc = 0;
 
     run->par = run->world;
-    fill_phases(o);
+    if (!o->precreate && !o->benchmark && !o->cleanup)
+        o->precreate = o->benchmark = o->cleanup = true;
     if (weir_agree_check(&run->world, check_all(t, run, err), err) < 0)
         return -1;
     if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out &&

@@ -86,7 +86,6 @@ struct mdw_test {
     unsigned char *outcome;     /* -v -v: of each operation of rank 0, bits by enum mdw_op */
     struct weir_err first_err; /* of the operations that failed in this phase */
     /* the run */
-    struct mdw_measure sum[1]; /* of all ranks, on rank 0 */
     uint64_t failed;         /* operations of all ranks and phases */
     uint64_t failed_before;  /* before the cleanup phase */
     uint64_t begin_ns;       /* of the run */
