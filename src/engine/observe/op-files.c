@@ -90,33 +90,13 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 
 /* ---- one file ---- */
 
-/* The end of a file that was opened: did everything reach it? */
-static int close_file(FILE *f, const char *path, struct weir_err *err)
-{
-    bool bad = ferror(f) != 0;
-
-    if (fclose(f) != 0 || bad)
-        return weir_fail(err, WEIR_ESETUP, "write the operations to '%s'", path);
-    return 0;
-}
-
-static int begin_csv(const char *path, struct weir_err *err)
-{
-    FILE *f = weir_open_now(path, "w");
-
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
-    fputs("time,runtime,tp,access,test,iter,rank,offset,bytes,begin_ns,ns\n", f);
-    return close_file(f, path, err);
-}
-
 static const char *key_of(const struct weir_run *run, const struct weir_record *r)
 {
     return run->test->program->operations[r->op].key;
 }
 
 static void print_record(const struct weir_run *run, FILE *f, const struct weir_record *r,
-                         const struct weir_phase_rec *rec, int test, uint64_t size)
+                         const struct weir_phase_rec *rec, uint64_t size)
 {
     int64_t after_ns = weir_record_after(r, rec->mark[WEIR_MARK_WORK]);
     uint64_t ns = r->end_ns - r->begin_ns;
@@ -125,20 +105,27 @@ static void print_record(const struct weir_run *run, FILE *f, const struct weir_
 
     fprintf(f, "%.8e,%.8e,%e,%s,%d,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRIu64 "\n",
             (double)after_ns / WEIR_NS_PER_S, seconds,
-            (double)bytes / seconds, key_of(run, r), test, rec->repetition, run->par.rank, r->off,
-            bytes, after_ns, ns);
+            (double)bytes / seconds, key_of(run, r), run->test->id, rec->repetition, run->par.rank,
+            r->off, bytes, after_ns, ns);
 }
 
-static int append_csv(struct weir_run *run, const struct weir_phase_rec *rec, int test,
-                      const char *path, uint64_t size, struct weir_err *err)
+/* Begin a file with its heading, or with 'rec' append the operations of that phase. */
+static int write_csv(const struct weir_run *run, const struct weir_phase_rec *rec, const char *path,
+                     uint64_t size, struct weir_err *err)
 {
-    FILE *f = weir_open_now(path, "a");
+    FILE *f = weir_open_now(path, rec ? "a" : "w");
+    bool bad;
 
     if (!f)
         return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
-    for (size_t i = 0; i < run->records.n; i++)
-        print_record(run, f, &run->records.rec[i], rec, test, size);
-    return close_file(f, path, err);
+    if (!rec)
+        fputs("time,runtime,tp,access,test,iter,rank,offset,bytes,begin_ns,ns\n", f);
+    for (size_t i = 0; rec && i < run->records.n; i++)
+        print_record(run, f, &run->records.rec[i], rec, size);
+    bad = ferror(f) != 0;
+    if (fclose(f) != 0 || bad)
+        return weir_fail(err, WEIR_ESETUP, "write the operations to '%s'", path);
+    return 0;
 }
 
 /* ---- heading ---- */
@@ -182,7 +169,7 @@ static int begin_file(const struct weir_run *run, const struct weir_test *t, uin
     if (k < t->op_files || !is_recorded(t, (int)k, &size))
         return 0;
     name_file(t->program, t->plan.options, k, run->world.rank, &path);
-    rc = begin_csv(weir_str_text(&path), err);
+    rc = write_csv(run, NULL, weir_str_text(&path), 0, err);
     weir_str_free(&path);
     return rc;
 }
@@ -241,7 +228,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
         return 0;
     name_file(t->program, t->plan.options, (uint64_t)(each ? rec->stage->index : rec->repetition),
               run->par.rank, &path);
-    rc = append_csv(run, rec, t->id, weir_str_text(&path), size, err);
+    rc = write_csv(run, rec, weir_str_text(&path), size, err);
     weir_str_free(&path);
     return weir_agree(&run->par, rc, err);
 }
