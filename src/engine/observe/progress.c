@@ -128,37 +128,31 @@ static void add_bytes(struct weir_str *out, uint64_t bytes)
     weir_str_addf(out, "%.*f %s", u ? 2 : 0, value, units[u]);
 }
 
-static double rate(uint64_t n, uint64_t ns)
+static double rate(double n, uint64_t ns)
 {
-    return ns > 0 ? (double)n / seconds(ns) : 0;
+    return ns > 0 ? n / seconds(ns) : 0;
 }
 
-/* Appends the bytes done, how fast since the line before, and how fast on average. */
-static void add_rates(const struct progress *p, const struct weir_news *n,
+/* Adds the work that was done, how fast on average, and while the phase runs how fast since the line
+ * before. */
+static void add_rates(const struct progress *p, uint64_t bytes, uint64_t steps, bool runs,
                       uint64_t now_ns, struct weir_str *out)
 {
-    uint64_t since = now_ns - p->before_ns, all = now_ns - p->begin_ns;
+    bool moves = bytes > 0;
+    const char *unit = moves ? " MiB/s" : "/s";
+    double n = moves ? (double)bytes / MIB : (double)steps;
+    double before = moves ? (double)p->bytes_before / MIB : (double)p->steps_before;
+    double mean = rate(n, now_ns - p->begin_ns);
 
-    if (n->bytes > 0) {
-        add_bytes(out, n->bytes);
-        weir_str_addf(out, ", %.1f MiB/s (mean %.1f)",
-                      rate(n->bytes - p->bytes_before, since) / MIB, rate(n->bytes, all) / MIB);
-    } else {
-        weir_str_addf(out, "%" PRIu64 " %s, %.1f/s (mean %.1f)", n->steps, p->unit,
-                      rate(n->steps - p->steps_before, since), rate(n->steps, all));
-    }
-}
-
-static void add_mean(const struct progress *p, const struct weir_phase_rec *rec, uint64_t ns,
-                     struct weir_str *out)
-{
-    if (rec->bytes_sum > 0) {
-        add_bytes(out, rec->bytes_sum);
-        weir_str_addf(out, ", mean %.1f MiB/s", rate(rec->bytes_sum, ns) / MIB);
-    } else {
-        weir_str_addf(out, "%" PRIu64 " %s, mean %.1f/s", rec->steps_sum, p->unit,
-                      rate(rec->steps_sum, ns));
-    }
+    if (moves)
+        add_bytes(out, bytes);
+    else
+        weir_str_addf(out, "%" PRIu64 " %s", steps, p->unit);
+    if (runs)
+        weir_str_addf(out, ", %.1f%s (mean %.1f)", rate(n - before, now_ns - p->before_ns), unit,
+                      mean);
+    else
+        weir_str_addf(out, ", mean %.1f%s", mean, unit);
 }
 
 static void add_line(const struct progress *p, const struct weir_news *n,
@@ -172,7 +166,7 @@ static void add_line(const struct progress *p, const struct weir_news *n,
         weir_str_addf(out, "ends, ");
     else if (share > 0)
         weir_str_addf(out, "%.0f s left, ", seconds(elapsed) * (1 - share) / share);
-    add_rates(p, n, now_ns, out);
+    add_rates(p, n->bytes, n->steps, true, now_ns, out);
     weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
     if (p->first_ns > 0)
         weir_str_addf(out, ", the first after %.1f s", seconds(p->first_ns - p->begin_ns));
@@ -248,7 +242,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     }
     if (!p->shown)
         return 0;
-    add_mean(p, rec, now - p->begin_ns, &line);
+    add_rates(p, rec->bytes_sum, rec->steps_sum, false, now, &line);
     fprintf(stderr, "%s: over after %.1f s, %s", p->key, seconds(now - p->begin_ns),
             weir_str_text(&line));
     if (p->first_ns > 0)
