@@ -45,6 +45,10 @@ struct weir_par {
  * -1 and err on every rank. */
 int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err);
 
+/* Fill everything but comm, which is set and ours: for weir_par_init and weir_par_subset. Collective
+ * over par->comm. Returns 0, or -1 and err on every rank, and par is freed. */
+int weir_par_place(struct weir_par *par, struct weir_err *err);
+
 /* The ranks of a run without MPI: this process. No call of MPI follows: functions on the ranks of a
  * run do nothing where there is one. Local. */
 void weir_par_alone(struct weir_par *par);
