@@ -93,7 +93,7 @@ static void ask_leader(const struct weir_par *par, struct weir_clock *out)
 
     for (int i = 0; i < WEIR_PINGS; i++) {
         ask(par, par->comm, par->leader, &best);
-        is_same = par->same_kernel && llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
+        is_same = par->same_clock && llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
         if (is_same && (best.trip_ns <= SHORT_NS || i + 1 >= SAME_PINGS))
             break;
     }

@@ -45,7 +45,8 @@ void weir_par_alone(struct weir_par *par)
     par->without_mpi = true;
     par->size = par->nodes = par->per_node = par->per_node_max = 1;
     par->placement = WEIR_PLACED_BLOCK;
-    par->same_kernel = true;
+    par->same_clock = true;
+    par->cache = (struct weir_nodes) { 0, 1, 1, 1, WEIR_PLACED_BLOCK };
     if (gethostname(par->host, sizeof(par->host) - 1) < 0)
         par->host[0] = '\0';
 }
@@ -84,7 +85,7 @@ void weir_par_free(struct weir_par *par)
 
 int weir_par_node_stride(const struct weir_par *par)
 {
-    return par->placement == WEIR_PLACED_CYCLIC ? 1 : par->per_node_max;
+    return par->cache.placement == WEIR_PLACED_CYCLIC ? 1 : par->cache.per_node_max;
 }
 
 int weir_par_same_node(const struct weir_par *par, int shift)
@@ -98,10 +99,10 @@ int weir_par_same_node(const struct weir_par *par, int shift)
     if (par->size == 1)
         return 1;
     weir_mpi_must(par,
-                  MPI_Sendrecv(&par->node, 1, MPI_INT, to, 0, &theirs, 1, MPI_INT, from, 0,
+                  MPI_Sendrecv(&par->cache.node, 1, MPI_INT, to, 0, &theirs, 1, MPI_INT, from, 0,
                                par->comm, MPI_STATUS_IGNORE),
                   "MPI_Sendrecv");
-    same = theirs == par->node;
+    same = theirs == par->cache.node;
     weir_allsum_u64(par, &same, 1);
     return (int)same;
 }

@@ -19,26 +19,38 @@ enum weir_placement {
 
 #define WEIR_HOST_TEXT 256
 
+/* Groups of ranks, numbered by their lowest rank. */
+struct weir_nodes {
+    int node, nodes;  /* ours; how many */
+    int per_node;     /* ranks of group 0, on every rank */
+    int per_node_max; /* of the fullest */
+    enum weir_placement placement;
+};
+
 /* The ranks of a run. Filled by weir_par_init; read-only afterwards. */
 struct weir_par {
     MPI_Comm comm;       /* our own duplicate; MPI_ERRORS_RETURN */
     MPI_Comm watch_comm; /* another, for weir_watch only */
     int rank, size;
     int named; /* the rank that messages name: of a group, that in the run that it is a part of */
-    int node, nodes;               /* nodes are numbered by their lowest rank */
+    int node, nodes; /* as MPI reports them: what tables show; numbered by their lowest rank */
     int per_node;                  /* ranks on node 0, on every rank */
     int per_node_max;              /* of the fullest node ("clients per node") */
     int fake_nodes, fake_per_node; /* what the environment says they are, 0: nothing */
     enum weir_placement placement;
-    int leader;       /* lowest rank of our node as MPI sees it, whatever the environment says */
-    int followers;    /* other ranks of the node, on its leader; else 0 */
-    bool same_kernel; /* ours is that of the leader: one clock */
+    struct weir_nodes cache; /* by kernel: all that is about memory, page caches and processors */
+    int kernels;             /* distinct ones; 0: not known, and cache is as MPI reports the nodes */
+    bool differs; /* the kernels are not the nodes that MPI reports */
+    bool given;   /* the user has said what nodes there are: cache is as that, too */
+    int leader;       /* lowest rank of our kernel, whatever the user says */
+    int followers;    /* other ranks of the kernel, on its leader; else 0 */
+    bool same_clock;  /* ours is that of the leader */
     bool without_mpi; /* nobody has called MPI_Init; comm is MPI_COMM_SELF, to be passed on only */
-    MPI_Comm leaders; /* the leaders of several nodes, on a leader; else MPI_COMM_NULL */
+    MPI_Comm leaders; /* the leaders of several kernels, on a leader; else MPI_COMM_NULL */
     char host[WEIR_HOST_TEXT];
 };
 
-/* Duplicate 'parent' and find the nodes (MPI_Comm_split_type). IOR_FAKE_NODES and
+/* Duplicate 'parent' and find the nodes (MPI_Comm_split_type) and the kernels. IOR_FAKE_NODES and
  * IOR_FAKE_TASK_PER_NODES (read on rank 0) override nodes and per_node, each only its own number;
  * ranks are then placed in blocks of per_node, the last node takes the rest, and per_node_max is
  * per_node. Memory does not grow with the number of ranks. Collective over parent. Returns 0, or
@@ -58,19 +70,19 @@ void weir_par_alone(struct weir_par *par);
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
                     struct weir_err *err);
 
-/* Believe these numbers of nodes and of ranks on each instead of those that were found; 0: as found.
- * Ranks are then placed in blocks. Local. */
+/* Believe these numbers of nodes and of ranks on each instead of those that were found, for caches, too;
+ * 0: as found. Ranks are then placed in blocks. Local. */
 void weir_par_renumber(struct weir_par *par, int nodes, int per_node);
 
 /* Free the communicators. Collective over par->comm. Does nothing on a zeroed struct and where
  * comm is MPI_COMM_NULL. */
 void weir_par_free(struct weir_par *par);
 
-/* The unit of -Q under this placement: ranks to go to reach the next node:
- * per_node_max for blocks, 1 for cyclic, per_node_max otherwise. */
+/* The unit of -Q: ranks to go to reach the next kernel. 1 where ranks are placed in turn, else those
+ * of the fullest. */
 int weir_par_node_stride(const struct weir_par *par);
 
-/* How many ranks would find rank (r + shift) mod size on their own node. Collective over
+/* How many ranks would find rank (r + shift) mod size on their own kernel. Collective over
  * par->comm; constant memory. */
 int weir_par_same_node(const struct weir_par *par, int shift);
 
@@ -107,13 +119,14 @@ void weir_mpi_library(struct weir_str *out);
  * through MPI_T, which takes 0.2 s and some memory that does not come back. Local. */
 void weir_mpi_io(struct weir_str *out);
 
-/* A node, by MPI's own view of it: the environment does not change it. */
+/* A kernel with its ranks, under the name of the first of them: what the user says of nodes does not
+ * change it. */
 struct weir_host {
     char name[WEIR_HOST_TEXT];
     int tasks;
 };
 
-/* Every node in the order of the lowest ranks, *n of them, on rank 0: the caller frees them. NULL
+/* Every host in the order of the lowest ranks, *n of them, on rank 0: the caller frees them. NULL
  * and 0 on other ranks, and where there is no memory. Collective over par->comm. */
 struct weir_host *weir_par_hosts(const struct weir_par *par, int *n);
 

@@ -6,10 +6,12 @@
 #include "par/comm.h"
 #include "par/reduce.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <sched.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -26,8 +28,8 @@ struct machine {
     int (*node)(int rank, int size);
 };
 
-/* What the replacements of library functions below do. Tests only. */
-static const struct machine *machine;
+/* What the replacements of library functions below do: nodes that MPI reports, and kernels. Tests only. */
+static const struct machine *machine, *kernels;
 static int64_t clock_shift_ns;
 static bool broken;
 static jmp_buf given_up;
@@ -42,6 +44,23 @@ int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Com
     MPI_Comm_size(comm, &size);
     return MPI_Comm_split(comm, 1000 - machine->node(rank, size), key,
                           out); /* colours need not ascend */
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*next)(const char *, const char *), *f;
+    int rank, size;
+
+    *(void **)&next = dlsym(RTLD_NEXT, "fopen");
+    if (!kernels || strcmp(path, "/proc/sys/kernel/random/boot_id") != 0)
+        return next(path, mode);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!(f = tmpfile()))
+        return NULL;
+    fprintf(f, "%08d-0000-4000-8000-000000000000\n", kernels->node(rank, size));
+    rewind(f);
+    return f;
 }
 
 int clock_gettime(clockid_t id, struct timespec *t)
@@ -159,7 +178,7 @@ static enum weir_placement placement_of(const struct machine *m, int size, int n
     return block ? WEIR_PLACED_BLOCK : cyclic ? WEIR_PLACED_CYCLIC : WEIR_PLACED_OTHER;
 }
 
-static bool judge_machine(const struct machine *m, const struct weir_par *par)
+static bool judge_nodes(const struct machine *m, const struct weir_par *par, const struct weir_nodes *is)
 {
     int count[64] = { 0 }, nodes = 0, most = 0, r;
 
@@ -170,10 +189,29 @@ static bool judge_machine(const struct machine *m, const struct weir_par *par)
         nodes = n + 1 > nodes ? n + 1 : nodes;
         most = count[n] > most ? count[n] : most;
     }
-    return par->nodes == nodes && par->node == number_of(m, par->rank, par->size) &&
-           par->per_node == count[0] && par->per_node_max == most &&
-           par->placement == placement_of(m, par->size, nodes) &&
-           weir_par_node_stride(par) == (par->placement == WEIR_PLACED_CYCLIC ? 1 : most);
+    return is->nodes == nodes && is->node == number_of(m, par->rank, par->size) &&
+           is->per_node == count[0] && is->per_node_max == most &&
+           is->placement == placement_of(m, par->size, nodes);
+}
+
+static struct weir_nodes by_mpi(const struct weir_par *par)
+{
+    return (struct weir_nodes) { par->node, par->nodes, par->per_node, par->per_node_max, par->placement };
+}
+
+/* MPI's nodes are m, the kernels k. */
+static bool judge_machine(const struct machine *m, const struct machine *k, const struct weir_par *par)
+{
+    const struct weir_nodes nodes = by_mpi(par);
+    int64_t differs = number_of(m, par->rank, par->size) != number_of(k, par->rank, par->size);
+    int first = 0;
+
+    weir_allmax_i64(par, &differs, 1);
+    while (k->node(first, par->size) != k->node(par->rank, par->size))
+        first++;
+    return judge_nodes(m, par, &nodes) && judge_nodes(k, par, &par->cache) && par->kernels == par->cache.nodes &&
+           par->differs == differs && par->leader == first && (par->leader != par->rank || par->same_clock) &&
+           weir_par_node_stride(par) == (par->cache.placement == WEIR_PLACED_CYCLIC ? 1 : par->cache.per_node_max);
 }
 
 static bool judge_same_node(const struct machine *m, const struct weir_par *par)
@@ -191,24 +229,27 @@ static bool judge_same_node(const struct machine *m, const struct weir_par *par)
     return true;
 }
 
+#define MACHINES (sizeof(machines) / sizeof(machines[0]))
+
+/* MPI reports each machine, on kernels that are each of them. */
 static void test_nodes(struct tap *t)
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_par par;
-    size_t i;
 
-    for (i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
-        machine = &machines[i];
-        if (!tap_ok(t, weir_par_init(&par, MPI_COMM_WORLD, &err) == 0, &err, "starts on %s",
-                    machine->name))
+    for (size_t i = 0; i < MACHINES * MACHINES; i++) {
+        machine = &machines[i / MACHINES];
+        kernels = &machines[i % MACHINES];
+        if (!tap_ok(t, weir_par_init(&par, MPI_COMM_WORLD, &err) == 0, &err, "starts on %s, kernels %s",
+                    machine->name, kernels->name))
             continue;
-        tap_ok(t, judge_machine(machine, &par), NULL, "numbers nodes by their lowest rank on %s",
-               machine->name);
-        tap_ok(t, judge_same_node(machine, &par), NULL,
-               "counts the ranks that meet their own node on %s", machine->name);
+        tap_ok(t, judge_machine(machine, kernels, &par), NULL, "numbers nodes of MPI, %s, and kernels, %s, by their lowest rank",
+               machine->name, kernels->name);
+        tap_ok(t, judge_same_node(kernels, &par), NULL,
+               "counts the ranks that meet their own kernel, MPI %s, kernels %s", machine->name, kernels->name);
         weir_par_free(&par);
     }
-    machine = NULL;
+    machine = kernels = NULL;
 }
 
 struct fake {
@@ -581,10 +622,10 @@ static void test_clocks_of_nodes(struct tap *t)
     int64_t off;
 
     for (size_t m = 0; m < sizeof(machines) / sizeof(*machines); m++) {
-        machine = &machines[m];
+        machine = kernels = &machines[m];
         if (!tap_ok(t, weir_par_init(&par, MPI_COMM_WORLD, &err) == 0, &err, "%s", machine->name))
             return;
-        machine = NULL;
+        machine = kernels = NULL;
         off = par.node * INT64_C(3000000000);
         clock_shift_ns = off + 1;
         weir_clock_estimate(&par, &c);
@@ -604,7 +645,7 @@ static void test_shifted_clocks(struct tap *t, const struct weir_par *par)
     weir_clock_estimate(par, &c);
     tap_ok(t, par->rank > 0 || (c.now.error_ns == 0 && c.now.offset_ns == 0), NULL,
            "rank 0's clock is the measure");
-    if (par->nodes == 1 && par->same_kernel)
+    if (par->nodes == 1 && par->same_clock)
         tap_ok(t, c.now.offset_ns == 0 && c.now.error_ns == 0, NULL,
                "ranks of one kernel have one clock");
     worst = (int64_t)c.now.error_ns;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A cluster on one machine: a login host 'head' and hosts node1 to node4, each with its own network, name, processes,
+"""A cluster on one machine: a login host 'head' and hosts node1 to node4, each with its own network, name, boot id, processes,
 /tmp and /dev/shm, joined by a bridge. run.sh gives us namespaces of our own first, so nothing here has to be undone."""
 import os
 import pathlib
@@ -15,6 +15,8 @@ NAMES = ["node1", "node2", "node3", "node4"]
 
 HOST = """
 hostname "$1"
+cat /proc/sys/kernel/random/uuid >"/mnt/etc/boot_id.$1"
+mount --bind "/mnt/etc/boot_id.$1" /proc/sys/kernel/random/boot_id
 for dir in /tmp /dev/shm /run; do mount -t tmpfs weir "$dir"; done
 mkdir -p /run/sshd /run/slurm
 $(command -v sshd) -D -f /mnt/etc/sshd_config -E "/mnt/log/sshd.$1" &

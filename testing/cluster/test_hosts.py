@@ -41,6 +41,26 @@ def test_hosts_are_counted(cluster, hosts, by_node, placement):
     assert cluster.files() == ["r.json"], run
 
 
+def test_hosts_that_are_one_kernel_are_one_cache(cluster):
+    """As containers are: MPI sees two hosts, which have the boot id of this machine."""
+    boot_id = "/proc/sys/kernel/random/boot_id"
+    for name in TWO:
+        cluster.on(name, "umount " + boot_id)
+    try:
+        run = cluster.mpi(TWO, "ior -C -b 64k -t 64k -o f --report=text:-,json:r.json").ok()
+        doc = cluster.json()
+        assert run.options["nodes"] == "2" and (doc["provenance"]["nodes"], doc["provenance"]["kernels"]) == (2, 1), run
+        assert "nodes that MPI reports: 2; kernels that the tasks run on: 1" in run.warnings[0], run
+        assert finding(doc, "H36")["outcome"] == "found" and finding(doc, "H07")["value"] == 100, doc["tests"][0]["findings"]
+    finally:
+        for name in TWO:
+            cluster.on(name, "mount --bind /mnt/etc/boot_id.%s %s" % (name, boot_id))
+    run = cluster.mpi(TWO, "ior -C -b 64k -t 64k -o f --report=text:-,json:r.json").ok()
+    doc = cluster.json()
+    assert run.warnings == [] and doc["provenance"]["kernels"] == 2 and finding(doc, "H36")["outcome"] == "fine", run
+    assert finding(doc, "H07")["value"] == 0, doc["tests"][0]["findings"]
+
+
 # ---- who reads whose data ----
 
 @pytest.fixture(scope="module")

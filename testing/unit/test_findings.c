@@ -24,7 +24,7 @@ static struct weir_inputs sound_facts(void)
 
     weir_inputs_init(&f);
     f.tasks = 8;
-    f.nodes = 2;
+    f.nodes = f.mpi_nodes = f.kernels = 2;
     f.per_node_max = 4;
     f.memory = 1e9;
     f.cores = f.tasks_per_core = 1;
@@ -106,6 +106,7 @@ SPOILER(corrected_distance, f->distance = 0)
 SPOILER(too_fast, READ->rate = 100e9)
 SPOILER(random_faster, (f->random = 1, f->sequential_rate = 0.5e9))
 SPOILER(repeats, f->repeats = 0.36)
+SPOILER(other_kernels, (f->kernels = 4, f->differs = true))
 SPOILER(repeated_data, f->data_kind = WEIR_DATA_REPEATED)
 SPOILER(mount_compresses, f->compresses = "compress=lzo")
 SPOILER(compressed, f->compressed = 0.3)
@@ -204,6 +205,7 @@ static const struct {
     { "H33", missing, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H34", few_operations, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H35", own_items, IS(SUSPECT, SUSPECT, INVALID, SOUND) },
+    { "H36", other_kernels, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
 };
 
 static void a_sound_test_has_no_finding(void **state)
@@ -319,7 +321,7 @@ static void special_cases_have_their_severity(void **state)
     scatter(&f, 9);
     assert_int_equal(outcome(&f, "H15"), WEIR_FINE);
     f = sound_facts();
-    f.nodes = 1;
+    f.nodes = f.mpi_nodes = 1;
     f.own_node = 1;
     assert_int_equal(outcome(&f, "H07"), WEIR_NOT_JUDGED);
     assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H07"), WEIR_INVALID);

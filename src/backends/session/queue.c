@@ -15,7 +15,7 @@
  * returning an error. */
 static int check_memory(const struct weir_session *s, int depth, size_t room, struct weir_err *err)
 {
-    int tasks = s->par->per_node_max > 0 ? s->par->per_node_max : 1;
+    int tasks = s->par->cache.per_node_max > 0 ? s->par->cache.per_node_max : 1;
     double node = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
     if ((double)depth * (double)room * tasks <= node)

@@ -222,6 +222,7 @@ void weir_provenance_run(struct weir_run *run)
     report_needed(run, &run->report.missing, "mpi", weir_str_text(&mpi));
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->world.size);
     weir_report_int(r, WEIR_FOR_DATA, "nodes", run->world.nodes);
+    weir_report_int(r, WEIR_FOR_DATA, "kernels", run->world.kernels);
     weir_report_str(r, WEIR_FOR_DATA, "placement", weir_placement_name(run->world.placement));
     report_hosts(run);
     report_environment(run);

@@ -60,6 +60,20 @@ static bool is_judged(const struct weir_run *run, const struct weir_test *t)
     return t->program->judged && weir_checks_rules(run, t->plan.options) != WEIR_RULES_NONE;
 }
 
+static int warn_of_nodes(const struct weir_run *run, struct weir_err *err)
+{
+    const struct weir_par *par = &run->world;
+
+    if (!par->differs || par->given)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "nodes that MPI reports: %d; kernels that the tasks run on: %d%s. What is about "
+                     "caches goes by the kernels (H36); where these are wrong, set IOR_FAKE_NODES "
+                     "and IOR_FAKE_TASK_PER_NODES to the nodes and the tasks of each",
+                     par->nodes, par->kernels,
+                     par->nodes == par->kernels ? ", with other tasks" : "");
+}
+
 int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                           struct weir_err *err)
 {
@@ -78,7 +92,7 @@ int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *t
         weir_report_verdict(&run->report, "", "");
     }
     t->spent_ns = weir_now_ns() - begin_ns;
-    return 0;
+    return warn_of_nodes(run, err);
 }
 
 /* One that the nodes reach over their network. */
@@ -173,13 +187,17 @@ static void describe_place(struct weir_run *run, struct weir_inputs *f)
     const struct weir_par *par = &run->par;
 
     f->tasks = par->size;
-    f->nodes = par->nodes;
-    f->per_node_max = par->per_node_max;
-    f->uneven = (int64_t)par->nodes * par->per_node_max != par->size;
+    f->nodes = par->cache.nodes;
+    f->per_node_max = par->cache.per_node_max;
+    f->mpi_nodes = par->nodes;
+    f->kernels = par->kernels;
+    f->differs = par->differs;
+    f->given = par->given;
+    f->uneven = (int64_t)f->nodes * f->per_node_max != par->size;
     f->memory = t->memory;
     f->cores = t->cores;
-    f->tasks_per_core = par->per_node_max / t->cores;
-    f->memcpy_rate = t->copy * fmin(t->cores, par->per_node_max);
+    f->tasks_per_core = f->per_node_max / t->cores;
+    f->memcpy_rate = t->copy * fmin(t->cores, f->per_node_max);
     f->resolution_s = t->step;
 }
 

@@ -24,9 +24,9 @@ void weir_inputs_init(struct weir_inputs *f)
 
 double weir_inputs_own_node(const struct weir_par *par, int whom)
 {
-    uint64_t node = (uint64_t)par->node, own;
+    uint64_t node = (uint64_t)par->cache.node, own;
 
-    if (par->nodes == 1)
+    if (par->cache.nodes == 1)
         return 1;
     own = weir_fetch_u64(par, node, whom) == node;
     weir_allsum_u64(par, &own, 1);

@@ -54,7 +54,9 @@ struct weir_par;
 
 struct weir_inputs {
     /* the machine */
-    int tasks, nodes, per_node_max;
+    int tasks, nodes, per_node_max; /* a node is a kernel */
+    int mpi_nodes, kernels;  /* nodes that MPI reports, or the user; kernels, 0: not known */
+    bool differs, given;     /* kernels are not the nodes of MPI; the user has said what nodes are */
     bool uneven;             /* nodes have different numbers of tasks */
     double memory;           /* bytes of the smallest node, or what its control group allows */
     double tasks_per_core;   /* of the node with the most */

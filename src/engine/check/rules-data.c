@@ -147,10 +147,10 @@ static void h05(const struct weir_inputs *f, struct weir_finding *out)
                          f->file_system);
 }
 
-/* On one node there is no other way. */
+/* On one node there is no other way; of several that are one kernel MPI says that there is. */
 static void h07(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (f->nodes < 2 && out->set == WEIR_RULES_DEFAULT)
+    if (f->nodes < 2 && f->mpi_nodes < 2 && out->set == WEIR_RULES_DEFAULT)
         weir_finding_unknown(out, WEIR_ONE_NODE);
 }
 

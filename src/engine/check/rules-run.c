@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules-run.c - the rules H19 to H35: where the time goes, the machine, and what was applied of what
+/* rules-run.c - the rules H19 to H36: where the time goes, the machine, and what was applied of what
  * was asked for */
 #include "config.h"
 #include "engine/check/rules.h"
@@ -123,6 +123,14 @@ static void h35(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_unknown(out, "no phase looks at metadata");
 }
 
+/* The user's own numbers are believed. */
+static void h36(const struct weir_inputs *f, struct weir_finding *out)
+{
+    if (f->kernels > 0)
+        weir_finding_set(out, f->differs && !f->given, "nodes that %s: %d; kernels that the tasks run on: %d",
+                         f->given ? "the user gives" : "MPI reports", f->mpi_nodes, f->kernels);
+}
+
 const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H19", "time that was spent waiting for the last tenth of the tasks", "%"),
       WEIR_RULE_AT(20, SUSPECT, SUSPECT, NOTE, SUSPECT),
@@ -222,5 +230,11 @@ const struct weir_rule weir_rules_run[] = {
       .unknown = "the program does not say who made the items",
       .remedy = "let another node look at it (mdtest -N with the tasks of a node, on several "
                 "nodes)" },
+    { WEIR_RULE("H36", "nodes of MPI that are not the kernels of the tasks", "cases"),
+      WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h36,
+      .unknown = "the kernels are not known",
+      .remedy = "repair the MPI library or its launcher; where the kernels are wrong, set "
+                "IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES" },
     { .id = NULL },
 };

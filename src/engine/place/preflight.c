@@ -188,6 +188,13 @@ static bool see_probe(const char *name)
     return true;
 }
 
+/* One rank of each kernel; all where MPI reports other nodes: containers may have directories of
+ * their own. */
+static bool is_asked(const struct weir_par *par)
+{
+    return par->leader == par->rank || par->differs;
+}
+
 /* Does one task of every node see what rank 0 makes in this directory? */
 static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_err *err)
 {
@@ -199,7 +206,7 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
     if (par->rank == 0 && dir->len + 64 < sizeof(text) && make_probe(dir, &name))
         memcpy(text, weir_str_text(&name), name.len + 1);
     weir_bcast(par, text, sizeof(text), 0);
-    if (*text && par->rank != 0 && par->leader == par->rank && !see_probe(text))
+    if (*text && par->rank != 0 && is_asked(par) && !see_probe(text))
         rc = weir_refuse(err, WEIR_ESETUP,
                          "this node does not see what rank 0 has made in the directory '%.*s': "
                          "it is not the same one on all nodes; use a file system that all nodes "
@@ -218,14 +225,14 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
 /* Names joined by '@' are several places. */
 static int probe_all(struct weir_run *run, const char *path, struct weir_err *err)
 {
-    uint64_t nodes = run->par.leader == run->par.rank;
+    uint64_t asked = is_asked(&run->par);
     struct weir_str dir = { 0 };
     int rc = 0;
 
     if (run->par.without_mpi)
         return 0;
-    weir_allsum_u64(&run->par, &nodes, 1);
-    if (nodes < 2)
+    weir_allsum_u64(&run->par, &asked, 1);
+    if (asked < 2)
         return 0;
     for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
         n = strcspn(path, "@");

@@ -154,7 +154,7 @@ static int parse_memory(const struct ior_options *o, const struct weir_par *par,
     if (percent >= 0)
         node = (int64_t)((double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * percent /
                          100);
-    *bytes = node / (par->per_node_max > 0 ? par->per_node_max : 1);
+    *bytes = node / par->cache.per_node_max;
     return 0;
 }
 

@@ -151,7 +151,7 @@ int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err
         rc = weir_fail(err, WEIR_ESETUP, "allocate the nodes of %d tasks", run->par.size);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
-    weir_gather(&run->par, &run->par.node, sizeof(run->par.node), t->node_of);
+    weir_gather(&run->par, &run->par.cache.node, sizeof(run->par.cache.node), t->node_of);
     weir_bcast(&run->par, t->node_of, len, 0);
     return weir_agree(&run->par, check_map(t, &run->par, err), err);
 }
@@ -172,7 +172,7 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
     if (check_write || o->reorder_random == 0)
         return par->rank;
     if (o->reorder_random == 1)
-        return weir_shift_random(par->rank, par->size, par->per_node, par->nodes, o->node_offset,
+        return weir_shift_random(par->rank, par->size, par->cache.per_node, par->cache.nodes, o->node_offset,
                                  seed, err);
     return weir_shift_permuted(par->rank, par->size, seed, err);
 }

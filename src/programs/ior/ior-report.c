@@ -112,7 +112,7 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
         weir_report_int(r, readers, name, run->par.per_node_max);
     else if (strcmp(name, "memoryPerNode") == 0)
         weir_report_int(r, readers, name,
-                        t->o->memory_per_node ? t->memory.bytes * run->par.per_node_max : 0);
+                        t->o->memory_per_node ? t->memory.bytes * run->par.cache.per_node_max : 0);
     else if (strcmp(name, "dataPacketType") == 0)
         weir_report_int(r, readers, name, t->data.pattern.packet);
     else if (strcmp(name, "data packet type") == 0)
@@ -174,7 +174,7 @@ static void trace_memory(struct weir_run *run, const struct ior_test *t)
         return;
     if (t->o->memory_per_node)
         weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
-                         t->memory.bytes * run->par.per_node_max);
+                         t->memory.bytes * run->par.cache.per_node_max);
     else
         weir_report_line(&run->report, "This task hogging %" PRId64 " bytes of memory",
                          t->memory.bytes);
@@ -191,7 +191,7 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
     if (o->memory_per_task)
         report_size(r, "memoryPerTask", o->memory_per_task);
     if (o->memory_per_node)
-        report_size(r, "memoryPerNode", t->memory.bytes * run->par.per_node_max);
+        report_size(r, "memoryPerNode", t->memory.bytes * run->par.cache.per_node_max);
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "memoryBuffer", "CPU");
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "dataAccess", "CPU");
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "GPUDirect", "0");
@@ -240,7 +240,7 @@ static void note_shift(struct weir_run *run, const struct ior_options *o)
     if (!o->reorder_constant || !(o->read || o->check_read))
         return;
     own = weir_par_same_node(&run->par, ior_shift(o, &run->par, false));
-    if (own > 0 && run->par.nodes > 1)
+    if (own > 0 && run->par.cache.nodes > 1)
         weir_note(&run->log,
                   "-C with -Q %d shifts by %d tasks: %d of %d tasks read what their own node wrote",
                   o->node_offset, ior_shift(o, &run->par, false), own, run->par.size);
@@ -290,7 +290,7 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
         rc = warn_existing(run, t, err);
     weir_usage_need(run, weir_str_text(&t->use.path),
                     ((double)t->o->transfer * t->data.lanes + (double)t->memory.bytes) *
-                        run->par.per_node_max);
+                        run->par.cache.per_node_max);
     rc = weir_agree(&run->par, rc, err);
     weir_report_line(&run->report, "\nResults: ");
     weir_report_flush(&run->report);

@@ -195,11 +195,11 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
 /* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
 static int distance_of(const struct ior_options *o, const struct weir_par *par)
 {
-    if (!o->reorder_constant || par->nodes < 2)
+    if (!o->reorder_constant || par->cache.nodes < 2)
         return -1;
     return weir_par_same_node(par, ior_shift(o, par, false)) == par->size
                ? 0
-               : o->node_offset % par->nodes;
+               : o->node_offset % par->cache.nodes;
 }
 
 /* The share of tasks that read what their own node wrote, and of the data that nobody reads. */

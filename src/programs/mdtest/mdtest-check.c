@@ -327,7 +327,7 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 
     if (mdtest_tree_init(&t->tree, &shape, o->unique, err) < 0)
         return -1;
-    if (run->par.nodes > 1)
+    if (run->par.cache.nodes > 1)
         shift *= weir_par_node_stride(&run->par);
     t->shift = (int)(shift % run->par.size);
     for (int k = 0; k < MDTEST_KINDS; k++)

@@ -216,7 +216,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         return -1;
     if (run->test->plan.use[0].be->flags & WEIR_BE_NO_DATA) /* the directory need not exist */
         return 0;
-    return weir_agree_check(&run->world, check_file_system(t, run->world.nodes, err), err);
+    return weir_agree_check(&run->world, check_file_system(t, run->world.cache.nodes, err), err);
 }
 
 /* ---- a test ---- */
