@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/options/option.h"
 #include "par/reduce.h"
+#include "unit/optcheck.h"
 
 /* The option structs of a backend and of its base. Zero; release with setup_free. */
 struct setup {
@@ -39,7 +40,7 @@ static inline int setup_options(struct setup *u, const struct weir_backend *be, 
     u->opts.arena = &u->arena;
     if (setup_add(&u->opts, be, &u->own, err) < 0 ||
         (be->base && setup_add(&u->opts, be->base, &u->base, err) < 0) ||
-        weir_opts_selfcheck(&u->opts, err) < 0 || weir_opts_defaults(&u->opts, err) < 0 ||
+        optcheck(&u->opts, err) < 0 || weir_opts_defaults(&u->opts, err) < 0 ||
         (option && weir_opts_set(&u->opts, option, NULL, err) < 0))
         return -1;
     u->opt = (struct weir_backend_opt) { .own = u->own, .base = u->base };

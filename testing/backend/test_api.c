@@ -16,6 +16,7 @@
 
 #include "backend/entries.h"
 #include "backend/tap.h"
+#include "unit/optcheck.h"
 
 #define MOST 64
 #define WORDS 32
@@ -578,7 +579,7 @@ static void test_options(struct tap *t)
         struct weir_command c;
 
         tap_ok(t, weir_command_init(&c, weir_benchmark_find(name), &arena, &err) == 0 &&
-                      weir_opts_selfcheck(&c.opts, &err) == 0,
+                      optcheck(&c.opts, &err) == 0,
                &err, "no two options of %s have one name, and each has its default and help", name);
         tap_ok(t, is_made_of(&c, offsetof(struct weir_run_options, no_space_check)) &&
                       is_made_of(&c, offsetof(struct weir_run_options, reports)),

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "optcheck.h"
 #include "opttable.h"
 
 static int setup(void **state)
@@ -397,7 +398,7 @@ static void the_test_tables_pass_the_selfcheck(void **state)
 {
     struct table *t = *state;
 
-    if (weir_opts_selfcheck(&t->opts, &t->err) != 0)
+    if (optcheck(&t->opts, &t->err) != 0)
         fail_msg("%s", t->err.text);
 }
 
@@ -417,7 +418,7 @@ static void is_found(struct weir_opt one, struct weir_opt two, size_t size, cons
     struct weir_err err = WEIR_ERR_INIT;
 
     assert_int_equal(weir_opts_add(&o, &set, &err), 0);
-    assert_int_equal(weir_opts_selfcheck(&o, &err), -1);
+    assert_int_equal(optcheck(&o, &err), -1);
     assert_int_equal(err.code, WEIR_EBUG);
     if (strstr(err.text, words) == NULL)
         fail_msg("'%s' is not in '%s'", words, err.text);
@@ -438,7 +439,8 @@ static void the_selfcheck_finds_mistakes_of_a_table(void **state)
              "same name");
     is_found(good, ROW(0, "beta", "x", struct bad, a, "1", "N", "K", .key2 = "ONE"), size,
              "same name");
-    is_found(good, ROW('b', "beta", NULL, struct bad, a, "1x", "N", "Default"), size, "'1x'");
+    is_found(good, ROW('b', "beta", NULL, struct bad, a, "1x", "N", "Default"), size,
+             "the default");
     is_found(good, ROW('b', "beta", NULL, struct bad, a, "9", "N", "D", .max = 8), size,
              "default");
     is_found(good, ROW('b', "beta", NULL, struct bad, a, "1", "N", NULL), size, "no help");
@@ -455,7 +457,7 @@ static void the_selfcheck_finds_mistakes_of_a_table(void **state)
     is_found(good,
              (struct weir_opt)OPT_STR('s', "str", NULL, struct bad, s, "c", "S", "S",
                                       .choices = choices),
-             size, "'c' is none of: a, b");
+             size, "the default");
     is_found(good, (struct weir_opt) { .type = WEIR_OPT_OLD, .letter = 'x', .help = "Old" },
              size, "directive");
 #undef ROW
@@ -473,7 +475,7 @@ static void tables_that_disagree_about_a_value_are_found(void **state)
     };
 
     assert_int_equal(weir_opts_add(&t->opts, &set, &t->err), 0);
-    assert_int_equal(weir_opts_selfcheck(&t->opts, &t->err), -1);
+    assert_int_equal(optcheck(&t->opts, &t->err), -1);
     assert_non_null(strstr(t->err.text, "disagrees"));
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/options/option.h"
+#include "optcheck.h"
 #include "opttable.h"
 
 static int setup(void **state)
@@ -304,7 +305,7 @@ static int read_words(struct weir_arena *arena, struct table_words *w, const cha
     while (words[argc])
         argc++;
     assert_int_equal(weir_opts_add(&opts, &set, NULL), 0);
-    assert_int_equal(weir_opts_selfcheck(&opts, NULL), 0);
+    assert_int_equal(optcheck(&opts, NULL), 0);
     assert_int_equal(weir_opts_defaults(&opts, NULL), 0);
     return weir_opts_argv(&opts, argc, (char *const *)words, NULL);
 }

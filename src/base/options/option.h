@@ -215,11 +215,6 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
  * piece without "=value" is an error. Empty pieces (a trailing comma) are errors. Local. */
 int weir_opts_directives(struct weir_opts *o, const char *list, struct weir_err *err);
 
-/* Check the tables themselves: two rows with one name in one table, a default that does not
- * parse, a missing help sentence, a range upside down. Local. -1 and err (WEIR_EBUG). For the
- * unit tests. */
-int weir_opts_selfcheck(const struct weir_opts *o, struct weir_err *err);
-
 /* The value of a row as text, as it would be typed ("1048576", "1", "POSIX"; "" for NULL). Appends
  * to s. */
 struct weir_str;
@@ -249,8 +244,7 @@ struct weir_optvalue {
     double asked;     /* then: what it was */
 };
 
-/* The length of a buffer that weir_opt_fullname fills; the tables keep to it
- * (weir_opts_selfcheck). */
+/* The length of a buffer that weir_opt_fullname fills; the tables keep to it (tests check them). */
 #define WEIR_OPT_NAME 128
 
 /* A row of one of the tables, and the table. */
