@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "base/text/directive.h"
+#include "base/text/script.h"
 
 static const char blanks[] = " \t\r\n";
 
