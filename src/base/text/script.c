@@ -140,6 +140,8 @@ static size_t uncomment(const char *list, size_t len)
 
 struct script {
     const struct weir_script_sink *sink;
+    char shown[WEIR_QUOTE_TEXT]; /* its name */
+    unsigned long number;        /* of the line being read */
     struct weir_str line; /* the line being read: no comment, no blanks at either end */
     bool started, stopped;
     bool plain; /* there is no line "IOR START": all lines count */
@@ -168,19 +170,13 @@ static bool is_keyword(const char *line, const char *first, const char *second)
 /* Copy a raw line to s->line without comment and surrounding blanks. */
 static int clean_line(struct script *s, const char *raw, size_t len, struct weir_err *err)
 {
-    static const char blanks[] = " \t\r\v\f";
+    const char *begin = skip_blanks(raw, raw + len);
 
     if (memchr(raw, '\0', len) != NULL)
         return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
-    len = uncomment(raw, len);
-    while (len > 0 && strchr(blanks, *raw) != NULL) {
-        raw++;
-        len--;
-    }
-    while (len > 0 && strchr(blanks, raw[len - 1]) != NULL)
-        len--;
+    len = trimmed(begin, raw + uncomment(raw, len));
     weir_str_clear(&s->line);
-    weir_str_add(&s->line, raw, len);
+    weir_str_add(&s->line, begin, len);
     return s->line.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a line of %zu bytes", len)
                           : 0;
 }
@@ -192,57 +188,60 @@ static int end_test(struct script *s, struct weir_err *err)
     return s->sink->run(s->sink->arg, err);
 }
 
+/* The line at *text, of *line bytes, without its end; *text and *len go on after it. NULL: the text
+ * is over. */
+static const char *next_line(const char **text, size_t *len, size_t *line)
+{
+    const char *begin = *text, *newline = *len > 0 ? memchr(begin, '\n', *len) : NULL;
+    size_t step = newline != NULL ? (size_t)(newline - begin) + 1 : *len;
+
+    *line = step - (newline != NULL);
+    *text += step;
+    *len -= step;
+    return step > 0 ? begin : NULL;
+}
+
 /* Is there a line "IOR START"? */
 static bool has_start(struct script *s, const char *text, size_t len)
 {
-    while (len > 0) {
-        const char *newline = memchr(text, '\n', len);
-        size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
-        size_t step = line_len + (newline != NULL);
+    const char *line;
+    size_t line_len;
 
-        if (clean_line(s, text, line_len, NULL) == 0 &&
+    while ((line = next_line(&text, &len, &line_len)) != NULL)
+        if (clean_line(s, line, line_len, NULL) == 0 &&
             is_keyword(weir_str_text(&s->line), "IOR", "START"))
             return true;
-        text += step;
-        len -= step;
-    }
     return false;
 }
 
-/* The note says it once, about the first. line 0: there is none. */
-static void note_ignored(const struct script *s, const char *shown, unsigned long line,
-                         const char *where)
-{
-    struct weir_str text = { 0 };
-
-    if (s->sink->note == NULL || line == 0)
-        return;
-    weir_str_addf(&text, "%s:%lu: lines %s", shown, line, where);
-    s->sink->note(s->sink->arg, weir_str_text(&text));
-    weir_str_free(&text);
-}
-
-static void note_outside(const struct script *s, const char *shown)
-{
-    note_ignored(s, shown, s->before,
-                 "before IOR START are ignored; options belong after it");
-    note_ignored(s, shown, s->after, "after IOR STOP are ignored; options belong before it");
-}
-
-static void note_plain(const struct script *s, const char *shown)
+/* A note about a line; 0: about all of the script. */
+static void note(const struct script *s, unsigned long line, const char *words)
 {
     struct weir_str text = { 0 };
 
     if (s->sink->note == NULL)
         return;
-    weir_str_addf(&text, "%s: no line \"IOR START\"; its lines are taken as options of the test",
-                  shown);
+    weir_str_addf(&text, "%s", s->shown);
+    if (line > 0)
+        weir_str_addf(&text, ":%lu", line);
+    weir_str_addf(&text, ": %s", words);
     s->sink->note(s->sink->arg, weir_str_text(&text));
     weir_str_free(&text);
 }
 
+/* Each note says it once, about the first line. */
+static void note_reading(const struct script *s)
+{
+    if (s->plain)
+        note(s, 0, "no line \"IOR START\"; its lines are taken as options of the test");
+    if (s->before > 0)
+        note(s, s->before, "lines before IOR START are ignored; options belong after it");
+    if (s->after > 0)
+        note(s, s->after, "lines after IOR STOP are ignored; options belong before it");
+}
+
 /* A line after "IOR STOP", where anything may stand. */
-static void look_at_rest(struct script *s, const char *raw, size_t len, unsigned long number)
+static void look_at_rest(struct script *s, const char *raw, size_t len)
 {
     const char *line;
 
@@ -250,18 +249,18 @@ static void look_at_rest(struct script *s, const char *raw, size_t len, unsigned
         return;
     line = weir_str_text(&s->line);
     if (strchr(line, '=') != NULL || is_keyword(line, "RUN", NULL))
-        s->after = number;
+        s->after = s->number;
 }
 
 /* Do what the cleaned line says. */
-static int obey(struct script *s, unsigned long number, struct weir_err *err)
+static int obey(struct script *s, struct weir_err *err)
 {
     const char *line = weir_str_text(&s->line);
 
     if (!s->started) {
         s->started = is_keyword(line, "IOR", "START");
         if (s->before == 0 && strchr(line, '=') != NULL)
-            s->before = number;
+            s->before = s->number;
         return 0;
     }
     if (*line == '\0')
@@ -276,48 +275,43 @@ static int obey(struct script *s, unsigned long number, struct weir_err *err)
     return s->sink->directives(s->sink->arg, line, err);
 }
 
+static int read_lines(struct script *s, const char *text, size_t len, struct weir_err *err)
+{
+    const char *line;
+    size_t line_len;
+
+    while ((line = next_line(&text, &len, &line_len)) != NULL) {
+        s->number++;
+        if (s->stopped)
+            look_at_rest(s, line, line_len);
+        else if (clean_line(s, line, line_len, err) < 0 || obey(s, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int weir_script_read(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err)
 {
     struct script s = { .sink = sink };
-    char shown[WEIR_QUOTE_TEXT];
-    unsigned long number = 0;
-    int rc = 0;
+    size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* some editors */
+    int rc;
 
-    weir_quote_str(name, shown);
-    if (len >= 3 &&
-        memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* some editors begin a file with this mark */
-        text += 3;
-        len -= 3;
-    }
-    s.plain = s.started = !has_start(&s, text, len);
-    while (rc == 0 && len > 0) {
-        const char *newline = memchr(text, '\n', len);
-        size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
-        size_t step = line_len + (newline != NULL);
-
-        number++;
-        if (s.stopped)
-            look_at_rest(&s, text, line_len, number);
-        else if (clean_line(&s, text, line_len, err) < 0 || obey(&s, number, err) < 0)
-            rc = -1;
-        text += step;
-        len -= step;
-    }
+    weir_quote_str(name, s.shown);
+    s.plain = s.started = !has_start(&s, text + mark, len - mark);
+    rc = read_lines(&s, text + mark, len - mark, err);
     if (rc == 0 && s.plain && !s.pending && !s.any_run) {
         weir_str_free(&s.line);
-        return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\", and no option", shown);
+        return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\", and no option", s.shown);
     }
-    if (rc == 0 && s.plain)
-        note_plain(&s, shown);
     if (rc == 0)
-        note_outside(&s, shown);
+        note_reading(&s);
     if (rc == 0 && (s.pending || !s.any_run))
         rc = end_test(&s, err) < 0 ? -1 : 0;
     if (rc < 0)
         weir_err_within(err, s.plain ? "%s:%lu (no line \"IOR START\", so all lines are options)"
                                      : "%s:%lu",
-                        shown, number);
+                        s.shown, s.number);
     weir_str_free(&s.line);
     return rc;
 }
