@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_items.c - the bytes of the small files of mdtest and md-workbench */
-#include "base/data/items.h"
 #include "config.h"
+#include "engine/place/items.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #ifndef WEIR_ENGINE_PLACE_ITEMS_H
 #define WEIR_ENGINE_PLACE_ITEMS_H
 
-#include "base/data/items.h"
+#include "base/data/pattern.h"
 #include "base/options/option.h"
 #include "engine/test.h"
 
@@ -76,6 +76,15 @@ struct weir_small_file {
 };
 typedef bool weir_small_file_fn(struct weir_run *run, void *state, uint64_t n,
                                 struct weir_small_file *file);
+
+#define WEIR_ITEMS_SEEDS 8
+
+/* Seeds that may have made the first len bytes (8-byte aligned) of file 'item' of a task; the
+ * caller compares all of the content. With RANDOM some of them may differ in other files: only the
+ * 27 low bits of a seed count. Returns how many; 0 also when the content depends on no seed.
+ * Local. */
+int weir_items_seeds(enum weir_packet packet, int rank, uint64_t item, const void *buf,
+                     size_t len, int64_t seeds[WEIR_ITEMS_SEEDS]);
 
 /* Where the seed is not known: take it from the first file whose content follows from one. Rank 0
  * looks at some of them; where data are checked, a note says what it found. len: bytes of a file,
