@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpihints.c - hints for MPI-IO from the environment and from a file */
 #include "config.h"
-#include "par/io/mpihints.h"
+#include "par/io/mpisession.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -10,7 +10,6 @@
 
 #include "par/agree.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpiname.h"
 
 static int try_open(const char *path, struct weir_err *err)
 {

@@ -13,7 +13,6 @@
 
 #include "par/agree.h"
 #include "par/io/mpifile.h"
-#include "par/io/mpihints.h"
 
 /* Descriptors that the library opens for one file: without them one rank leaves MPI_File_open of
  * OMPIO, and the others wait inside. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpisession.h - what a session keeps of the MPI-IO library below its backend */
+/* mpisession.h - the state of a session in the MPI-IO library below its backend, and its hints */
 #ifndef WEIR_PAR_IO_MPISESSION_H
 #define WEIR_PAR_IO_MPISESSION_H
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "par/comm.h"
-#include "par/io/mpiname.h"
+#include "par/io/mpifile.h"
 
 /* First member of the private state of a backend on MPI-IO: namespace operations rely on it. */
 struct weir_mpi_session {
@@ -32,5 +33,37 @@ void weir_mpi_session_end(struct weir_mpi_session *m);
 
 /* MPI_File_delete. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_delete(struct weir_mpi_session *m, const char *path, struct weir_err *err);
+
+/* ---- mpihints.c: hints from the environment and from a file ---- */
+
+enum weir_hint_kind {
+    WEIR_HINT_NONE,    /* no hint: a comment, another variable */
+    WEIR_HINT_MPI,     /* IOR_HINT__MPI__key=value or IOR_HINT__GPFS__key=value */
+    WEIR_HINT_UNKNOWN, /* IOR_HINT of another kind, or without key or value: left out with a note
+                        */
+    WEIR_HINT_TOO_LONG /* key or value does not fit into an MPI_Info */
+};
+
+/* A hint found: pieces of the text that was read, blanks around them dropped. */
+struct weir_hint {
+    const char *key, *value;
+    size_t key_len, value_len;
+};
+
+/* Read one line or environment variable of len bytes. The value begins after the first '='.
+ * Local. */
+enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out);
+
+/* Is the value of a hint a number that libraries can take? Hints with other names pass. Local.
+ * Returns 0, or -1 and err (WEIR_EUSAGE) without the name of the hint. */
+int weir_hint_check(const char *key, const char *value, struct weir_err *err);
+
+/* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every
+ * rank gets the same. One note for all that are left out. *out is made also when there are none;
+ * free it with MPI_Info_free. Collective over par->comm. Returns 0, or -1 and the same err on
+ * every rank (WEIR_ESETUP: no such file; WEIR_EUSAGE: too long, or a value that weir_hint_check
+ * refuses). */
+int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
+                       MPI_Info *out, struct weir_err *err);
 
 #endif
