@@ -32,7 +32,7 @@ BEGIN {
     rows("order of files", "/ior/", "_FOR_ALL, \"ordering inter file\",", ";")
     rows("packet", "/ior/", "letters[[][]] = ", ";", "'[a-z]'")
     rows("statistic", "/h5exerciser/", "five_names[[]H5EX_FIVES[]] = ", ";")
-    rows("divisor", "/base/", "[*]weir_deviation_divisor[(]", "\n[}]")
+    rows("divisor", "/engine/", "\"deviationDivisor\",", ";")
     rows("status", "/base/", "enum weir_code [{]", "[}];", "= [0-9]+")
     rows("placement", "/engine/", "[*]const names[[][]] = [{][ \n]*[[]WEIR_PLACED", "[}];")
     rows("ended", "/engine/", "[*]name_end[(]", "\n[}]")

@@ -19,17 +19,6 @@ void weir_stats_add(struct weir_stats *s, double x)
     s->m2 += before * (x - s->mean);
 }
 
-const char *weir_deviation_divisor(enum weir_deviation d)
-{
-    static const char *const names[] = {
-        [WEIR_DEVIATION_NONE] = NULL,
-        [WEIR_DEVIATION_POPULATION] = "n",
-        [WEIR_DEVIATION_SAMPLE] = "n-1",
-    };
-
-    return names[d];
-}
-
 double weir_stats_sd(const struct weir_stats *s, enum weir_deviation d)
 {
     if (s->n < 2 || s->m2 <= 0)

@@ -24,9 +24,6 @@ enum weir_deviation {
     WEIR_DEVIATION_SAMPLE      /* divisor n - 1 */
 };
 
-/* The divisor, as documents name it: "n" or "n-1"; NULL for none. */
-const char *weir_deviation_divisor(enum weir_deviation d);
-
 /* The standard deviation; 0 for fewer than two values. d is not WEIR_DEVIATION_NONE. */
 double weir_stats_sd(const struct weir_stats *s, enum weir_deviation d);
 

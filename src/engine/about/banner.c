@@ -43,7 +43,7 @@ void weir_banner_program(struct weir_run *run)
     weir_report_str(&run->report, WEIR_FOR_DATA, "program", run->program->name);
     if (deviation != WEIR_DEVIATION_NONE)
         weir_report_str(&run->report, WEIR_FOR_DATA, "deviationDivisor",
-                        weir_deviation_divisor(deviation));
+                        deviation == WEIR_DEVIATION_POPULATION ? "n" : "n-1");
 }
 
 void weir_banner_command(struct weir_run *run, unsigned readers)
