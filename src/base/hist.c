@@ -3,6 +3,8 @@
 #include "base/hist.h"
 #include "config.h"
 
+#include <math.h>
+
 /* The largest value that falls into a bin. */
 static uint64_t upper_edge(unsigned bin)
 {
@@ -30,18 +32,14 @@ void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from)
         into->bin[i] += from->bin[i];
 }
 
-/* How many values the share q covers: q * n rounded up, at least 1. */
+/* How many values the share q covers: q * n rounded up, at least 1, also when q is not a number. */
 static uint64_t covered(uint64_t n, double q)
 {
-    double wanted = q * (double)n;
-    uint64_t k;
+    double wanted = ceil(q * (double)n);
 
-    if (!(wanted > 1)) /* also when q is not a number */
-        return 1;
     if (wanted >= (double)n)
         return n;
-    k = (uint64_t)wanted;
-    return (double)k < wanted ? k + 1 : k;
+    return wanted > 1 ? (uint64_t)wanted : 1;
 }
 
 uint64_t weir_hist_quantile(const struct weir_hist *h, double q)

@@ -4,8 +4,8 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +33,18 @@ static const char *skip_blanks(const char *s)
     return s;
 }
 
-/* The digits at *s as a number that may be negative. */
-static enum reading read_digits(const char **s, bool negative, int64_t *out)
+/* The digits at *s, which a sign may precede, as a number. */
+static enum reading read_digits(const char **s, int64_t *out)
 {
-    bool too_big = false;
-    int64_t value = 0;
+    const char *first = *s + (**s == '-' || **s == '+');
+    char *end;
 
-    if (!isdigit((unsigned char)**s))
+    if (!isdigit((unsigned char)*first))
         return READ_GARBAGE;
-    for (; isdigit((unsigned char)**s); (*s)++) {
-        int digit = **s - '0';
-
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, negative ? -digit : digit, &value))
-            too_big = true;
-    }
-    *out = value;
-    return too_big ? READ_TOO_BIG : READ_WELL;
+    errno = 0;
+    *out = strtoll(*s, &end, 10);
+    *s = end;
+    return errno == ERANGE ? READ_TOO_BIG : READ_WELL;
 }
 
 /* The suffix at *s, if any, as a number of bits to shift; 0 without one. */
@@ -72,14 +67,10 @@ static int read_suffix(const char **s)
 static enum reading read_number(const char **s, int64_t *out)
 {
     enum reading how;
-    bool negative;
     int bits;
 
     *s = skip_blanks(*s);
-    negative = **s == '-';
-    if (**s == '-' || **s == '+')
-        (*s)++;
-    how = read_digits(s, negative, out);
+    how = read_digits(s, out);
     if (how == READ_GARBAGE)
         return how;
     *s = skip_blanks(*s);
@@ -109,7 +100,8 @@ static void suggest_whole(const char *text, char out[WEIR_SIZE_TEXT])
     int bits;
 
     out[0] = '\0';
-    if (!point || read_digits(&s, false, &whole) != READ_WELL || s != point || whole > 1 << 20)
+    if (!point || !isdigit((unsigned char)*s) || read_digits(&s, &whole) != READ_WELL ||
+        s != point || whole > 1 << 20)
         return;
     for (s++; isdigit((unsigned char)*s) && scale < 1000000; s++, scale *= 10)
         parts = 10 * parts + (*s - '0');
@@ -162,7 +154,6 @@ int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct w
     const char *s = skip_blanks(text);
     enum reading how;
     int64_t value = 0;
-    bool negative = *s == '-';
 
     if (!strchr(text, '%')) {
         if (weir_size_parse(text, 0, INT64_MAX, bytes, err) < 0)
@@ -170,9 +161,7 @@ int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct w
         *percent = -1;
         return 0;
     }
-    if (*s == '-' || *s == '+')
-        s++;
-    how = read_digits(&s, negative, &value);
+    how = read_digits(&s, &value);
     s = skip_blanks(s);
     if (how == READ_GARBAGE || *s != '%' || *skip_blanks(s + 1) != '\0')
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a whole number followed by %%", text);

@@ -80,7 +80,7 @@ static void integers_are_whole(void **state)
     expect(w, "-9223372036854775808");
     weir_json_int(&w->j, NULL, INT64_MAX);
     expect(w, "9223372036854775807");
-    weir_json_null(&w->j, NULL);
+    weir_json_str(&w->j, NULL, NULL);
     expect(w, "null");
 }
 

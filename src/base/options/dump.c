@@ -74,15 +74,15 @@ static void json_range(struct weir_json *j, const struct weir_opt *row)
         weir_json_int(j, "min", min);
         weir_json_int(j, "max", max);
     } else {
-        weir_json_null(j, "min");
-        weir_json_null(j, "max");
+        weir_json_str(j, "min", NULL);
+        weir_json_str(j, "max", NULL);
     }
 }
 
 static void json_choices(struct weir_json *j, const struct weir_opt *row)
 {
     if (row->choices == NULL) {
-        weir_json_null(j, "choices");
+        weir_json_str(j, "choices", NULL);
         return;
     }
     weir_json_open(j, "choices", true);

@@ -122,37 +122,41 @@ void weir_example_of_row(const struct weir_opts *o, const struct weir_help *help
     weir_str_free(&args);
 }
 
+/* An example below its words; first: arguments that go before its own. */
+static void add_example(const struct weir_help *help, const char *first,
+                        const struct weir_example *e, struct weir_str *out)
+{
+    weir_str_addf(out, "  # %s\n", e->what);
+    add_command(help, first, e->args, out);
+}
+
+/* The arguments before those of common examples: those of the first one of the program. */
+static const char *first_args(const struct weir_help *help)
+{
+    return help->examples != NULL ? help->examples->args : "";
+}
+
 void weir_examples_of_topic(const struct weir_help *help, enum weir_topic topic,
                             struct weir_str *out)
 {
-    const struct weir_example *e = help->examples;
-    const char *first = e != NULL ? e->args : "";
-    int own = 0;
+    const struct weir_example *e;
+    int own = 0, room;
 
-    for (; e != NULL && e->args != NULL; e++)
+    for (e = help->examples; e != NULL && e->args != NULL; e++)
         if (e->topic == topic) {
-            weir_str_addf(out, "  # %s\n", e->what);
-            add_command(help, "", e->args, out);
+            add_example(help, "", e, out);
             own++;
         }
-    e = help->common;
-    for (int room = FIRST_PAGE - own; e != NULL && e->args != NULL; e++)
-        if (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic) {
-            weir_str_addf(out, "  # %s\n", e->what);
-            add_command(help, first, e->args, out);
-        }
+    room = FIRST_PAGE - own;
+    for (e = help->common; e != NULL && e->args != NULL; e++)
+        if (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic)
+            add_example(help, first_args(help), e, out);
 }
 
 void weir_examples(const struct weir_help *help, struct weir_str *out)
 {
-    const char *first = help->examples != NULL ? help->examples->args : "";
-
-    for (const struct weir_example *e = help->examples; e != NULL && e->args != NULL; e++) {
-        weir_str_addf(out, "  # %s\n", e->what);
-        add_command(help, "", e->args, out);
-    }
-    for (const struct weir_example *e = help->common; e != NULL && e->args != NULL; e++) {
-        weir_str_addf(out, "  # %s\n", e->what);
-        add_command(help, first, e->args, out);
-    }
+    for (const struct weir_example *e = help->examples; e != NULL && e->args != NULL; e++)
+        add_example(help, "", e, out);
+    for (const struct weir_example *e = help->common; e != NULL && e->args != NULL; e++)
+        add_example(help, first_args(help), e, out);
 }

@@ -27,33 +27,31 @@ bool weir_opts_next(const struct weir_opts *o, struct weir_optrow *at)
     return false;
 }
 
-/* Is 'word' (may be NULL) with its prefix the name? */
-static bool is_word(const char *prefix, const char *word, const struct weir_optname *name)
+/* Are these len bytes a name of the row, with its prefix and in upper or lower case? */
+static bool has_name(const struct weir_opt *row, const char *prefix, const char *text, size_t len)
 {
+    const char *const names[] = { row->name, row->key, row->key2 };
     size_t skip = strlen(prefix);
 
-    return word != NULL && name->len == skip + strlen(word) &&
-           strncasecmp(name->text, prefix, skip) == 0 &&
-           strncasecmp(name->text + skip, word, name->len - skip) == 0;
+    for (int i = 0; i < 3; i++)
+        if (names[i] != NULL && len == skip + strlen(names[i]) &&
+            strncasecmp(text, prefix, skip) == 0 &&
+            strncasecmp(text + skip, names[i], len - skip) == 0)
+            return true;
+    return false;
 }
 
 bool weir_opt_matches(const struct weir_optrow *at, const struct weir_optname *name)
 {
-    const char *prefix = at->set->prefix;
-
     if (name->letter != 0)
         return at->row->letter == name->letter;
-    return name->len > 0 &&
-           (is_word(prefix, at->row->name, name) || is_word(prefix, at->row->key, name) ||
-            is_word(prefix, at->row->key2, name));
+    return name->len > 0 && has_name(at->row, at->set->prefix, name->text, name->len);
 }
 
 const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key)
 {
     for (; !weir_opt_is_end(rows); rows++)
-        if ((rows->name && strcasecmp(rows->name, key) == 0) ||
-            (rows->key && strcasecmp(rows->key, key) == 0) ||
-            (rows->key2 && strcasecmp(rows->key2, key) == 0))
+        if (has_name(rows, "", key, strlen(key)))
             return rows;
     return NULL;
 }

@@ -221,24 +221,23 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
 {
     const char *field = values == NULL ? NULL : (const char *)values + row->offset;
     const char *text = row->def;
+    int64_t whole;
+    double real;
 
     if (row->type >= WEIR_OPT_DIRECTIVES)
         return;
     if (field == NULL) {
         weir_str_addf(s, "%s", text != NULL ? text : row->type >= WEIR_OPT_STR ? "" : "0");
-    } else if (row->type == WEIR_OPT_FLAG) {
-        weir_str_addc(s, *(const bool *)field ? '1' : '0');
-    } else if (row->type == WEIR_OPT_SIZE) {
-        weir_str_addf(s, "%" PRId64, *(const int64_t *)field);
-    } else if (row->type == WEIR_OPT_REAL) {
-        weir_str_addf(s, "%.15g", *(const double *)field);
     } else if (row->type == WEIR_OPT_STR) {
         text = *(const char *const *)field;
         weir_str_addf(s, "%s", text != NULL ? text : "");
     } else if (row->type == WEIR_OPT_LIST) {
         weir_optlist_show((const struct weir_optlist *)field, s);
+    } else if (row->type == WEIR_OPT_REAL) {
+        weir_str_addf(s, "%.15g", *(const double *)field);
     } else {
-        weir_str_addf(s, "%d", *(const int *)field);
+        weir_opt_number(row, values, &whole, &real);
+        weir_str_addf(s, "%" PRId64, whole);
     }
 }
 

@@ -60,28 +60,3 @@ unsigned weir_shift_seed(int x, int rep)
 {
     return x >= 0 ? (unsigned)x : 0u - (unsigned)x + (unsigned)rep;
 }
-
-static int compare(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-int weir_shift_hits(int *drawn, int n, struct weir_str *out)
-{
-    int never = n, hits;
-
-    qsort(drawn, (size_t)n, sizeof(*drawn), compare);
-    for (int i = 0; i < n; i++)
-        never -= i == 0 || drawn[i] != drawn[i - 1];
-    weir_str_addf(out, " %d", never);
-    for (int often = 1, left = n - never; left > 0; often++, left -= hits) {
-        hits = 0;
-        for (int i = 0, k; i < n; i = k) {
-            for (k = i; k < n && drawn[k] == drawn[i]; k++)
-                ;
-            hits += k - i == often;
-        }
-        weir_str_addf(out, " %d", hits);
-    }
-    return never;
-}

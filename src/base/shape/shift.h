@@ -4,7 +4,6 @@
 #define WEIR_BASE_SHAPE_SHIFT_H
 
 #include "base/err.h"
-#include "base/str.h"
 
 /* (rank + shift) mod tasks, for any sign of shift. */
 int weir_shift_fixed(int rank, int tasks, long long shift);
@@ -18,10 +17,6 @@ int weir_shift_random(int rank, int tasks, int per_node, int nodes, int distance
 /* -Z -Z: the same permutation on every rank; O(tasks) time and scratch memory. Returns the task,
  * or -1 and err (WEIR_ESETUP: no memory). */
 int weir_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err);
-
-/* Append to *out how many of n tasks nobody draws, how many are drawn once, twice and so on;
- * 'drawn' has the draw of each task and is sorted. Returns how many nobody draws. Local. */
-int weir_shift_hits(int *drawn, int n, struct weir_str *out);
 
 /* The seed of a repetition: X when X >= 0, else -X + rep. */
 unsigned weir_shift_seed(int x, int rep);

@@ -154,11 +154,6 @@ void weir_json_real(struct weir_json *j, const char *key, double value)
         weir_str_addf(j->out, "null");
 }
 
-void weir_json_null(struct weir_json *j, const char *key)
-{
-    weir_json_str(j, key, NULL);
-}
-
 void weir_json_text(struct weir_json *j, const char *key, const char *json)
 {
     begin_member(j, key);

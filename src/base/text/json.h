@@ -41,8 +41,6 @@ void weir_json_int(struct weir_json *j, const char *key, int64_t value);
  * it has a point or an exponent. NaN and infinity are null. */
 void weir_json_real(struct weir_json *j, const char *key, double value);
 
-void weir_json_null(struct weir_json *j, const char *key);
-
 /* A value that another writer has made. */
 void weir_json_text(struct weir_json *j, const char *key, const char *json);
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/shape/shift.h"
 #include "engine/about/banner.h"
 #include "engine/observe/gather.h"
 #include "engine/observer.h"
@@ -106,6 +105,33 @@ static void note_distance(const struct weir_run *run, const struct ior_options *
             o->node_offset, run->par.cache.nodes, run->par.cache.nodes - 1);
 }
 
+static int compare_tasks(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Append to *out how many of n tasks nobody draws, how many are drawn once, twice and so on;
+ * 'drawn' has the draw of each task and is sorted. Returns how many nobody draws. */
+static int count_hits(int *drawn, int n, struct weir_str *out)
+{
+    int never = n, hits;
+
+    qsort(drawn, (size_t)n, sizeof(*drawn), compare_tasks);
+    for (int i = 0; i < n; i++)
+        never -= i == 0 || drawn[i] != drawn[i - 1];
+    weir_str_addf(out, " %d", never);
+    for (int often = 1, left = n - never; left > 0; often++, left -= hits) {
+        hits = 0;
+        for (int i = 0, k; i < n; i = k) {
+            for (k = i; k < n && drawn[k] == drawn[i]; k++)
+                ;
+            hits += k - i == often;
+        }
+        weir_str_addf(out, " %d", hits);
+    }
+    return never;
+}
+
 /* -Z draws with repetition: report how many files are read how often, and how many never. */
 static void note_unread(struct weir_run *run, const struct ior_test *t)
 {
@@ -121,7 +147,7 @@ static void note_unread(struct weir_run *run, const struct ior_test *t)
     if (!owners)
         return;
     weir_str_addf(&line, "#File Hits Dist:");
-    unread = weir_shift_hits(owners, run->par.size, &line);
+    unread = count_hits(owners, run->par.size, &line);
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "%s", weir_str_text(&line));
     if (unread > 0)
