@@ -3,12 +3,25 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdlib.h>
+
+#include <libaio.h>
 
 #include "backends/aio/aio-descriptor.h"
-#include "backends/aio/aio-queue.h"
 #include "backends/backend.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
+
+/* The queue of a session. Every slot is in one of three places: idle, ready (in a batch that is not
+ * full, or that the system has no room for) or in flight. */
+struct aio_queue {
+    io_context_t ctx;
+    struct iocb *slots, **idle, **ready;         /* depth each; idle is a stack */
+    struct io_event *events;                     /* batch */
+    struct weir_request *refused, **refused_end; /* by the system: a list */
+    int depth, batch;
+    int n_idle, n_ready, in_flight;
+};
 
 static int aio_check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
@@ -31,39 +44,202 @@ static int aio_check(struct weir_session *s, const struct weir_extent *extent, s
 
 /* ---- the queue ---- */
 
+static int make_lists(struct aio_queue *q, struct weir_err *err)
+{
+    size_t depth = (size_t)q->depth;
+
+    q->slots = calloc(depth, sizeof(*q->slots));
+    q->idle = calloc(depth, sizeof(*q->idle));
+    q->ready = calloc(depth, sizeof(*q->ready));
+    q->events = calloc((size_t)q->batch, sizeof(*q->events));
+    if (!q->slots || !q->idle || !q->ready || !q->events)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d asynchronous transfers", q->depth);
+    for (int i = 0; i < q->depth; i++)
+        q->idle[q->n_idle++] = &q->slots[i];
+    return 0;
+}
+
+static int open_context(struct aio_queue *q, struct weir_err *err)
+{
+    int rc = io_setup(q->depth, &q->ctx);
+
+    if (rc == 0)
+        return 0;
+    q->ctx = NULL;
+    errno = -rc;
+    weir_fail(err, WEIR_ESETUP, "io_setup for a queue of depth %d", q->depth);
+    if (rc == -EAGAIN || rc == -EINVAL)
+        weir_refuse(err, WEIR_ESETUP,
+                    "%s (/proc/sys/fs/aio-max-nr is the limit for all processes of a node; give a "
+                    "smaller --aio.max-pending)",
+                    err ? err->text : "");
+    return -1;
+}
+
+/* Harmless on a queue of zeros. */
+static void free_queue(struct aio_queue *q)
+{
+    if (q->ctx)
+        io_destroy(q->ctx); /* io_destroy waits, so nobody uses the buffers any more */
+    free(q->events);
+    free(q->ready);
+    free(q->idle);
+    free(q->slots);
+    *q = (struct aio_queue) { 0 };
+}
+
+/* A queue that hands over and takes back 'batch' requests at a time. The system is asked before
+ * memory is taken. After a failure nothing is left. */
+static int make_queue(struct aio_queue *q, int depth, int batch, struct weir_err *err)
+{
+    *q = (struct aio_queue) { .depth = depth, .batch = batch < depth ? batch : depth };
+    q->refused_end = &q->refused;
+    if (open_context(q, err) == 0 && make_lists(q, err) == 0)
+        return 0;
+    free_queue(q);
+    return -1;
+}
+
 /* A queue for one transfer, for callers that use no more. */
 static int aio_begin(struct weir_session *s, struct weir_err *err)
 {
     const struct aio_options *o = s->opt;
 
     s->depth = o->max_pending;
-    return aio_queue_init(s->priv, 1, 1, err);
+    return make_queue(s->priv, 1, 1, err);
 }
 
 static int aio_queue(struct weir_session *s, int depth, struct weir_err *err)
 {
     const struct aio_options *o = s->opt;
 
-    aio_queue_free(s->priv);
-    return aio_queue_init(s->priv, depth, o->granularity, err);
+    free_queue(s->priv);
+    return make_queue(s->priv, depth, o->granularity, err);
 }
 
 static int aio_end(struct weir_session *s, struct weir_err *err)
 {
     (void)err;
-    aio_queue_free(s->priv);
+    free_queue(s->priv);
     return 0;
+}
+
+/* ---- submission ---- */
+
+/* The system refuses it: that is the result of the request. */
+static void refuse(struct aio_queue *q, struct iocb *cb, int sys)
+{
+    struct weir_request *r = cb->data;
+
+    r->n = -1;
+    r->sys = sys;
+    r->next = NULL;
+    *q->refused_end = r;
+    q->refused_end = &r->next;
+    q->idle[q->n_idle++] = cb;
+}
+
+/* Submit what is ready. The system may take a part of it, or nothing while it is short of a
+ * resource: the end of a request in flight then makes room. */
+static void hand_over(struct aio_queue *q)
+{
+    int done = 0, n;
+
+    while (done < q->n_ready) {
+        n = io_submit(q->ctx, q->n_ready - done, q->ready + done);
+        if (n > 0) {
+            done += n;
+            q->in_flight += n;
+        } else if ((n == 0 || n == -EAGAIN) && q->in_flight > 0) {
+            break;
+        } else if (n != -EINTR) {
+            refuse(q, q->ready[done], n == 0 ? EAGAIN : -n);
+            done++;
+        }
+    }
+    q->n_ready -= done;
+    for (int i = 0; i < q->n_ready; i++)
+        q->ready[i] = q->ready[done + i];
 }
 
 static int aio_submit(struct weir_request *r, struct weir_err *err)
 {
-    return aio_queue_submit(r->file->s->priv, r, err);
+    const struct weir_posix_file *f = (const struct weir_posix_file *)r->file;
+    struct aio_queue *q = r->file->s->priv;
+    struct iocb *cb;
+
+    if (q->n_idle == 0)
+        return weir_refuse(err, WEIR_EBUG, "more than %d transfers in a queue", q->depth);
+    cb = q->idle[--q->n_idle];
+    if (r->io.dir == WEIR_DIR_WRITE)
+        io_prep_pwrite(cb, f->fd, r->io.buf, r->io.len, (long long)r->io.off);
+    else
+        io_prep_pread(cb, f->fd, r->io.buf, r->io.len, (long long)r->io.off);
+    cb->data = r;
+    q->ready[q->n_ready++] = cb;
+    if (q->n_ready >= q->batch)
+        hand_over(q);
+    return 0;
+}
+
+/* ---- completion ---- */
+
+static int take_refused(struct aio_queue *q, int most, struct weir_request **done)
+{
+    int n = 0;
+
+    for (; n < most && q->refused; n++) {
+        done[n] = q->refused;
+        q->refused = done[n]->next;
+    }
+    if (!q->refused)
+        q->refused_end = &q->refused;
+    return n;
+}
+
+/* Take back requests that the system has completed, a batch at most. Returns how many, or
+ * -errno. */
+static int take_events(struct aio_queue *q, int least, int most, struct weir_request **done)
+{
+    int n;
+
+    if (most > q->batch)
+        most = q->batch;
+    do
+        n = io_getevents(q->ctx, least < most ? least : most, most, q->events, NULL);
+    while (n == -EINTR);
+    for (int i = 0; i < n; i++) {
+        const struct io_event *e = &q->events[i];
+        ssize_t res = (ssize_t)e->res;
+
+        done[i] = e->data;
+        done[i]->n = res < 0 ? -1 : res;
+        done[i]->sys = res < 0 ? (int)-res : 0;
+        q->idle[q->n_idle++] = e->obj;
+    }
+    q->in_flight -= n > 0 ? n : 0;
+    return n;
 }
 
 static int aio_complete(struct weir_file *f, int least, int most, struct weir_request **done,
                         struct weir_err *err)
 {
-    return aio_queue_complete(f->s->priv, f->path, least, most, done, err);
+    struct aio_queue *q = f->s->priv;
+    int n = 0, got;
+
+    do {
+        hand_over(q);
+        n += take_refused(q, most - n, done + n);
+        if (n == most || q->in_flight == 0)
+            break;
+        got = take_events(q, least > n ? least - n : 0, most - n, done + n);
+        if (got < 0) {
+            errno = -got;
+            return weir_fail(err, WEIR_EIO, "wait for the transfers of '%s'", f->path);
+        }
+        n += got;
+    } while (n < least);
+    return n;
 }
 
 static int aio_reason(const struct weir_request *r, struct weir_err *err)
@@ -97,9 +273,9 @@ static ssize_t aio_xfer(struct weir_file *f, const struct weir_io *io, struct we
     struct aio_queue *q = f->s->priv;
     struct weir_request r = { .io = *io, .file = f }, *done;
 
-    if (io->len == 0 || !aio_queue_is_empty(q))
+    if (io->len == 0 || q->in_flight > 0 || q->n_ready > 0 || q->refused)
         return f->s->be->base->xfer(f, io, err);
-    if (aio_queue_submit(q, &r, err) < 0 || aio_queue_complete(q, f->path, 1, 1, &done, err) < 0)
+    if (aio_submit(&r, err) < 0 || aio_complete(f, 1, 1, &done, err) < 0)
         return -1;
     return r.n < 0 ? aio_reason(&r, err) : r.n;
 }
