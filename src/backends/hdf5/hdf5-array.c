@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "backends/hdf5/hdf5-attr.h"
-#include "backends/hdf5/hdf5-set.h"
 #include "backends/hdf5/hdf5-type.h"
 #include "backends/shared/arraylook.h"
 #include "par/io/mpifile.h"

@@ -6,11 +6,89 @@
 #include <errno.h>
 
 #include "backends/array.h"
-#include "backends/hdf5/hdf5-close.h"
 #include "backends/hdf5/hdf5-descriptor.h"
 #include "backends/shared/mpishow.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
+
+#define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
+#define ROOM_DATASET 512u /* and for each dataset */
+
+/* ---- the MPI file that the library uses for an open file ---- */
+
+/* NULL where there is none below the file. */
+static MPI_File *handle_of(const struct hdf5_container *c)
+{
+    void *handle = NULL;
+
+    return c->st->serial || H5Fget_vfd_handle(c->id, c->st->access, &handle) < 0 ? NULL : handle;
+}
+
+MPI_Info hdf5_container_hints(const struct hdf5_container *c)
+{
+    return weir_mpi_info_of(handle_of(c));
+}
+
+/* 0 where the library does not report it. */
+static uint64_t size_of(const struct hdf5_container *c)
+{
+    MPI_File *handle = handle_of(c);
+    MPI_Offset size = 0;
+    hsize_t bytes = 0;
+
+    if (c->st->serial)
+        return H5Fget_filesize(c->id, &bytes) < 0 ? 0 : bytes;
+    return handle && MPI_File_get_size(*handle, &size) == MPI_SUCCESS ? (uint64_t)size : 0;
+}
+
+/* Is a file that was read as long as it was when it was opened? HDF5 returns zeros for bytes that
+ * the file no longer has. */
+static int check_kept(const struct hdf5_container *c, struct weir_err *err)
+{
+    MPI_File *handle = handle_of(c);
+
+    return handle || c->st->serial ? weir_mpi_check_kept(handle, c->path, c->size, err) : 0;
+}
+
+/* Redirect what the library still has to write to the file into memory that is then freed, so that
+ * H5Fclose succeeds on a file system that accepts no more data. H5Fclose that fails leaves a file
+ * that the library closes again in MPI_Finalize, and that ends in a crash or, when the ranks fail
+ * differently, in a hang. The file itself is not a valid HDF5 file afterwards. Collective over
+ * st->comm. */
+static void abandon(const struct hdf5_container *c)
+{
+    weir_mpi_sink(c->st->comm, handle_of(c));
+}
+
+/* ---- room for the file ---- */
+
+static uint64_t metadata_of(uint64_t datasets)
+{
+    return ROOM_FILE + ROOM_DATASET * datasets;
+}
+
+/* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow the file that the test needs?
+ * Where it does not, 'abandon' could not make its file in memory, either. */
+static int check_limit(const struct weir_extent *x, struct weir_err *err)
+{
+    return weir_mpi_check_limit("HDF5", x->file_bytes + metadata_of(x->segments), err);
+}
+
+/* Has the file system room for what the library writes at close? Also where that is not known. */
+static int check_room(const struct hdf5_container *c, struct weir_err *err)
+{
+    uint64_t need = metadata_of(c->datasets);
+    uint64_t room = weir_mpi_room(c->path);
+
+    if (room >= need)
+        return 0;
+    return weir_refuse(
+        err, WEIR_EIO,
+        "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", c->path,
+        (unsigned long long)room, (unsigned long long)need);
+}
+
+/* ---- open and close ---- */
 
 static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct weir_err *err)
 {
@@ -41,7 +119,7 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
     *c = (struct hdf5_container) { .st = st, .path = path, .id = H5I_INVALID_HID };
     c->writes = flags & WEIR_OPEN_WRITE;
     if (c->writes && st->mpi.limited) /* the limit of one rank stops all */
-        rc = weir_agree_open(st->s->par, st->comm, hdf5_check_limit(extent, err), err);
+        rc = weir_agree_open(st->s->par, st->comm, check_limit(extent, err), err);
     if (rc < 0)
         return rc;
     is_new = c->writes && (flags & WEIR_OPEN_CREATE) &&
@@ -50,7 +128,7 @@ int hdf5_container_open(struct hdf5_container *c, struct hdf5_state *st, const c
     c->piece = extent->transfer;
     rc = weir_agree_open(st->s->par, st->comm, open_id(c, flags, is_new, err), err);
     if (rc == 0 && !c->writes)
-        c->size = hdf5_size(st, c->id);
+        c->size = size_of(c);
     return rc;
 }
 
@@ -60,7 +138,7 @@ void hdf5_container_drop(struct hdf5_container *c)
 
     weir_mpi_max(c->st->comm, torn, 2);
     if (c->writes)
-        hdf5_abandon(c->st, c->id);
+        abandon(c);
     if (torn[0] && torn[1])
         c->st->s->broken = true;
     else
@@ -77,7 +155,8 @@ int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const ch
 /* Checks the data that collective writes have left in the file, after all ranks have written. */
 static int check_data(struct hdf5_container *c, bool last, struct weir_err *told)
 {
-    int rc = hdf5_check_size(c->st, c->id, c->path, c->end, told);
+    MPI_File *handle = handle_of(c);
+    int rc = handle ? weir_mpi_check_size(*handle, c->path, c->end, told) : 0;
 
     if (last && weir_mpi_doubt_conclude(&c->doubt, c->path, c->fresh, c->piece, c->end, told) < 0)
         rc = weir_err_within(told, "'%s'", c->path); /* knows more than the size does */
@@ -91,7 +170,7 @@ static int check_data(struct hdf5_container *c, bool last, struct weir_err *told
 static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, struct weir_err *err)
 {
     struct weir_err *told = c->failed ? NULL : err, full = WEIR_ERR_INIT;
-    int room = c->failed ? 0 : hdf5_check_room(c->path, c->datasets, &full), rc = 0;
+    int room = c->failed ? 0 : check_room(c, &full), rc = 0;
     uint64_t all[] = { c->end, c->failed || room < 0, c->doubt.open > 0, c->torn, !c->torn };
 
     weir_mpi_max(c->st->comm, all, sizeof(all) / sizeof(*all));
@@ -145,9 +224,9 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
     int ok, sys;
 
     if (!c->writes)
-        rc = hdf5_check_kept(c->st, c->id, c->path, c->size, err);
+        rc = check_kept(c, err);
     if (c->writes && check_writes(c, true, &doubtful, err) < 0) {
-        hdf5_abandon(c->st, c->id);
+        abandon(c);
         rc = c->failed && !told ? -1 : 0;
     }
     if (c->broken) /* the library would wait in it for what some ranks do not have */
@@ -170,5 +249,54 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
 void hdf5_container_describe(const struct hdf5_container *c, struct weir_str *out)
 {
     if (!c->st->serial)
-        weir_mpi_show_hints(c->st->s, hdf5_hints(c->st, c->id), out);
+        weir_mpi_show_hints(c->st->s, hdf5_container_hints(c), out);
+}
+
+/* ---- datasets ---- */
+
+void hdf5_set_use(struct hdf5_set *set, hid_t id)
+{
+    haddr_t where = id >= 0 ? H5Dget_offset(id) : HADDR_UNDEF;
+
+    set->id = id;
+    set->where = where == HADDR_UNDEF ? 0 : where;
+}
+
+const char *hdf5_set_call(enum weir_dir dir)
+{
+    return dir == WEIR_DIR_WRITE ? "H5Dwrite" : "H5Dread";
+}
+
+int hdf5_set_move(const struct hdf5_container *c, const struct hdf5_set *set, enum weir_dir dir,
+                  void *buf, int *sys, struct weir_err *err)
+{
+    const struct hdf5_state *st = c->st;
+    herr_t rc;
+
+    errno = 0;
+    if (dir == WEIR_DIR_WRITE)
+        rc = H5Dwrite(set->id, set->type, set->in_memory, set->in_file, st->transfer, buf);
+    else
+        rc = H5Dread(set->id, set->type, set->in_memory, set->in_file, st->transfer, buf);
+    *sys = errno;
+    if (rc >= 0)
+        return 0;
+    hdf5_fail(err, "%s", hdf5_set_call(dir));
+    weir_mpi_unlock(c->path);
+    if (st->collective)
+        weir_mpi_resync(handle_of(c), st->mpi.info);
+    return weir_mpi_add_reason(err, *sys, st->mpi.comm_errno);
+}
+
+static void close_space(hid_t *id)
+{
+    if (*id >= 0)
+        H5Sclose(*id);
+    *id = H5I_INVALID_HID;
+}
+
+void hdf5_set_close_spaces(struct hdf5_set *set)
+{
+    close_space(&set->in_memory);
+    close_space(&set->in_file);
 }

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "backends/hdf5/hdf5-close.h"
 #include "par/io/mpifile.h"
 
 #define NAME_TEXT 64
@@ -196,6 +196,17 @@ static int fill_block(struct hdf5_segments *g, hid_t dset, uint64_t piece, void 
     return rc;
 }
 
+/* After a write of 'need' bytes that failed: where the library gives no reason and so little room
+ * is left, say that the file system is full. */
+static void explain(const char *path, uint64_t need, struct weir_err *err)
+{
+    uint64_t room = weir_mpi_room(path);
+
+    if (err && err->sys == 0 && room < need)
+        weir_refuse(err, err->code, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),
+                    (unsigned long long)room);
+}
+
 /* Write zeros into all of a new dataset, each rank its block. The library would do that for
  * chunked datasets while it makes them, but when it fails there on one rank, the others wait for
  * ever. Collective over the file, but a rank may fail alone. */
@@ -208,7 +219,7 @@ static int fill(struct hdf5_segments *g, hid_t dset, struct weir_err *err)
     if (!zeros) {
         rc = weir_fail(err, WEIR_ESETUP, "fill values of '%s'", g->c->path);
     } else if (rc < 0) {
-        hdf5_explain(g->c->path, piece * HDF5_ELEMENT, err);
+        explain(g->c->path, piece * HDF5_ELEMENT, err);
         weir_err_within(err, "fill values of '%s'", g->c->path);
     }
     free(zeros);

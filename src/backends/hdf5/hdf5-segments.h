@@ -3,7 +3,7 @@
 #ifndef WEIR_BACKENDS_HDF5_HDF5_SEGMENTS_H
 #define WEIR_BACKENDS_HDF5_HDF5_SEGMENTS_H
 
-#include "backends/hdf5/hdf5-set.h"
+#include "backends/hdf5/hdf5-container.h"
 
 #define HDF5_ELEMENT 8u /* bytes: datasets are made of 64-bit integers */
 

@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "backends/hdf5/hdf5-array.h"
-#include "backends/hdf5/hdf5-close.h"
-#include "backends/hdf5/hdf5-container.h"
 #include "backends/shared/mpins.h"
 #include "backends/shared/mpishow.h"
 #include "par/io/mpifile.h"
@@ -244,7 +242,7 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
 {
     const struct hdf5_container *c = &((struct hdf5_file *)file)->c;
 
-    weir_mpi_list_hints(hdf5_hints(c->st, c->id), out);
+    weir_mpi_list_hints(hdf5_container_hints(c), out);
 }
 
 /* The library keeps in the list of a transfer what it did last. Files are closed when we look after
@@ -258,7 +256,7 @@ static void find_applied(struct weir_session *s, struct weir_file *f, struct wei
     if (!f && st->placed)
         out->other_layout = st->misplaced;
     if (f) {
-        weir_mpi_judge_hints(s, hdf5_hints(st, ((struct hdf5_file *)f)->c.id), out);
+        weir_mpi_judge_hints(s, hdf5_container_hints(&((struct hdf5_file *)f)->c), out);
     } else if (H5Pget_mpio_actual_io_mode(st->transfer, &mode) >= 0 &&
                H5Pget_mpio_no_collective_cause(st->transfer, &here, &anywhere) >= 0) {
         if (mode != H5D_MPIO_NO_COLLECTIVE)
