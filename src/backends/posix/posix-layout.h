@@ -44,6 +44,11 @@ struct posix_fs {
  * into path. Local, without allocation. Returns -1 and err (WEIR_EIO). */
 int posix_open_parent(const char *path, const char **name, struct weir_err *err);
 
+/* The function of this name in a library of which 'files' are the names for the dynamic linker, or
+ * paths (NULL-terminated): the first that can be loaded counts, and stays until the process ends.
+ * Local. NULL and err (WEIR_ESETUP) that says what is missing and where it was looked for. */
+void *posix_function(const char *const *files, const char *name, struct weir_err *err);
+
 extern const struct posix_fs posix_lustre, posix_gpfs, posix_beegfs;
 
 /* Refuse a value that is not the default where this build lacks what the option needs, and values

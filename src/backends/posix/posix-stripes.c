@@ -2,7 +2,6 @@
 /* posix-stripes.c - files with a stripe pattern of their own on Lustre, where its library is
  * there, and on BeeGFS, where its header is */
 #include "backends/posix/posix-layout.h"
-#include "backends/posix/posix-library.h"
 #include "backends/shared/posixfile.h"
 #include "config.h"
 

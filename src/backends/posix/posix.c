@@ -11,7 +11,6 @@
 #include "backends/backend.h"
 #include "backends/posix/posix-array.h"
 #include "backends/posix/posix-layout.h"
-#include "backends/posix/posix-library.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
 
