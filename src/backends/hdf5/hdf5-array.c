@@ -5,7 +5,6 @@
 
 #include <errno.h>
 
-#include "backends/hdf5/hdf5-attr.h"
 #include "backends/hdf5/hdf5-type.h"
 #include "backends/shared/arraylook.h"
 #include "par/io/mpifile.h"
@@ -26,6 +25,50 @@ static void copy_sizes(hsize_t *out, const uint64_t *in, int rank)
 {
     for (int d = 0; d < rank; d++)
         out[d] = in[d];
+}
+
+/* ---- groups ---- */
+
+/* Close the group that is open, if there is one. */
+static herr_t close_group(struct hdf5_arrays *f)
+{
+    herr_t rc = f->group > 0 ? H5Gclose(f->group) : 0;
+
+    f->group = 0;
+    return rc;
+}
+
+static int array_group(struct weir_array_file *base, const char *path, struct weir_err *err)
+{
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
+    hid_t id;
+
+    close_group(f);
+    errno = 0;
+    weir_timed_begin(base->s);
+    id = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    weir_timed_end(base->s);
+    f->c.datasets++;
+    if (id < 0)
+        return hdf5_container_fail(&f->c, err, "H5Gcreate2");
+    f->group = id;
+    return 0;
+}
+
+static int array_find_group(struct weir_array_file *base, const char *path, struct weir_err *err)
+{
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
+    hid_t id;
+
+    close_group(f);
+    errno = 0;
+    weir_timed_begin(base->s);
+    id = H5Gopen2(f->c.id, path, H5P_DEFAULT);
+    weir_timed_end(base->s);
+    if (id < 0)
+        return hdf5_fail(err, "H5Gopen2");
+    f->group = id;
+    return 0;
 }
 
 /* ---- files ---- */
@@ -60,7 +103,7 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
     struct hdf5_container *c = &((struct hdf5_arrays *)base)->c;
     int rc;
 
-    hdf5_group_close((struct hdf5_arrays *)base);
+    close_group((struct hdf5_arrays *)base);
     rc = hdf5_container_close(c, err);
 
     base->s->broken |= c->broken;
@@ -208,7 +251,7 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     closed = H5Dclose(a->set.id) >= 0;
     if (closed)
         hdf5_set_close_spaces(&a->set);
-    all = closed && hdf5_group_close(f) >= 0;
+    all = closed && close_group(f) >= 0;
     weir_timed_end(base->file->s);
     if (!all)
         rc = hdf5_container_fail(&f->c, err, closed ? "H5Gclose" : "H5Dclose");
@@ -330,8 +373,8 @@ const struct weir_array_ops hdf5_array_ops = {
     .move = array_move,
     .sync = array_sync,
     .describe = array_describe,
-    .group = hdf5_group,
-    .find_group = hdf5_find_group,
+    .group = array_group,
+    .find_group = array_find_group,
     .put_attr = hdf5_put_attr,
     .get_attr = hdf5_get_attr,
 };

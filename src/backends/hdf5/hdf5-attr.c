@@ -1,52 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hdf5-attr.c - groups, and attributes of files, groups and datasets */
-#include "backends/hdf5/hdf5-attr.h"
+/* hdf5-attr.c - attributes of files, groups and datasets */
+#include "backends/hdf5/hdf5-array.h"
 #include "config.h"
 
 #include <errno.h>
 
 #include "backends/hdf5/hdf5-type.h"
-
-herr_t hdf5_group_close(struct hdf5_arrays *f)
-{
-    herr_t rc = f->group > 0 ? H5Gclose(f->group) : 0;
-
-    f->group = 0;
-    return rc;
-}
-
-int hdf5_group(struct weir_array_file *base, const char *path, struct weir_err *err)
-{
-    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
-    hid_t id;
-
-    hdf5_group_close(f);
-    errno = 0;
-    weir_timed_begin(base->s);
-    id = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    weir_timed_end(base->s);
-    f->c.datasets++;
-    if (id < 0)
-        return hdf5_container_fail(&f->c, err, "H5Gcreate2");
-    f->group = id;
-    return 0;
-}
-
-int hdf5_find_group(struct weir_array_file *base, const char *path, struct weir_err *err)
-{
-    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
-    hid_t id;
-
-    hdf5_group_close(f);
-    errno = 0;
-    weir_timed_begin(base->s);
-    id = H5Gopen2(f->c.id, path, H5P_DEFAULT);
-    weir_timed_end(base->s);
-    if (id < 0)
-        return hdf5_fail(err, "H5Gopen2");
-    f->group = id;
-    return 0;
-}
 
 /* One number is a scalar, and so is a text. */
 static hid_t make_space(const struct weir_attr *attr)
