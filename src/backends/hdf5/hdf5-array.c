@@ -100,14 +100,10 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
 
 static int array_close(struct weir_array_file *base, struct weir_err *err)
 {
-    struct hdf5_container *c = &((struct hdf5_arrays *)base)->c;
-    int rc;
+    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
 
-    close_group((struct hdf5_arrays *)base);
-    rc = hdf5_container_close(c, err);
-
-    base->s->broken |= c->broken;
-    return rc;
+    close_group(f);
+    return hdf5_container_close(&f->c, err);
 }
 
 static int array_sync(struct weir_array_file *base, struct weir_err *err)

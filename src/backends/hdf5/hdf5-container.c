@@ -175,6 +175,7 @@ static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, str
 
     weir_mpi_max(c->st->comm, all, sizeof(all) / sizeof(*all));
     c->broken |= all[3] && all[4];
+    c->st->s->broken |= c->broken;
     *doubtful = all[2];
     c->end = all[0];
     if (c->st->collective && (c->end > 0 || *doubtful))
@@ -236,7 +237,7 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
     ok = H5Fclose(c->id);
     weir_timed_end(c->st->s);
     sys = errno;
-    c->broken = ok < 0;
+    c->st->s->broken |= ok < 0;
     if (rc < 0 || told)
         return rc; /* told already */
     if (ok < 0)

@@ -155,13 +155,10 @@ static void note_alignment(const struct hdf5_file *f)
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
-    int rc;
 
     note_alignment(f);
     release(f);
-    rc = hdf5_container_close(&f->c, err);
-    file->s->broken |= f->c.broken;
-    return rc;
+    return hdf5_container_close(&f->c, err);
 }
 
 static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)

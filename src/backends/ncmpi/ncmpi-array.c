@@ -191,12 +191,7 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     MPI_Offset at = 0;
     int rc;
 
-    weir_timed_begin(base->file->s);
-    rc = ncmpi_inq_varid(f->nc, base->name, &a->id);
-    weir_timed_end(base->file->s);
-    if (rc != NC_NOERR)
-        return ncmpi_fail(err, rc, "ncmpi_inq_varid");
-    if (weir_nc_read_spec(&calls, f->nc, a->id, have, err) < 0)
+    if (weir_nc_find_var(&calls, f->nc, base, &a->id, have, err) < 0)
         return -1;
     a->basic = basic_of(have->type.elem);
     rc = ncmpi_inq_varoffset(f->nc, a->id, &at);

@@ -12,7 +12,6 @@
 
 #include <netcdf_par.h>
 
-#include "backends/array.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 
@@ -201,7 +200,7 @@ int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char 
 void netcdf_file_drop(struct netcdf_file *f)
 {
     if (f->writes && weir_mpi_sink(f->st->comm, f->handle) < 0)
-        f->broken = true;
+        f->st->s->broken = true;
     else
         nc_close(f->nc);
 }
@@ -254,6 +253,17 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
     return netcdf_judge(f, rc, true, "nc_enddef", err);
 }
 
+int netcdf_file_access(struct netcdf_file *f, int id, struct weir_err *err)
+{
+    int rc;
+
+    if (f->serial)
+        return 0;
+    errno = 0;
+    rc = nc_var_par_access(f->nc, id, f->st->collective ? NC_COLLECTIVE : NC_INDEPENDENT);
+    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access") : 0;
+}
+
 int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
 {
     bool told = f->failed;
@@ -293,7 +303,7 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
     nc = stuck ? NC_EHDFERR : nc_close(f->nc);
     weir_timed_end(f->st->s);
     sys = errno;
-    f->broken = nc != NC_NOERR;
+    f->st->s->broken |= nc != NC_NOERR; /* the library below would crash in its end */
     if (rc < 0 || told)
         return rc; /* reported already, or by another rank */
     if (nc != NC_NOERR)

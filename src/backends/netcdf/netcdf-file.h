@@ -8,6 +8,7 @@
 #include <hdf5.h>
 #include <netcdf.h>
 
+#include "backends/array.h"
 #include "backends/netcdf/netcdf-descriptor.h"
 #include "par/io/mpisession.h"
 
@@ -29,7 +30,6 @@ struct netcdf_file {
     int sys;
     bool writes, fresh;
     bool serial;   /* one rank's, opened without MPI-IO; handle is NULL */
-    bool broken;   /* nc_close has failed: the library below would crash in its end */
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
     bool defining; /* what is in the file may be changed; data may not */
     uint64_t size; /* of a file that is only read, when it was opened */
@@ -59,9 +59,16 @@ void netcdf_file_drop(struct netcdf_file *f);
 int netcdf_file_define(struct netcdf_file *f, struct weir_err *err);
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err);
 
+/* Transfers of variable 'id' are collective, or are not, as those of the session. Collective over
+ * st->comm. Returns 0, or -1 and err (WEIR_EIO). */
+int netcdf_file_access(struct netcdf_file *f, int id, struct weir_err *err);
+
 /* Write all to stable storage; close, also after a failure. Collective over st->comm, but a rank
  * may fail alone. */
 int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err);
 int netcdf_file_close(struct netcdf_file *f, struct weir_err *err);
+
+/* Arrays in such files. */
+extern const struct weir_array_ops netcdf_array_ops;
 
 #endif

@@ -5,9 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <netcdf_par.h>
 
-#include "backends/netcdf/netcdf-array.h"
 #include "backends/shared/mpins.h"
 #include "backends/shared/mpishow.h"
 #include "par/agree.h"
@@ -114,9 +112,8 @@ static int prepare(struct netcdf_bytes *b, struct weir_err *err)
 
     if (weir_mpi_agree(b->f.st->comm, rc) < 0)
         return rc;
-    errno = 0;
-    rc = nc_var_par_access(b->f.nc, b->id, b->f.st->collective ? NC_COLLECTIVE : NC_INDEPENDENT);
-    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access '%s'", b->base.path) : 0;
+    rc = netcdf_file_access(&b->f, b->id, err);
+    return rc < 0 ? weir_err_within(err, "'%s'", b->base.path) : 0;
 }
 
 static int open_file(struct weir_session *s, const char *path, unsigned flags,
@@ -139,11 +136,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
-    struct netcdf_file *f = &((struct netcdf_bytes *)file)->f;
-    int rc = netcdf_file_close(f, err);
-
-    file->s->broken |= f->broken;
-    return rc;
+    return netcdf_file_close(&((struct netcdf_bytes *)file)->f, err);
 }
 
 /* ---- transfers ---- */

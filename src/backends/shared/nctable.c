@@ -31,8 +31,9 @@ static enum weir_elem elem_of(int type)
     return WEIR_ELEMS;
 }
 
-int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
-                      struct weir_err *err)
+/* Type and shape of variable 'id'. */
+static int read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
+                     struct weir_err *err)
 {
     int dim[WEIR_RANK_MAX], rank = 0, type = 0, rc;
 
@@ -52,6 +53,18 @@ int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir
     if (have->type.elem >= WEIR_ELEM_TEXT)
         return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
     return 0;
+}
+
+int weir_nc_find_var(const struct weir_nc_calls *c, int nc, const struct weir_array *a, int *id,
+                     struct weir_array_spec *have, struct weir_err *err)
+{
+    int rc;
+
+    errno = 0;
+    weir_timed_begin(a->file->s);
+    rc = c->inq_varid(nc, a->name, id);
+    weir_timed_end(a->file->s);
+    return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : read_spec(c, nc, *id, have, err);
 }
 
 static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uint64_t len, int *id,

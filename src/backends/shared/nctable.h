@@ -25,9 +25,10 @@ struct weir_nc_calls {
 /* The number of a type in these libraries, 0 (NC_NAT): there is none. Local. */
 int weir_nc_type_of(enum weir_elem elem);
 
-/* Type and shape of variable 'id', as find of struct weir_array_ops tells them. Local. */
-int weir_nc_read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
-                      struct weir_err *err);
+/* The number of the variable of this array, with its type and shape, as find of struct
+ * weir_array_ops. Local. */
+int weir_nc_find_var(const struct weir_nc_calls *c, int nc, const struct weir_array *a, int *id,
+                     struct weir_array_spec *have, struct weir_err *err);
 
 /* The dimensions of a new array, which arrays of a file share by their names: those that spec
  * gives, else "n<length>". Local. Returns 0, or -1 and err. */
