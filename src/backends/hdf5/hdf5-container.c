@@ -242,9 +242,7 @@ int hdf5_container_close(struct hdf5_container *c, struct weir_err *err)
         return rc; /* told already */
     if (ok < 0)
         return hdf5_fail(err, "H5Fclose '%s'", c->path);
-    if (weir_mpi_judge_close(&c->st->mpi, sys, "H5Fclose", err) < 0)
-        return weir_err_within(err, "'%s'", c->path);
-    return weir_mpi_doubt_warn(&c->doubt, &c->st->mpi, c->st->s->log, c->path, err);
+    return weir_mpi_doubt_close(&c->doubt, &c->st->mpi, sys, "H5Fclose", c->st->s->log, c->path, err);
 }
 
 void hdf5_container_describe(const struct hdf5_container *c, struct weir_str *out)

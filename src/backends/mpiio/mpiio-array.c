@@ -161,9 +161,7 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
         return rc;
     if (ok != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_close '%s'", base->path);
-    if (weir_mpi_judge_close(mpi_of(f), sys, "MPI_File_close", err) < 0)
-        return weir_err_within(err, "'%s'", base->path);
-    return 0;
+    return weir_mpi_doubt_close(NULL, mpi_of(f), sys, "MPI_File_close", base->s->log, base->path, err);
 }
 
 /* Collective where the handle is. */

@@ -237,9 +237,7 @@ static int close_file(struct weir_file *file, struct weir_err *err)
         return -1;
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", path);
-    if (weir_mpi_judge_close(mpi_of(f), sys, "MPI_File_close", err) < 0)
-        return weir_err_within(err, "'%s'", path);
-    return weir_mpi_doubt_warn(&f->doubt, mpi_of(f), f->base.s->log, path, err);
+    return weir_mpi_doubt_close(&f->doubt, mpi_of(f), sys, "MPI_File_close", file->s->log, path, err);
 }
 
 static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset at, int count,

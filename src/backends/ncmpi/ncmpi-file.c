@@ -201,9 +201,7 @@ int ncmpi_file_close(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
         ncmpi_fail(err, nc, "ncmpi_close '%s'", f->path);
         return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
     }
-    if (weir_mpi_judge_close(mpi_of(f), sys, "ncmpi_close", err) < 0)
-        return weir_err_within(err, "'%s'", f->path);
-    return weir_mpi_doubt_warn(&f->doubt, mpi_of(f), f->s->log, f->path, err);
+    return weir_mpi_doubt_close(&f->doubt, mpi_of(f), sys, "ncmpi_close", f->s->log, f->path, err);
 }
 
 /* ---- the modes of a file ---- */

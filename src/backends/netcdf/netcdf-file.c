@@ -308,7 +308,5 @@ int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
         return rc; /* reported already, or by another rank */
     if (nc != NC_NOERR)
         return netcdf_fail(err, nc, "nc_close '%s'", f->path);
-    if (weir_mpi_judge_close(&f->st->mpi, sys, "nc_close", err) < 0)
-        return weir_err_within(err, "'%s'", f->path);
-    return 0;
+    return weir_mpi_doubt_close(NULL, &f->st->mpi, sys, "nc_close", f->st->s->log, f->path, err);
 }

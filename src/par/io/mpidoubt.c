@@ -151,26 +151,30 @@ int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fre
     return rc;
 }
 
-int weir_mpi_judge_close(const struct weir_mpi_session *m, int sys, const char *call,
-                         struct weir_err *err)
-{
-    if ((sys != EIO && sys != ENOSPC && sys != EDQUOT) || sys == m->comm_errno)
-        return 0;
-    return weir_mpi_refuse_hidden(err, sys, call, "nothing else shows whether data were lost");
-}
-
-int weir_mpi_doubt_warn(const struct weir_mpi_doubt *d, struct weir_mpi_session *m,
-                        const struct weir_log *log, const char *path, struct weir_err *err)
+/* Warn of calls that were sound. */
+static int warn(const struct weir_mpi_doubt *d, const struct weir_log *log, const char *path,
+                struct weir_err *err)
 {
     struct weir_log here = *log; /* speaks for any rank */
 
-    if (d->calls == 0 || m->warned)
-        return 0;
-    m->warned = true;
     here.rank = 0;
     return weir_warn(
         &here, err,
         "rank %d: %s left errno %d (%s) in %llu calls on '%s' that the library reports "
         "as success: the bytes were looked for, and are in the file",
         log->rank, d->call, d->sys, strerror(d->sys), (unsigned long long)d->calls, path);
+}
+
+int weir_mpi_doubt_close(const struct weir_mpi_doubt *d, struct weir_mpi_session *m, int sys,
+                         const char *call, const struct weir_log *log, const char *path,
+                         struct weir_err *err)
+{
+    if ((sys == EIO || sys == ENOSPC || sys == EDQUOT) && sys != m->comm_errno) {
+        weir_mpi_refuse_hidden(err, sys, call, "nothing else shows whether data were lost");
+        return weir_err_within(err, "'%s'", path);
+    }
+    if (!d || d->calls == 0 || m->warned)
+        return 0;
+    m->warned = true;
+    return warn(d, log, path, err);
 }

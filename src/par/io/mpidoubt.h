@@ -63,15 +63,12 @@ void weir_mpi_doubt_keep(struct weir_mpi_doubt *d, int sys, const char *call, ui
 int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fresh, uint64_t piece,
                             uint64_t end, struct weir_err *err);
 
-/* The errno after a close that reported success, when it is one that close gives: EIO, ENOSPC or
- * EDQUOT. Nothing else shows that a close has failed, so this is an error. Local. Returns 0, or -1
- * and err (WEIR_EIO). */
-int weir_mpi_judge_close(const struct weir_mpi_session *m, int sys, const char *call,
+/* A close reported success and left errno sys. It is an error when it is one that close gives: EIO,
+ * ENOSPC or EDQUOT, for nothing else shows that a close has failed. Else warns once in a session of
+ * the doubtful calls that were sound, from this rank; d NULL: there were none. Local. Returns 0, or
+ * -1 and err (WEIR_EIO), also where warnings are errors. */
+int weir_mpi_doubt_close(const struct weir_mpi_doubt *d, struct weir_mpi_session *m, int sys,
+                         const char *call, const struct weir_log *log, const char *path,
                          struct weir_err *err);
-
-/* Warn once in a session of the doubtful calls that were sound, from this rank. Local. Returns 0, or
- * -1 and err where warnings are errors. */
-int weir_mpi_doubt_warn(const struct weir_mpi_doubt *d, struct weir_mpi_session *m,
-                        const struct weir_log *log, const char *path, struct weir_err *err);
 
 #endif
