@@ -168,24 +168,16 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
 static int array_sync(struct weir_array_file *base, struct weir_err *err)
 {
     struct mpiio_arrays *f = (struct mpiio_arrays *)base;
-    int rc, sys;
+    int rc = weir_mpi_check_end(f->all, f->fh, base->path, &f->end, f->failed ? NULL : err);
 
-    rc = weir_mpi_check_end(f->all, f->fh, base->path, &f->end, f->failed ? NULL : err);
     if (f->failed)
         rc = weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
     if (weir_mpi_agree(f->all, rc) < 0)
         return rc; /* MPI_File_sync could fail on one rank and leave the others waiting */
-    errno = 0;
     weir_timed_begin(base->s);
-    rc = MPI_File_sync(f->fh);
+    rc = weir_mpi_sync(f->fh, base->path, mpi_of(f)->comm_errno, err);
     weir_timed_end(base->s);
-    sys = errno;
-    if (rc == MPI_SUCCESS)
-        return 0;
-    if (sys == EINTR)
-        return weir_mpi_sync_file(base->path, err);
-    weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", base->path);
-    return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
+    return rc;
 }
 
 /* ---- arrays ---- */

@@ -360,7 +360,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
     uint64_t state;
-    int rc = 0, sys;
+    int rc = 0;
 
     if (f->sync_fd >= 0)
         return weir_mpi_fsync(f->sync_fd, f->base.path, err);
@@ -373,15 +373,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
         return rc;
     if (state == DOUBTFUL) /* MPI_File_sync could fail on one rank and leave the others waiting */
         return weir_mpi_sync_file(f->base.path, err);
-    errno = 0;
-    rc = MPI_File_sync(f->fh);
-    sys = errno;
-    if (rc == MPI_SUCCESS)
-        return 0;
-    if (sys == EINTR)
-        return weir_mpi_sync_file(f->base.path, err);
-    weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", f->base.path);
-    return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
+    return weir_mpi_sync(f->fh, f->base.path, mpi_of(f)->comm_errno, err);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)

@@ -189,6 +189,21 @@ int weir_mpi_sync_file(const char *path, struct weir_err *err)
     return rc;
 }
 
+int weir_mpi_sync(MPI_File file, const char *path, int comm_errno, struct weir_err *err)
+{
+    int rc, sys;
+
+    errno = 0;
+    rc = MPI_File_sync(file);
+    sys = errno;
+    if (rc == MPI_SUCCESS)
+        return 0;
+    if (sys == EINTR)
+        return weir_mpi_sync_file(path, err);
+    weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_sync '%s'", path);
+    return weir_mpi_add_reason(err, sys, comm_errno);
+}
+
 /* Closing any descriptor of a file does that. */
 void weir_mpi_unlock(const char *path)
 {

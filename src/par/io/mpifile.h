@@ -57,6 +57,10 @@ int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
  * (WEIR_EIO). */
 int weir_mpi_sync_file(const char *path, struct weir_err *err);
 
+/* MPI_File_sync, or where a signal interrupted it weir_mpi_sync_file. comm_errno: of the session.
+ * Collective as the handle is. Returns 0, or -1 and err (WEIR_EIO). */
+int weir_mpi_sync(MPI_File file, const char *path, int comm_errno, struct weir_err *err);
+
 /* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other
  * ranks wait for it without end. Local. */
 void weir_mpi_unlock(const char *path);
