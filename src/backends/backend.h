@@ -55,6 +55,12 @@ struct weir_extent {
     uint64_t file_bytes;                /* expected bytes of the file */
 };
 
+/* Bytes of a segment of a file: the blocks of all tasks that share it. Local. */
+static inline uint64_t weir_segment_bytes(const struct weir_access *a, const struct weir_extent *x)
+{
+    return a->file_per_task ? x->block : x->block * (uint64_t)a->tasks;
+}
+
 /* The backend call that this rank is in, for the watchdog, which is another thread: it copies what
  * the pointers show, and then looks whether 'turn' has changed. To note a call costs a few stores;
  * no clock is read. */

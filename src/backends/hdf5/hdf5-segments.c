@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "backends/session/complete.h"
 #include "par/io/mpifile.h"
 
 #define NAME_TEXT 64
@@ -23,11 +23,6 @@ static void name_of(uint64_t segment, char name[NAME_TEXT])
         name[NAME_TEXT - 1] = '\0';
 }
 
-uint64_t hdf5_segment_bytes(const struct weir_access *access, const struct weir_extent *x)
-{
-    return access->file_per_task ? x->block : x->block * (uint64_t)access->tasks;
-}
-
 int hdf5_segments_begin(struct hdf5_segments *g, const struct hdf5_container *c,
                         const struct weir_file *file, struct weir_err *err)
 {
@@ -38,7 +33,7 @@ int hdf5_segments_begin(struct hdf5_segments *g, const struct hdf5_container *c,
     g->set = (struct hdf5_set)HDF5_NO_SET;
     g->set.type = H5T_NATIVE_INT64;
     g->count = x->segments;
-    g->bytes = hdf5_segment_bytes(&file->s->access, x);
+    g->bytes = weir_segment_bytes(&file->s->access, x);
     g->transfer = x->transfer / HDF5_ELEMENT;
     g->picked = g->transfer;
     elements = g->bytes / HDF5_ELEMENT;
@@ -196,17 +191,6 @@ static int fill_block(struct hdf5_segments *g, hid_t dset, uint64_t piece, void 
     return rc;
 }
 
-/* After a write of 'need' bytes that failed: where the library gives no reason and so little room
- * is left, say that the file system is full. */
-static void explain(const char *path, uint64_t need, struct weir_err *err)
-{
-    uint64_t room = weir_mpi_room(path);
-
-    if (err && err->sys == 0 && room < need)
-        weir_refuse(err, err->code, "%s: %s: %llu bytes are free", err->text, strerror(ENOSPC),
-                    (unsigned long long)room);
-}
-
 /* Write zeros into all of a new dataset, each rank its block. The library would do that for
  * chunked datasets while it makes them, but when it fails there on one rank, the others wait for
  * ever. Collective over the file, but a rank may fail alone. */
@@ -219,7 +203,7 @@ static int fill(struct hdf5_segments *g, hid_t dset, struct weir_err *err)
     if (!zeros) {
         rc = weir_fail(err, WEIR_ESETUP, "fill values of '%s'", g->c->path);
     } else if (rc < 0) {
-        explain(g->c->path, piece * HDF5_ELEMENT, err);
+        weir_explain_write(g->c->st->s, g->c->path, piece * HDF5_ELEMENT, err);
         weir_err_within(err, "fill values of '%s'", g->c->path);
     }
     free(zeros);

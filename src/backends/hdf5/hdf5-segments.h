@@ -21,9 +21,6 @@ struct hdf5_segments {
     uint64_t transfer; /* elements of a whole transfer */
 };
 
-/* Bytes of a segment: those of a dataset. */
-uint64_t hdf5_segment_bytes(const struct weir_access *access, const struct weir_extent *x);
-
 /* Set up for the geometry of an open file; c must outlive g. Local. Returns 0, or -1 and err; call
  * hdf5_segments_end in both cases. */
 int hdf5_segments_begin(struct hdf5_segments *g, const struct hdf5_container *c,

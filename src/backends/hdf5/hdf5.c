@@ -35,7 +35,7 @@ static int check_geometry(const struct weir_session *s, const struct weir_extent
                           struct weir_err *err)
 {
     const struct hdf5_options *o = s->opt;
-    uint64_t elements = hdf5_segment_bytes(&s->access, x) / HDF5_ELEMENT;
+    uint64_t elements = weir_segment_bytes(&s->access, x) / HDF5_ELEMENT;
 
     if (x->transfer % HDF5_ELEMENT || x->block % HDF5_ELEMENT)
         return weir_refuse(

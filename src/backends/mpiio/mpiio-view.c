@@ -3,45 +3,27 @@
 #include "backends/mpiio/mpiio-view.h"
 #include "config.h"
 
-#include <limits.h>
-
 #include "par/io/mpifile.h"
-
-#define CHUNK (1 << 30) /* counts of MPI are int: long types are made of pieces */
-
-void mpiio_type_bytes(uint64_t len, MPI_Datatype *out)
-{
-    MPI_Datatype chunk, chunks;
-    int lengths[2] = { 1, (int)(len % CHUNK) };
-    MPI_Aint at[2] = { 0, (MPI_Aint)(len - len % CHUNK) };
-
-    if (len <= INT_MAX) {
-        MPI_Type_contiguous((int)len, MPI_BYTE, out);
-    } else {
-        MPI_Type_contiguous(CHUNK, MPI_BYTE, &chunk);
-        MPI_Type_contiguous((int)(len / CHUNK), chunk, &chunks);
-        MPI_Type_create_struct(lengths[1] ? 2 : 1, lengths, at,
-                               (MPI_Datatype[]) { chunks, MPI_BYTE }, out);
-        MPI_Type_free(&chunks);
-        MPI_Type_free(&chunk);
-    }
-    MPI_Type_commit(out);
-}
+#include "par/io/slabtype.h"
 
 /* The block at 'first' bytes within an extent of one segment: what MPI_Type_create_subarray
  * gives, whose sizes are int. */
-static void make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datatype *out)
+static int make_file_type(const struct mpiio_view *v, uint64_t first, MPI_Datatype *out,
+                          struct weir_err *err)
 {
+    const struct weir_runs whole = { .run = v->block };
     MPI_Datatype block, placed;
     MPI_Aint at = (MPI_Aint)first;
     int one = 1;
 
-    mpiio_type_bytes(v->block, &block);
+    if (weir_mpi_slab_type(&whole, 1, MPI_BYTE, &block, err) < 0)
+        return -1;
     MPI_Type_create_hindexed(1, &one, &at, block, &placed);
     MPI_Type_create_resized(placed, 0, (MPI_Aint)v->segment, out);
     MPI_Type_commit(out);
     MPI_Type_free(&placed);
     MPI_Type_free(&block);
+    return 0;
 }
 
 /* useFileView puts the hole in front of the block into the type and starts at displacement 0:
@@ -54,16 +36,18 @@ int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *fi
 {
     const struct weir_access *access = &file->s->access;
     const struct weir_extent *x = &file->extent;
-    MPI_Datatype type;
-    int rc;
+    MPI_Datatype type = MPI_BYTE; /* a rank without memory takes part, too */
+    int made, rc;
 
     v->task = access->file_per_task ? 0 : x->task;
     v->block = x->block;
-    v->segment = access->file_per_task ? x->block : x->block * (uint64_t)access->tasks;
+    v->segment = weir_segment_bytes(access, x);
     v->first = (uint64_t)v->task * x->block;
-    make_file_type(v, strided ? 0 : v->first, &type);
+    made = make_file_type(v, strided ? 0 : v->first, &type, err);
     rc = MPI_File_set_view(fh, strided ? (MPI_Offset)v->first : 0, MPI_BYTE, type, "native",
                            MPI_INFO_NULL);
+    if (made < 0)
+        return -1;
     MPI_Type_free(&type);
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_set_view '%s'", file->path);

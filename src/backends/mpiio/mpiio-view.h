@@ -15,12 +15,9 @@ struct mpiio_view {
     uint64_t first;   /* offset of the task's block within a segment */
 };
 
-/* A committed type of len bytes, len > 0, beyond 2^31 too. Free with MPI_Type_free. Local. */
-void mpiio_type_bytes(uint64_t len, MPI_Datatype *out);
-
 /* Let fh show the blocks of task file->extent.task only: as one block within a segment (a
  * subarray), or, strided, as a block repeated from a displacement on. Collective over the file.
- * Returns 0, or -1 and err (WEIR_EIO). */
+ * Returns 0, or -1 and err (WEIR_EIO; WEIR_ESETUP without a data type). */
 int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *file, bool strided,
                    struct weir_err *err);
 

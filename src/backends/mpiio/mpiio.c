@@ -13,6 +13,7 @@
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
+#include "par/io/slabtype.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
@@ -169,6 +170,14 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
     return rc;
 }
 
+/* The type of a transfer that is too long for an int. */
+static int make_whole(struct mpiio_file *f, struct weir_err *err)
+{
+    const struct weir_runs whole = { .run = f->base.extent.transfer };
+
+    return whole.run > INT_MAX ? weir_mpi_slab_type(&whole, 1, MPI_BYTE, &f->whole, err) : 0;
+}
+
 /* Free what is ours and close the file, which all ranks do together. */
 static int release(struct mpiio_file *f)
 {
@@ -196,9 +205,10 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     f->sync_fd = -1;
     if (weir_agree_open(s->par, f->comm, open_handle(f, flags, err), err) < 0)
         return -1;
-    if (file->extent.transfer > INT_MAX)
-        mpiio_type_bytes(file->extent.transfer, &f->whole);
-    rc = weir_agree_open(s->par, f->comm, prepare(f, flags, err), err);
+    rc = prepare(f, flags, err);
+    if (rc == 0)
+        rc = make_whole(f, err);
+    rc = weir_agree_open(s->par, f->comm, rc, err);
     if (rc < 0)
         release(f);
     return rc;
@@ -284,9 +294,7 @@ static int doubt(struct mpiio_file *f, const struct weir_io *io, size_t len, int
                  struct weir_err *err)
 {
     const char *call = calls[io->dir][true];
-    const struct weir_extent *x = &f->base.extent;
-    uint64_t segment =
-        x->block * (uint64_t)(f->base.s->access.file_per_task ? 1 : f->base.s->access.tasks);
+    uint64_t segment = weir_segment_bytes(&f->base.s->access, &f->base.extent);
 
     if (io->dir == WEIR_DIR_READ)
         return weir_mpi_doubt_look(&f->doubt, f->base.path, sys, call, io->buf, len, io->off, err);

@@ -178,7 +178,7 @@ static struct ncmpi_var describe_var(struct ncmpi_bytes *b)
     return (struct ncmpi_var) { .f = &b->f,
                                 .block = x->block,
                                 .transfer = x->transfer,
-                                .segment = x->block * tasks,
+                                .segment = weir_segment_bytes(&b->base.s->access, x),
                                 .want = x->segments * tasks };
 }
 
