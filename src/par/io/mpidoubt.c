@@ -15,7 +15,7 @@
 #include "par/io/mpifile.h"
 
 #define PAGE 4096u  /* holes in a file are at least this long */
-#define PIECE 8192u /* bytes that are read at a time */
+#define PIECE 8192u /* bytes that are read at a time: whole elements where these are swapped */
 
 int weir_mpi_hidden_errno(const struct weir_mpi_session *m, int sys)
 {
@@ -54,8 +54,18 @@ void weir_mpi_doubt_found(struct weir_mpi_doubt *d, int sys, const char *call)
     }
 }
 
-/* How many of the len bytes at offset off are those of buf, up to the first that is not? */
-static size_t matching(int fd, const unsigned char *buf, size_t len, uint64_t off)
+static void swap_bytes(unsigned char *row, size_t len, size_t elem)
+{
+    for (size_t at = 0; at + elem <= len; at += elem)
+        for (size_t i = 0; i < elem / 2; i++) {
+            unsigned char other = row[at + i];
+
+            row[at + i] = row[at + elem - 1 - i];
+            row[at + elem - 1 - i] = other;
+        }
+}
+
+size_t weir_mpi_matching(int fd, const unsigned char *buf, size_t len, uint64_t off, size_t swap)
 {
     unsigned char there[PIECE];
     size_t done = 0;
@@ -66,6 +76,9 @@ static size_t matching(int fd, const unsigned char *buf, size_t len, uint64_t of
 
         if (got < 0 && errno == EINTR)
             continue;
+        got -= got > 0 ? got % (ssize_t)swap : 0;
+        if (got > 0)
+            swap_bytes(there, (size_t)got, swap);
         if (got <= 0 || memcmp(there, buf + done, (size_t)got) != 0)
             break;
         done += (size_t)got;
@@ -87,7 +100,7 @@ int weir_mpi_doubt_look(struct weir_mpi_doubt *d, const char *path, int sys, con
                         const void *buf, size_t len, uint64_t off, struct weir_err *err)
 {
     int fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);
-    size_t same = fd < 0 ? 0 : matching(fd, buf, len, off);
+    size_t same = fd < 0 ? 0 : weir_mpi_matching(fd, buf, len, off, 1);
 
     if (fd >= 0)
         close(fd);

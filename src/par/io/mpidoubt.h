@@ -41,6 +41,11 @@ void weir_mpi_mark(void *buf, size_t len);
 int weir_mpi_judge_hidden(const struct weir_mpi_session *m, int sys, const char *call,
                           struct weir_err *err);
 
+/* How many of the len bytes at offset off of the file are those of buf, up to the first that is not
+ * (of those that are swapped, its element)? swap: bytes of an element, 1, 2, 4 or 8, whose order is
+ * the other one in the file; 1: none. Local. */
+size_t weir_mpi_matching(int fd, const unsigned char *buf, size_t len, uint64_t off, size_t swap);
+
 /* A doubtful transfer of this rank: are the len bytes of buf at offset off of the file? Reads them
  * as a POSIX file. Local. Returns 0 when they are, or -1 and err (WEIR_EIO). */
 int weir_mpi_doubt_look(struct weir_mpi_doubt *d, const char *path, int sys, const char *call,
