@@ -14,6 +14,7 @@
 #define NAME_TEXT 64
 #define KEPT_MAX 1024 /* datasets that stay open after they were made */
 #define BATCH 64
+#define CALL_MAX ((size_t)1 << 30)    /* HDF5 1.10 refuses independent calls beyond 2^31 bytes */
 #define PIECE ((uint64_t)1 << 21) /* elements of fill values at a time: 16 MiB */
 
 /* The first number would be the task if tasks had datasets of their own. */
@@ -23,13 +24,12 @@ static void name_of(uint64_t segment, char name[NAME_TEXT])
         name[NAME_TEXT - 1] = '\0';
 }
 
-int hdf5_segments_begin(struct hdf5_segments *g, const struct hdf5_container *c,
-                        const struct weir_file *file, struct weir_err *err)
+/* The geometry of the file, and dataspaces. */
+static int begin(struct hdf5_segments *g, const struct weir_file *file, struct weir_err *err)
 {
     const struct weir_extent *x = &file->extent;
     hsize_t elements, transfer;
 
-    g->c = c;
     g->set = (struct hdf5_set)HDF5_NO_SET;
     g->set.type = H5T_NATIVE_INT64;
     g->count = x->segments;
@@ -110,7 +110,8 @@ static int select_memory(struct hdf5_segments *g, uint64_t n)
     return H5Sselect_hyperslab(g->set.in_memory, H5S_SELECT_SET, &start, NULL, &count, NULL);
 }
 
-int hdf5_segments_select(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
+/* Select n elements from element 'first' of a dataset on, and as many in memory; none when n is 0. */
+static int select_elements(struct hdf5_segments *g, uint64_t first, uint64_t n, struct weir_err *err)
 {
     hsize_t start = first;
     hsize_t count = n;
@@ -151,8 +152,11 @@ static int doubt(const struct hdf5_segments *g, enum weir_dir dir, const void *b
     return 0;
 }
 
-int hdf5_segments_move(struct hdf5_segments *g, hid_t dset, enum weir_dir dir, void *buf, int *sys,
-                       struct weir_mpi_doubt *d, struct weir_err *err)
+/* Write or read what is selected. Where the call succeeds but leaves an errno, the bytes in the file
+ * are compared, those of collective writes at close (they are noted in d; NULL: nothing can be
+ * compared, so it is an error). *sys gets the errno. Collective over the file when transfers are. */
+static int move(struct hdf5_segments *g, hid_t dset, enum weir_dir dir, void *buf, int *sys,
+                struct weir_mpi_doubt *d, struct weir_err *err)
 {
     struct hdf5_set set = g->set;
 
@@ -184,8 +188,8 @@ static int fill_block(struct hdf5_segments *g, hid_t dset, uint64_t piece, void 
         uint64_t n = !zeros ? 0 : block - at < piece ? block - at : piece;
         struct weir_err *told = rc < 0 ? NULL : err;
 
-        if (hdf5_segments_select(g, (uint64_t)rank * block + at, n, told) < 0 ||
-            hdf5_segments_move(g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, NULL, told) < 0)
+        if (select_elements(g, (uint64_t)rank * block + at, n, told) < 0 ||
+            move(g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, NULL, told) < 0)
             rc = -1;
     }
     return rc;
@@ -255,10 +259,11 @@ static int keep(struct hdf5_segments *g, uint64_t segment, hid_t dset, struct we
     return 0;
 }
 
-/* All of them before the first transfer: creating one is collective, and no rank may wait for
- * another in the loop. A rank whose write of metadata fails goes on with the others to the end of a
+/* Make the datasets that the file does not have, with fill values where those are wanted, and refuse
+ * those it has in another shape. All of them before the first transfer: creating one is collective,
+ * and no rank may wait for another in the loop. A rank whose write of metadata fails goes on with the others to the end of a
  * batch, where all learn of it; fill values are collective, so there each dataset is a batch. */
-int hdf5_segments_create(struct hdf5_segments *g, struct weir_err *err)
+static int create_all(struct hdf5_segments *g, struct weir_err *err)
 {
     const struct hdf5_state *st = g->c->st;
     bool begun = g->set.in_file >= 0 && g->set.in_memory >= 0;
@@ -292,7 +297,8 @@ static void close_kept(struct hdf5_segments *g)
     g->kept = 0;
 }
 
-int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
+/* For files on which opening a dataset is collective (collective metadata). */
+static int open_all(struct hdf5_segments *g, struct weir_err *err)
 {
     int rc;
 
@@ -317,6 +323,26 @@ int hdf5_segments_open_all(struct hdf5_segments *g, struct weir_err *err)
     return 0;
 }
 
+int hdf5_segments_open(struct hdf5_segments *g, struct hdf5_container *c,
+                       const struct weir_file *file, struct weir_err *err)
+{
+    const struct hdf5_options *o = file->s->opt;
+    int rc;
+
+    g->c = c;
+    c->datasets = file->extent.segments;
+    rc = begin(g, file, err);
+    if (c->writes && create_all(g, rc < 0 ? NULL : err) < 0) {
+        c->torn = g->all; /* else nothing was made */
+        rc = -1;
+    }
+    if (!o->collective_metadata || weir_mpi_agree(c->st->comm, rc) < 0)
+        return rc;
+    return open_all(g, err);
+}
+
+/* ---- transfers ---- */
+
 /* Segment 'segment' is the current one from now on. */
 static hid_t switch_to(struct hdf5_segments *g, uint64_t segment, hid_t dset)
 {
@@ -325,7 +351,9 @@ static hid_t switch_to(struct hdf5_segments *g, uint64_t segment, hid_t dset)
     return dset;
 }
 
-hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_err *err)
+/* The dataset of a segment, kept open until another one is asked for. Negative and err when it
+ * cannot be opened or is shorter than a segment. */
+static hid_t get_dataset(struct hdf5_segments *g, uint64_t segment, struct weir_err *err)
 {
     if (g->set.id >= 0 && g->at == segment)
         return g->set.id;
@@ -339,6 +367,59 @@ hid_t hdf5_segments_get(struct hdf5_segments *g, uint64_t segment, struct weir_e
         return switch_to(g, segment, H5I_INVALID_HID);
     }
     return switch_to(g, segment, open_checked(g, segment, false, err));
+}
+
+/* Move it, and record a failure, or how far the file goes. */
+static int move_io(struct hdf5_segments *g, hid_t dset, const struct weir_io *io,
+                   struct weir_err *err)
+{
+    void *buf = io->buf ? io->buf : &g->word;
+    uint64_t end = g->set.where + io->off % g->bytes + io->len;
+    bool writes = io->dir == WEIR_DIR_WRITE;
+    int sys;
+
+    if (move(g, dset, io->dir, buf, &sys, &g->c->doubt, err) < 0) {
+        /* a call that is repeated has not failed yet; a collective one is not repeated */
+        g->c->failed |= writes && ((sys != EINTR && sys != EAGAIN) || g->c->st->collective);
+        return -1;
+    }
+    if (writes && g->set.where > 0 && io->len > 0 && end > g->c->end)
+        g->c->end = end;
+    return 0;
+}
+
+/* The dataset of a transfer. Opening one reads the file, which a rank may fail to do alone: where
+ * the transfer is collective the others must know, or they wait for it. They return 0 and *skip. */
+static int find_dataset(struct hdf5_segments *g, uint64_t segment, hid_t *dset, bool *skip,
+                        struct weir_err *err)
+{
+    const struct hdf5_state *st = g->c->st;
+    bool opens = segment >= g->kept && !(g->set.id >= 0 && g->at == segment);
+
+    *dset = get_dataset(g, segment, err);
+    *skip = opens && st->s->access.collective && weir_mpi_agree(st->comm, *dset < 0 ? -1 : 0) < 0;
+    return *dset < 0 ? -1 : 0;
+}
+
+ssize_t hdf5_segments_xfer(struct hdf5_segments *g, const struct weir_io *io, struct weir_err *err)
+{
+    struct weir_io now = *io;
+    bool skip;
+    hid_t dset;
+
+    if (g->bytes == 0)
+        return weir_refuse(err, WEIR_EBUG, "HDF5 needs to know the geometry of a file");
+    if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)
+        return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
+    if (io->len > CALL_MAX && !g->c->st->s->access.collective)
+        now.len = CALL_MAX;
+    if (find_dataset(g, io->off / g->bytes, &dset, &skip, err) < 0)
+        return -1;
+    if (skip)
+        return (ssize_t)io->len; /* the phase has failed, and another rank says why */
+    if (select_elements(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
+        return -1;
+    return move_io(g, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
 }
 
 void hdf5_segments_end(struct hdf5_segments *g)

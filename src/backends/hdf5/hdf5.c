@@ -15,14 +15,12 @@
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
 
-#define PIECE ((size_t)1 << 30)     /* HDF5 1.10 refuses independent calls beyond 2^31 bytes */
 #define CHUNK_BYTES_MAX 4294967295u /* of the file format */
 
 struct hdf5_file {
     struct weir_file base;
     struct hdf5_container c;
     int sync_fd;   /* -Y without -c: H5Fflush would wait for the other ranks. -1: none */
-    uint64_t word; /* an address for a transfer of 0 bytes */
     struct hdf5_segments seg;
 };
 
@@ -83,32 +81,17 @@ static int begin(struct weir_session *s, struct weir_err *err)
     return rc;
 }
 
+/* The datasets, and where the sync of a write is this rank's alone, a descriptor for it. */
 static int prepare(struct hdf5_file *f, struct weir_err *err)
 {
-    const struct weir_session *s = f->base.s;
-    const struct hdf5_options *o = s->opt;
-    const struct hdf5_state *st = s->priv;
-    const struct weir_access *a = &s->access;
-    int rc;
+    const struct weir_access *a = &f->base.s->access;
 
-    f->c.datasets = f->base.extent.segments;
-    rc = hdf5_segments_begin(&f->seg, &f->c, &f->base, err);
-    if (f->c.writes && hdf5_segments_create(&f->seg, rc < 0 ? NULL : err) < 0) {
-        f->c.torn = f->seg.all; /* else nothing was made */
-        rc = -1;
-    }
-    if (o->collective_metadata && weir_mpi_agree(st->comm, rc) < 0)
-        return rc;
-    if (o->collective_metadata)
-        rc = hdf5_segments_open_all(&f->seg, err);
-    if (rc < 0)
-        return rc;
-    if (f->c.writes && a->sync_each && !a->collective && !a->file_per_task) {
-        f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
-        if (f->sync_fd < 0)
-            return weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
-    }
-    return 0;
+    if (hdf5_segments_open(&f->seg, &f->c, &f->base, err) < 0)
+        return -1;
+    if (!f->c.writes || !a->sync_each || a->collective || a->file_per_task)
+        return 0;
+    f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
+    return f->sync_fd < 0 ? weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path) : 0;
 }
 
 /* Free what is ours. */
@@ -161,61 +144,9 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     return hdf5_container_close(&f->c, err);
 }
 
-static int move(struct hdf5_file *f, hid_t dset, const struct weir_io *io, struct weir_err *err)
-{
-    const struct hdf5_state *st = f->base.s->priv;
-    struct hdf5_segments *g = &f->seg;
-    void *buf = io->buf ? io->buf : &f->word;
-    uint64_t end = g->set.where + io->off % g->bytes + io->len;
-    bool writes = io->dir == WEIR_DIR_WRITE;
-    int sys;
-
-    if (hdf5_segments_move(g, dset, io->dir, buf, &sys, &f->c.doubt, err) < 0) {
-        /* a call that is repeated has not failed yet; a collective one is not repeated */
-        f->c.failed |= writes && ((sys != EINTR && sys != EAGAIN) || st->collective);
-        return -1;
-    }
-    if (writes && g->set.where > 0 && io->len > 0 && end > f->c.end)
-        f->c.end = end;
-    return 0;
-}
-
-/* The dataset of a transfer. Opening one reads the file, which a rank may fail to do alone: where
- * the transfer is collective the others must know, or they wait for it. They return 0 and *skip. */
-static int find_dataset(struct hdf5_file *f, uint64_t segment, hid_t *dset, bool *skip,
-                        struct weir_err *err)
-{
-    const struct hdf5_state *st = f->base.s->priv;
-    struct hdf5_segments *g = &f->seg;
-    bool opens = segment >= g->kept && !(g->set.id >= 0 && g->at == segment);
-
-    *dset = hdf5_segments_get(g, segment, err);
-    *skip =
-        opens && f->base.s->access.collective && weir_mpi_agree(st->comm, *dset < 0 ? -1 : 0) < 0;
-    return *dset < 0 ? -1 : 0;
-}
-
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
 {
-    struct hdf5_file *f = (struct hdf5_file *)file;
-    struct hdf5_segments *g = &f->seg;
-    struct weir_io now = *io;
-    bool skip;
-    hid_t dset;
-
-    if (g->bytes == 0)
-        return weir_refuse(err, WEIR_EBUG, "HDF5 needs to know the geometry of a file");
-    if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)
-        return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
-    if (io->len > PIECE && !f->base.s->access.collective)
-        now.len = PIECE;
-    if (find_dataset(f, io->off / g->bytes, &dset, &skip, err) < 0)
-        return -1;
-    if (skip)
-        return (ssize_t)io->len; /* the phase has failed, and another rank says why */
-    if (hdf5_segments_select(g, io->off % g->bytes / HDF5_ELEMENT, now.len / HDF5_ELEMENT, err) < 0)
-        return -1;
-    return move(f, dset, &now, err) < 0 ? -1 : (ssize_t)now.len;
+    return hdf5_segments_xfer(&((struct hdf5_file *)file)->seg, io, err);
 }
 
 static int sync_file(struct weir_file *file, struct weir_err *err)
