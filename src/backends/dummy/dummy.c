@@ -8,7 +8,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -157,7 +156,7 @@ static int dummy_open(struct weir_session *s, const char *path, unsigned flags,
     if (flags & WEIR_OPEN_CREATE)
         delay(d, o->delay_create);
     f->fd = -1;
-    if (fails_now(d, o, OP_OPEN) || (d->stores && (f->fd = open(path, weir_posix_flags(s, flags | WEIR_OPEN_READ), 0664)) < 0))
+    if (fails_now(d, o, OP_OPEN) || (d->stores && (f->fd = weir_posix_open(s, path, flags | WEIR_OPEN_READ, 0)) < 0))
         return weir_fail(err, WEIR_EIO, "open '%s'", path);
     return 0;
 }

@@ -211,9 +211,7 @@ static int mmap_open(struct weir_session *s, const char *path, unsigned flags, s
     uint64_t want = wf->extent.file_bytes;
 
     f->writes = flags & WEIR_OPEN_WRITE;
-    do
-        f->fd = open(path, weir_posix_flags(s, flags | WEIR_OPEN_READ), 0664);
-    while (f->fd < 0 && errno == EINTR);
+    f->fd = weir_posix_open(s, path, flags | WEIR_OPEN_READ, 0);
     if (f->fd < 0)
         return weir_fail(err, WEIR_EIO, "%s '%s'%s", flags & WEIR_OPEN_CREATE ? "create" : "open",
                          path, weir_posix_why(s));
@@ -334,9 +332,9 @@ static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io,
                      io->dir == WEIR_DIR_WRITE ? "provide pages" : "read pages");
 }
 
-/* After the end: only with a file that is longer than its extent says. Our own range, so that no
- * other rank is in the way. */
-static ssize_t write_behind(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
+/* Only with a file that is longer than its extent says. The range is this rank's own: no other rank
+ * is in the way. */
+static ssize_t write_after_end(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
 {
     ssize_t n = move_by_call(f, io, io->len, err);
 
@@ -361,7 +359,7 @@ static ssize_t write_mapped(struct mmap_file *f, const struct weir_io *io, struc
     if (end > f->size && look_at_size(f, err) < 0)
         return -1;
     if (end > f->size)
-        return write_behind(f, io, err);
+        return write_after_end(f, io, err);
     if (map_bytes(f, end, err) < 0)
         return -1;
     if (!has_pages(f, io->off, io->len) || !copy(f, f->map + io->off, io->buf, io->len, io->off))
@@ -429,10 +427,7 @@ static int mmap_sync(struct weir_file *wf, struct weir_err *err)
     f->first = f->limit = 0;
     if (rc < 0 || each)
         return rc;
-    do
-        rc = fsync(f->fd);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", wf->path) : 0;
+    return weir_posix_fsync(f->fd, wf->path, err);
 }
 
 const struct weir_backend weir_backend_mmap = {

@@ -112,16 +112,6 @@ static int check_alignment(const struct weir_posix_file *f, struct weir_err *err
                        align, path, (unsigned long long)odd);
 }
 
-static int open_retrying(const char *path, int sys)
-{
-    int fd;
-
-    do
-        fd = open(path, sys, 0664);
-    while (fd < 0 && errno == EINTR);
-    return fd;
-}
-
 /* Not in each transfer. */
 static int find_hint(struct weir_posix_file *f, const struct posix_layout *l, struct weir_err *err)
 {
@@ -143,7 +133,7 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     if (o->odirect && (flags & WEIR_OPEN_CREATE))
         is_new = lstat(path, &st) < 0 && errno == ENOENT;
-    f->fd = open_retrying(path, weir_posix_flags(s, flags) | (o->odirect ? O_DIRECT : 0));
+    f->fd = weir_posix_open(s, path, flags, o->odirect ? O_DIRECT : 0);
     if (f->fd < 0)
         weir_fail(err, WEIR_EIO, "%s '%s'%s", flags & WEIR_OPEN_CREATE ? "create" : "open", path,
                   o->odirect && errno == EINVAL
@@ -262,13 +252,7 @@ static ssize_t posix_xfer(struct weir_file *wf, const struct weir_io *io, struct
 
 static int posix_sync(struct weir_file *wf, struct weir_err *err)
 {
-    const struct weir_posix_file *f = (const struct weir_posix_file *)wf;
-    int rc;
-
-    do
-        rc = fsync(f->fd);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", wf->path) : 0;
+    return weir_posix_fsync(((const struct weir_posix_file *)wf)->fd, wf->path, err);
 }
 
 static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)

@@ -109,7 +109,7 @@ static inline int weir_session_open_slot(struct weir_session *s, struct weir_fil
         slot->extent = *extent;
     if (s->access.dry_run)
         return 0;
-    /* Others do not follow links, nor wait for pipes (weir_posix_flags); a library's open does both. */
+    /* Others do not follow links, nor wait for pipes (weir_posix_open); a library's open does both. */
     if ((s->be->flags & WEIR_BE_NEEDS_MPI) && s->access.own_names &&
         weir_session_admit(s, path, WEIR_INTENT_WRITE, err) < 0)
         return -1;

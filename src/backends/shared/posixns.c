@@ -154,7 +154,7 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
     return rc;
 }
 
-int weir_posix_flags(const struct weir_session *s, unsigned flags)
+static int flags_of(const struct weir_session *s, unsigned flags)
 {
     int sys = O_CLOEXEC;
 
@@ -169,6 +169,26 @@ int weir_posix_flags(const struct weir_session *s, unsigned flags)
     if (flags & WEIR_OPEN_EXCL)
         sys |= O_EXCL;
     return s->access.own_names ? sys | O_NOFOLLOW | O_NONBLOCK : sys;
+}
+
+int weir_posix_open(const struct weir_session *s, const char *path, unsigned flags, int more)
+{
+    int fd, sys = flags_of(s, flags) | more;
+
+    do
+        fd = open(path, sys, 0664);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+int weir_posix_fsync(int fd, const char *path, struct weir_err *err)
+{
+    int rc;
+
+    do
+        rc = fsync(fd);
+    while (rc < 0 && errno == EINTR);
+    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
 }
 
 const char *weir_posix_why(const struct weir_session *s)

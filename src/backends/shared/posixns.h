@@ -7,9 +7,14 @@
 
 extern const struct weir_ns weir_posix_ns;
 
-/* The flags of open(2) for a file of this session. Names that the program makes up are not
- * followed, and at none of them a pipe is waited for. Local. */
-int weir_posix_flags(const struct weir_session *s, unsigned flags);
+/* open(2) with flags as those of struct weir_backend, and 'more' of the system; tried again when a
+ * signal interrupts it. Names that the program makes up are not followed, and at none of them a pipe
+ * is waited for. Local. Returns a descriptor, or -1 and errno. */
+int weir_posix_open(const struct weir_session *s, const char *path, unsigned flags, int more);
+
+/* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
+ * and err (WEIR_EIO). */
+int weir_posix_fsync(int fd, const char *path, struct weir_err *err);
 
 /* Why an open has failed, where the text of errno does not tell: begins with a blank, or is empty.
  * Keeps errno. Local. */
