@@ -270,7 +270,7 @@ static void copy_slab(const struct weir_slab *s, const struct weir_shape *shape,
     }
 }
 
-/* What call i moves: where in the array, and which of the selected elements. */
+/* The elements that call i moves: where in the array, and which of the selected elements. */
 static void find_call(const struct netcdf_array *a, uint64_t i, size_t *start,
                       struct weir_slab *part, struct weir_shape *all)
 {
