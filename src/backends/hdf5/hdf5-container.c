@@ -199,7 +199,7 @@ int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err)
         return told ? weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", c->path)
                     : -1;
     }
-    if (c->broken) /* the rank that lacks something has told it */
+    if (c->broken) /* the rank where something is missing has reported it */
         return 0;
     if (c->st->collective && doubtful) /* the library's own sync could fail on one rank */
         return weir_mpi_sync_file(c->path, err);

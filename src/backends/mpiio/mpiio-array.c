@@ -67,7 +67,7 @@ static int open_handle(struct mpiio_arrays *f, unsigned flags, struct weir_err *
     return 0;
 }
 
-/* Where this rank's handle is opened by several ranks, all have it or none. */
+/* If several ranks open the handle together, all have it or none. */
 static int open_and_empty(struct mpiio_arrays *f, unsigned flags, struct weir_err *err)
 {
     const struct weir_par *par = f->base.s->par;

@@ -21,7 +21,8 @@ struct mpiio_view {
 int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *file, bool strided,
                    struct weir_err *err);
 
-/* Where the view has the len bytes at file offset off. -1 when they are not the task's. Local. */
+/* *at gets the position in the view of the len bytes at file offset off. -1 when they are not the
+ * task's. Local. */
 int mpiio_view_position(const struct mpiio_view *v, uint64_t off, size_t len, MPI_Offset *at);
 
 #endif

@@ -44,7 +44,7 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     return rc;
 }
 
-/* Where the variables begin is known now. */
+/* Sets where each variable begins, which is known now. */
 static int learn_places(struct weir_array_file *base, struct weir_err *err)
 {
     for (struct weir_array *a = base->first; a; a = a->next) {

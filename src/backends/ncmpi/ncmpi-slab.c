@@ -236,8 +236,8 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
     return weir_array_look(&a->base, &f->doubt, sys, call, buf, a->base.at, true, err);
 }
 
-/* Where the file is too short, the library returns whatever is in its memory: so the size of the
- * file decides. */
+/* The library returns whatever is in its memory when the file is too short: so the size of the file
+ * decides. */
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;

@@ -220,7 +220,7 @@ static int call_library(const struct ncmpi_var *v, enum weir_dir dir, const MPI_
                          : ncmpi_get_vara_schar(v->f->nc, v->id, start, count, buf);
 }
 
-/* Where the byte at logical offset off is in the file. */
+/* The place in the file of the byte at logical offset off. */
 static uint64_t place_of(const struct ncmpi_var *v, uint64_t off)
 {
     return (uint64_t)v->begin + off;
