@@ -54,7 +54,7 @@ enum {
     WEIR_EXISTING_REUSE = 1u << 1,
     WEIR_EXISTING_FAIL = 1u << 2,
     /* Of a program: it reports itself what it does with existing files. */
-    WEIR_EXISTING_TOLD = 1u << 3
+    WEIR_EXISTING_REPORTED = 1u << 3
 };
 
 /* The value of --existing; 0: as the program does without it. Local. */

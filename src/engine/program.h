@@ -343,7 +343,7 @@ struct weir_judged {
     void (*inputs)(struct weir_run *run, void *state, struct weir_inputs *inputs);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
      * (NULL: which file it will make; after start); false: not known, or none. For
-     * weir_pagecache_look. Local. */
+     * weir_pagecache_sample. Local. */
     bool (*range)(struct weir_run *run, void *state, const struct weir_stage *stage,
                   struct weir_str *path, struct weir_cache_range *range);
 };

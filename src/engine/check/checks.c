@@ -58,7 +58,7 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
         return 0;
     reads = moves_of(rec->stage) == WEIR_MOVES_IN;
     if (reads)
-        weir_pagecache_look(run, rec->stage, &t->cache, &t->cache_why);
+        weir_pagecache_sample(run, rec->stage, &t->cache, &t->cache_why);
     t->resident_before = reads && !t->cache_why ? t->cache.resident : 0;
     weir_others_before(run);
     t->stage = run->test->plan.options->dry_run ? NULL : rec->stage;
@@ -144,7 +144,7 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
         return;
     moves = moves_of(t->stage);
     if (moves == WEIR_MOVES_OUT || t->inputs->direct == 1)
-        weir_pagecache_look(run, t->stage, &t->cache, &t->cache_why);
+        weir_pagecache_sample(run, t->stage, &t->cache, &t->cache_why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
     s->user_ns = now.user_ns - t->before.user_ns;
     s->io_unknown = !now.io_known || !t->before.io_known;

@@ -19,7 +19,7 @@
 /* ---- the machine ---- */
 
 /* One agreement of all ranks, beside that of the ranks of each node. */
-static void look_at_machine(struct weir_run *run)
+static void measure_machine(struct weir_run *run)
 {
     struct weir_checks *t = weir_checks_of(run);
     double memory = weir_machine_memory();
@@ -88,7 +88,7 @@ int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *t
     for (int i = 0; i < n && !any; i++)
         any = is_judged(run, &tests[i]);
     if (any) {
-        look_at_machine(run);
+        measure_machine(run);
         weir_report_verdict(&run->report, "", "");
     }
     t->spent_ns = weir_now_ns() - begin_ns;
@@ -151,7 +151,7 @@ static double share_used(uint64_t free, uint64_t all)
     return all ? 1 - (double)free / (double)all : NAN;
 }
 
-static void look_at_space(struct weir_run *run, struct weir_inputs *f)
+static void measure_space(struct weir_run *run, struct weir_inputs *f)
 {
     const struct weir_test *t = run->test;
     struct weir_err why = WEIR_ERR_INIT;
@@ -217,7 +217,7 @@ static void describe_files(struct weir_run *run, struct weir_inputs *f)
     f->on_network = is_on_network(f->file_system);
     if (f->on_network)
         f->link_rate = t->links;
-    look_at_space(run, f);
+    measure_space(run, f);
 }
 
 /* Tests before this one that read the same files in order. */
@@ -321,7 +321,7 @@ void weir_checks_test_end(struct weir_run *run, void *state)
         return;
     t->end_ns = weir_now_ns();
     if (run->par.rank == 0) {
-        look_at_space(run, t->inputs);
+        measure_space(run, t->inputs);
         worst = weir_verdict_report(run);
         remember(run);
     }

@@ -185,7 +185,7 @@ static const struct weir_table stragglers = { .key = "stragglers",
                                               .cols = straggler_cols,
                                               .readers = WEIR_FOR_DATA };
 
-static void tell_stragglers(struct weir_run *run, const char *key, const struct stragglers *s)
+static void report_stragglers(struct weir_run *run, const char *key, const struct stragglers *s)
 {
     weir_report_head(&run->report, &stragglers);
     for (int i = 0; i < s->n; i++) {
@@ -234,6 +234,6 @@ void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec
     find(run, rec, &s);
     if (run->par.rank != 0 || s.n == 0 || !(p = weir_inputs_phase_of(weir_checks_of(run)->inputs, key)))
         return;
-    tell_stragglers(run, key, &s);
+    report_stragglers(run, key, &s);
     keep_words(&s, p);
 }

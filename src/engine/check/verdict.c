@@ -108,7 +108,7 @@ static struct weir_finding_row row_of(const struct weir_finding *f)
 
 /* A reader of many documents finds the same keys in each. SOUND would be a guess where no phase was
  * measured. */
-static void tell_programs(struct weir_run *run, const struct judged *v, bool measured)
+static void report_to_programs(struct weir_run *run, const struct judged *v, bool measured)
 {
     struct weir_report *r = &run->report;
     uint64_t spent_ns = weir_checks_of(run)->spent_ns + weir_now_ns() - weir_checks_of(run)->end_ns;
@@ -140,20 +140,20 @@ static void write_count(int n, const char *what, struct weir_str *out)
 /* The verdict, and why. Where there is more than notes, these are counted only. */
 static void write_line(const struct weir_run *run, const struct judged *v, struct weir_str *out)
 {
-    int n = v->found_n, told = n > v->notes ? n - v->notes : n;
+    int n = v->found_n, shown = n > v->notes ? n - v->notes : n;
 
     if (run->test->id > 0)
         weir_str_addf(out, "test %d: ", run->test->id);
     weir_str_addf(out, "%s by the %s rules", weir_verdict_name(v->worst), v->rules);
     if (n > 0) {
         weir_str_addf(out, ", ");
-        write_count(told, n > v->notes ? "finding" : "note", out);
+        write_count(shown, n > v->notes ? "finding" : "note", out);
     }
-    for (int i = 0; i < told && i < SHOWN; i++)
+    for (int i = 0; i < shown && i < SHOWN; i++)
         weir_str_addf(out, "%s %s %s", i > 0 ? "," : ":", v->found[i]->rule->id, v->found[i]->text);
-    if (told > SHOWN)
-        weir_str_addf(out, ", and %d more", told - SHOWN);
-    if (n > told) {
+    if (shown > SHOWN)
+        weir_str_addf(out, ", and %d more", shown - SHOWN);
+    if (n > shown) {
         weir_str_addf(out, "; ");
         write_count(v->notes, "note", out);
     }
@@ -178,7 +178,7 @@ static void write_table(const struct weir_run *run, const struct judged *v, stru
     weir_str_addf(out, "\n%s", run->test->rates ? run->test->rates : "");
 }
 
-static void tell_people_later(struct weir_run *run, const struct judged *v)
+static void keep_for_people(struct weir_run *run, const struct judged *v)
 {
     const struct weir_run_options *o = run->test->plan.options;
     struct weir_checks *t = weir_checks_of(run);
@@ -231,9 +231,9 @@ enum weir_severity weir_verdict_report(struct weir_run *run)
     struct judged v;
 
     judge(run, &v);
-    tell_programs(run, &v, measured);
+    report_to_programs(run, &v, measured);
     if (measured && !run->test->failed)
-        tell_people_later(run, &v);
+        keep_for_people(run, &v);
     return measured ? v.worst : WEIR_SOUND;
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 
-#define STEP 5 /* looks: so much time counts at most between two of them */
+#define STEP 5 /* polls: so much time counts at most between two of them */
 #define PAGE 4096u
 
 static uint64_t get(const uint64_t *v)
@@ -77,7 +77,7 @@ static void copy_call(const struct weir_call *call, struct weir_stall_call *to)
     copy_text(call->path, to->path, sizeof(to->path));
 }
 
-/* A call that began or ended while it was copied is shown at the next look. */
+/* A call that began or ended while it was copied is shown at the next poll. */
 static void show(struct weir_stall *s, const struct weir_call *call)
 {
     struct weir_stall_call *to = &s->mine->call, now = { .turn = get(&call->turn) };
@@ -127,12 +127,12 @@ static uint64_t silence(const struct weir_stall *s, int i)
 }
 
 int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
-                     uint64_t look_ns, uint64_t still_ns)
+                     uint64_t poll_ns, uint64_t still_ns)
 {
     struct stat space = { 0 };
 
-    *s = (struct weir_stall) { .board = board, .step_ns = STEP * look_ns, .still_ns = still_ns };
-    s->late_ns = 3 * look_ns > WEIR_STALL_NS ? 3 * look_ns : WEIR_STALL_NS;
+    *s = (struct weir_stall) { .board = board, .step_ns = STEP * poll_ns, .still_ns = still_ns };
+    s->late_ns = 3 * poll_ns > WEIR_STALL_NS ? 3 * poll_ns : WEIR_STALL_NS;
     if (board->count == 0)
         return -1;
     s->seen = calloc((size_t)board->count, sizeof(*s->seen));
@@ -216,7 +216,7 @@ static struct weir_stall_worst find_worst(const struct weir_stall *s)
     return w;
 }
 
-bool weir_stall_look(struct weir_stall *s, const struct weir_call *call,
+bool weir_stall_poll(struct weir_stall *s, const struct weir_call *call,
                      struct weir_stall_worst *worst)
 {
     uint64_t now = weir_now_ns(), passed = now > s->last_ns ? now - s->last_ns : 0;

@@ -42,10 +42,10 @@ struct weir_stall {
     const struct weir_board *board;
     struct weir_stall_slot *mine;
     struct weir_stall_seen *seen; /* of each slot */
-    uint64_t now_ns;              /* time that passed while this process ran: see weir_stall_look */
-    uint64_t step_ns;             /* of it from look to look, at most */
+    uint64_t now_ns;              /* time that passed while this process ran: see weir_stall_poll */
+    uint64_t step_ns;             /* of it from poll to poll, at most */
     uint64_t late_ns, still_ns;   /* no heartbeat for so long: another rank reports; it is named */
-    uint64_t last_ns;             /* clock at the last look */
+    uint64_t last_ns;             /* clock at the last poll */
     uint64_t turn, since_ns;      /* the call of this rank, and 'now_ns' when it was seen first */
 };
 
@@ -55,18 +55,18 @@ struct weir_stall_worst {
     uint64_t still_ns, call_ns; /* without a heartbeat; in a call */
 };
 
-/* Begin to publish the state of this rank on the board, which must stay; weir_stall_look must be
- * called every look_ns. A rank without a heartbeat for still_ns stands still. Local. Returns 0, or
+/* Begin to publish the state of this rank on the board, which must stay; weir_stall_poll must be
+ * called every poll_ns. A rank without a heartbeat for still_ns stands still. Local. Returns 0, or
  * -1 when there is no memory: then nothing is watched. */
 int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
-                     uint64_t look_ns, uint64_t still_ns);
+                     uint64_t poll_ns, uint64_t still_ns);
 void weir_stall_end(struct weir_stall *s);
 
 /* Publish a heartbeat and the call of this rank, and read those of the node. Returns whether this
  * rank reports for its node, and *worst then. The time of others stands still while this process is
- * stopped: two looks are at most five times their distance apart. Local, in the thread of the
+ * stopped: two polls are at most five times their distance apart. Local, in the thread of the
  * watchdog; allocates nothing. */
-bool weir_stall_look(struct weir_stall *s, const struct weir_call *call,
+bool weir_stall_poll(struct weir_stall *s, const struct weir_call *call,
                      struct weir_stall_worst *worst);
 
 /* Publish that this rank ends the job, and kill the commands of all ranks of the node. Local. */

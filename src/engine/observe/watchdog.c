@@ -22,7 +22,7 @@
 /* Warnings come every so many seconds, or as many as WEIR_WATCH_SECONDS has in the environment (0:
  * none). */
 #define WARN_SECONDS 60
-#define LOOK_NS (100 * 1000000u)
+#define POLL_NS (100 * 1000000u)
 #define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
 #define SUFFIX " (--io-timeout)"
@@ -40,7 +40,7 @@ struct watchdog {
     pthread_t thread;
     uint64_t limit_ns; /* 0: none */
     uint64_t warn_ns, next_warning_ns;
-    uint64_t look_ns; /* from look to look */
+    uint64_t poll_ns; /* from poll to poll */
     char said[1500]; /* why the job ends */
     bool rescued;    /* documents are written */
     uint32_t stop;   /* a futex: for the thread */
@@ -86,7 +86,7 @@ static void describe(struct watchdog *w, int slot, bool still, weir_say *say)
 }
 
 /* The rank that stands still before those that wait for it in a call. */
-static void tell(struct watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
+static void report_worst(struct watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
                  weir_say *say)
 {
     w->said[0] = '\0';
@@ -113,10 +113,10 @@ static void save_results(struct watchdog *w)
 
     if (w->run->report.n == 0 || pthread_create(&thread, NULL, rescue, w) != 0)
         return;
-    for (uint64_t t = 0; t < RESCUE_S * (uint64_t)WEIR_NS_PER_S; t += LOOK_NS / 10) {
+    for (uint64_t t = 0; t < RESCUE_S * (uint64_t)WEIR_NS_PER_S; t += POLL_NS / 10) {
         if (__atomic_load_n(&w->rescued, __ATOMIC_ACQUIRE))
             break;
-        weir_sleep_ns(LOOK_NS / 10);
+        weir_sleep_ns(POLL_NS / 10);
     }
 }
 
@@ -125,7 +125,7 @@ static void save_results(struct watchdog *w)
 static void give_up(struct watchdog *w, const struct weir_stall_worst *worst)
 {
     weir_stall_end_job(&w->stall);
-    tell(w, worst, w->limit_ns / 2, say_error);
+    report_worst(w, worst, w->limit_ns / 2, say_error);
     signal(SIGALRM, SIG_DFL);
     alarm(RESCUE_S + GRACE_S);
     save_results(w);
@@ -145,25 +145,25 @@ static bool is_due(struct watchdog *w, uint64_t worst_ns)
     return true;
 }
 
-static void look(struct watchdog *w)
+static void poll_node(struct watchdog *w)
 {
     struct weir_stall_worst worst;
     uint64_t worst_ns;
 
-    if (!weir_stall_look(&w->stall, &w->call, &worst))
+    if (!weir_stall_poll(&w->stall, &w->call, &worst))
         return;
     worst_ns = larger(worst.still_ns, worst.call_ns);
     if (w->limit_ns && worst_ns > w->limit_ns)
         give_up(w, &worst);
     else if (is_due(w, worst_ns))
-        tell(w, &worst, w->warn_ns / 2, say_warning);
+        report_worst(w, &worst, w->warn_ns / 2, say_warning);
 }
 
-/* Until the next look, or the end. The time is relative: clocks may be set during the wait. */
+/* Until the next poll, or the end. The time is relative: clocks may be set during the wait. */
 static bool rest(struct watchdog *w)
 {
-    const struct timespec most = { (time_t)(w->look_ns / WEIR_NS_PER_S),
-                                   (long)(w->look_ns % WEIR_NS_PER_S) };
+    const struct timespec most = { (time_t)(w->poll_ns / WEIR_NS_PER_S),
+                                   (long)(w->poll_ns % WEIR_NS_PER_S) };
 
     syscall(SYS_futex, &w->stop, FUTEX_WAIT_PRIVATE, 0, &most, NULL, 0);
     return __atomic_load_n(&w->stop, __ATOMIC_ACQUIRE) != 0;
@@ -175,7 +175,7 @@ static void *watch(void *arg)
 
     weir_locale_plain();
     do {
-        look(w);
+        poll_node(w);
     } while (!rest(w));
     return NULL;
 }
@@ -233,8 +233,8 @@ static int watch_calls(struct watchdog *w, struct weir_run *run, const struct we
     if (w->warn_ns && w->warn_ns / 2 < still_ns)
         still_ns = w->warn_ns / 2;
     still_ns = larger(WEIR_STALL_NS, still_ns);
-    w->look_ns = w->limit_ns || w->warn_ns < 10 * WEIR_STALL_NS ? LOOK_NS : WEIR_STALL_NS;
-    if (weir_stall_begin(&w->stall, board, run->par.named, w->look_ns, still_ns) < 0)
+    w->poll_ns = w->limit_ns || w->warn_ns < 10 * WEIR_STALL_NS ? POLL_NS : WEIR_STALL_NS;
+    if (weir_stall_begin(&w->stall, board, run->par.named, w->poll_ns, still_ns) < 0)
         return limit_s ? weir_fail(err, WEIR_ESETUP, "memory for --io-timeout") : 0;
     sys = start_thread(w);
     w->running = sys == 0;

@@ -17,7 +17,7 @@
 #include "base/text/path.h"
 #include "par/agree.h"
 
-#define LOOKS_BETWEEN 256 /* names from one look at signals and clock to the next */
+#define NAMES_BETWEEN 256 /* from one poll of signals and clock to the next */
 #define FIRST_NOTE_NS (5 * (uint64_t)WEIR_NS_PER_S)
 #define NOTES_NS (30 * (uint64_t)WEIR_NS_PER_S)
 
@@ -156,7 +156,7 @@ static int64_t clean_pass(struct cleanup *t, DIR *d, int level, struct weir_err 
 
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
-        if (++t->looked % LOOKS_BETWEEN == 0 && weir_interrupt_poll(&t->run->interrupt))
+        if (++t->looked % NAMES_BETWEEN == 0 && weir_interrupt_poll(&t->run->interrupt))
             return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
                                t->run->interrupt.signal, t->dir);
         rc = clean_entry(t, dirfd(d), e->d_name, level, err);
@@ -187,7 +187,7 @@ static int clean_dir(struct cleanup *t, int parent, const char *name, int level,
 
 /* ---- a look before the test ---- */
 
-static int look_into(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err);
+static int check_dir(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err);
 
 static unsigned char type_of(int fd, const struct dirent *e)
 {
@@ -222,7 +222,7 @@ static bool is_mine(const struct cleanup *t, const char *name, int level)
     return sum % (uint64_t)t->run->world.size == (uint64_t)t->run->world.rank;
 }
 
-static int look_at(struct cleanup *t, int fd, const struct dirent *e, int level, struct weir_err *err)
+static int check_entry(struct cleanup *t, int fd, const struct dirent *e, int level, struct weir_err *err)
 {
     bool ours[] = { is_ours(t, e->d_name, false, level), is_ours(t, e->d_name, true, level) };
     unsigned char type;
@@ -231,7 +231,7 @@ static int look_at(struct cleanup *t, int fd, const struct dirent *e, int level,
         return 0;
     type = type_of(fd, e);
     if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_CLEANUP_TREE)
-        return is_mine(t, e->d_name, level) ? look_into(t, fd, e->d_name, level + 1, err) : 0;
+        return is_mine(t, e->d_name, level) ? check_dir(t, fd, e->d_name, level + 1, err) : 0;
     if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
@@ -242,9 +242,9 @@ static int look_at(struct cleanup *t, int fd, const struct dirent *e, int level,
 }
 
 /* Where it takes long. Rank 0. */
-static void note_look(struct cleanup *t)
+static void note_time(struct cleanup *t)
 {
-    uint64_t now = ++t->looked % LOOKS_BETWEEN == 0 ? weir_now_ns() : 0;
+    uint64_t now = ++t->looked % NAMES_BETWEEN == 0 ? weir_now_ns() : 0;
 
     if (now < t->next_ns || t->run->world.rank > 0)
         return;
@@ -254,7 +254,7 @@ static void note_look(struct cleanup *t)
     t->next_ns = now + NOTES_NS;
 }
 
-static int look_into(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err)
+static int check_dir(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err)
 {
     DIR *d = open_dir(t, parent, name, level, NULL);
     struct dirent *e;
@@ -263,9 +263,9 @@ static int look_into(struct cleanup *t, int parent, const char *name, int level,
     if (!d) /* one that can be used and not be read is no fault */
         return 0;
     while (rc == 0 && (e = readdir(d))) {
-        note_look(t);
+        note_time(t);
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            rc = look_at(t, dirfd(d), e, level, err);
+            rc = check_entry(t, dirfd(d), e, level, err);
     }
     closedir(d);
     return rc;
@@ -273,7 +273,7 @@ static int look_into(struct cleanup *t, int parent, const char *name, int level,
 
 /* ---- removal ---- */
 
-static void tell_foreign(const struct cleanup *t, const char *program)
+static void note_foreign(const struct cleanup *t, const char *program)
 {
     if (t->foreign)
         weir_note(&t->run->log,
@@ -296,7 +296,7 @@ int weir_cleanup(struct weir_run *run, const char *program, const char *dir,
             weir_report_line(&run->report,
                              "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
                              t.dirs, dir);
-        tell_foreign(&t, program);
+        note_foreign(&t, program);
         if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
             rc = -1;
     }
@@ -312,7 +312,7 @@ static int replace(struct cleanup *t, const char *program, struct weir_err *err)
                   "--existing=replace has removed %" PRIu64 " files and %" PRIu64
                   " directories of earlier runs in '%s'",
                   t->files, t->dirs, t->dir);
-    tell_foreign(t, program);
+    note_foreign(t, program);
     return rc;
 }
 
@@ -334,7 +334,7 @@ int weir_cleanup_existing(struct weir_run *run, const char *program, const char 
     t.next_ns = t.begin_ns + FIRST_NOTE_NS;
     t.dir = weir_system_path(be, dir);
     if (stat(t.dir, &st) == 0 && S_ISDIR(st.st_mode))
-        rc = look_into(&t, AT_FDCWD, t.dir, 0, err);
+        rc = check_dir(&t, AT_FDCWD, t.dir, 0, err);
     rc = weir_agree(&run->world, rc, err);
     if (rc < 0 || !replaces)
         return rc;

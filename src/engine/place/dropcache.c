@@ -35,7 +35,7 @@ static int check_dropped(struct weir_run *run, const struct weir_stage *reads, s
     const char *why;
     uint64_t v[3];
 
-    weir_pagecache_look(run, reads, &seen, &why);
+    weir_pagecache_sample(run, reads, &seen, &why);
     v[0] = (uint64_t)seen.looked;
     v[1] = (uint64_t)seen.resident;
     v[2] = why != NULL;

@@ -279,7 +279,7 @@ void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *ru
 {
     struct weir_small_file file;
     struct seeds s = { .n = 0 };
-    int64_t told[2] = { 0, (int32_t)f->data.signature };
+    int64_t found[2] = { 0, (int32_t)f->data.signature };
 
     if (!f->seed_unknown || (f->session.flags & WEIR_BE_NO_DATA))
         return;
@@ -291,15 +291,15 @@ void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *ru
             keep_makers(f, &s, &file, len, read);
     }
     if (s.n > 0) {
-        told[0] = 1;
-        told[1] = s.v[0];
+        found[0] = 1;
+        found[1] = s.v[0];
     }
-    weir_bcast(&run->par, told, sizeof(told), 0);
-    f->data.signature = (uint32_t)told[1];
+    weir_bcast(&run->par, found, sizeof(found), 0);
+    f->data.signature = (uint32_t)found[1];
     f->out_rank = f->want_rank = -1;
-    if (told[0] && checked)
+    if (found[0] && checked)
         weir_note(&run->log, "without -G the data are checked against the seed of '%s': -G %" PRId64,
-                  weir_str_text(&s.first), told[1]);
+                  weir_str_text(&s.first), found[1]);
     weir_str_free(&s.first);
 }
 

@@ -35,7 +35,7 @@ static const char *name_of(const struct weir_run *run, const struct weir_str *pa
     return t->n_used > 0 ? weir_system_path(t->used[0].be, text) : text;
 }
 
-void weir_pagecache_look(struct weir_run *run, const struct weir_stage *stage,
+void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
                          struct weir_cache_seen *seen, const char **why)
 {
     struct weir_cache_range range;

@@ -11,7 +11,7 @@ struct weir_stage;
 /* Find out how much of this rank's bytes of a stage is in the page cache; each byte is looked at
  * once, on the node that uses it. *why: why it is not known (a constant), NULL: it is known, or there
  * are no such bytes. Local. */
-void weir_pagecache_look(struct weir_run *run, const struct weir_stage *stage,
+void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
                          struct weir_cache_seen *seen, const char **why);
 
 /* Do something with the path of the file that this rank touches in a stage, if there is one. Local. */

@@ -94,7 +94,7 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
 /* The files of a test that exist before it. */
 struct there {
     uint64_t bytes;     /* that they occupy */
-    uint64_t strangers; /* files that this run did not make, */
+    uint64_t foreign; /* files that this run did not make, */
     uint64_t lost;      /* and bytes of them that it overwrites or removes */
 };
 
@@ -107,12 +107,12 @@ static void count_target(const struct weir_plan *plan, const struct stat *st, bo
         lost = plan->over_bytes;
     if (S_ISREG(st->st_mode))
         there->bytes += (uint64_t)st->st_blocks * 512;
-    there->strangers += !ours;
+    there->foreign += !ours;
     there->lost += ours ? 0 : lost;
 }
 
 /* Looks at the files of this rank. */
-static int look_at_targets(struct weir_run *run, struct weir_str *made, struct there *there,
+static int check_targets(struct weir_run *run, struct weir_str *made, struct there *there,
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
@@ -381,22 +381,22 @@ static int foresee_room(struct weir_run *run, const char *path, uint64_t held, s
     return weir_warn(&run->log, err, "%s", why.text);
 }
 
-static void tell_strangers(struct weir_run *run, const struct there *there)
+static void note_foreign(struct weir_run *run, const struct there *there)
 {
     unsigned knows = existing_of(run->test->program);
     bool stays = run->test->plan.over_bytes > 0;
 
-    if (there->strangers == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_TOLD))
+    if (there->foreign == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_REPORTED))
         return;
     weir_note(&run->log,
               "files that this run did not make %s: %llu, %s %llu bytes "
               "(--existing=fail would keep them)",
               stays ? "are written over" : "lose their contents",
-              (unsigned long long)there->strangers, stays ? "up to" : "of",
+              (unsigned long long)there->foreign, stays ? "up to" : "of",
               (unsigned long long)there->lost);
 }
 
-static int look_at_place(struct weir_run *run, struct weir_str *made, struct weir_err *err)
+static int check_test(struct weir_run *run, struct weir_str *made, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
@@ -407,7 +407,7 @@ static int look_at_place(struct weir_run *run, struct weir_str *made, struct wei
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
     path = weir_system_path(t->used[0].be, path);
-    if (weir_agree(&run->par, look_at_targets(run, made, &there, err), err) < 0)
+    if (weir_agree(&run->par, check_targets(run, made, &there, err), err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
@@ -415,14 +415,14 @@ static int look_at_place(struct weir_run *run, struct weir_str *made, struct wei
                           run->par.rank == 0 ? foresee_room(run, path, there.bytes, err) : 0, err);
     if (check_places(run, path, &apart, err) < 0)
         return -1;
-    tell_strangers(run, &there);
+    note_foreign(run, &there);
     return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     run->test->found = (struct weir_found) { .apart = -1, .full = NAN, .need_of_free = NAN };
-    return weir_agree_same(run, look_at_place(run, state, err), err);
+    return weir_agree_same(run, check_test(run, state, err), err);
 }
 
 static void release(struct weir_run *run, void *state)

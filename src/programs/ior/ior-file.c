@@ -329,7 +329,7 @@ const struct weir_made ior_made = {
     .files = list_files,
     .target = target,
     .existing =
-        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,
     .keeps = keeps,
     .remove = remove_files,
     .removed = report_removal,

@@ -378,7 +378,7 @@ static const struct weir_example examples[] = {
 static const struct weir_made made = {
     .files = add_files,
     .target = target,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_TOLD,
+    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,
     .clean = mdw_clean_up,
 };
 

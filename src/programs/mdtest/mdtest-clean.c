@@ -232,6 +232,6 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 const struct weir_made mdtest_made = {
     .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
-                WEIR_EXISTING_TOLD,
+                WEIR_EXISTING_REPORTED,
     .clean = clean,
 };
