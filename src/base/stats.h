@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* stats.h - mergeable moments of a series: count, extremes, mean, standard deviation */
+/* stats.h - mergeable moments of a series: count, extremes, mean, standard deviation; its median, slope
+ * and steadiness */
 #ifndef WEIR_BASE_STATS_H
 #define WEIR_BASE_STATS_H
 
@@ -45,5 +46,14 @@ int weir_series_reserve(struct weir_series *s, struct weir_err *err);
 
 /* The row that there is room for. Local. */
 double *weir_series_add(struct weir_series *s);
+
+/* The median of all slopes between two values, a step (Theil and Sen). n >= 2. NaN without memory. */
+double weir_series_slope(const double *v, int n);
+
+/* How unsteady is a phase that ended after 'end' seconds? moved: bytes or operations in n
+ * intervals of 'width' seconds, the last one up to the end. Of the last five of ten windows, the
+ * larger of the range and twice the fit's change, over the mean (limits 20 % and 10 % of SNIA);
+ * NaN: too few intervals. */
+double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end);
 
 #endif

@@ -14,7 +14,6 @@
 #include <cmocka.h>
 
 #include "base/stats.h"
-#include "engine/check/series.h"
 
 /* Inputs of a sound test: one written and one read phase of a minute, six steady repetitions. */
 static struct weir_inputs sound_facts(void)

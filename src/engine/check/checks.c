@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "engine/check/series.h"
+#include "base/stats.h"
 #include "engine/observe/all.h"
 #include "engine/phase.h"
 #include "engine/place/pagecache.h"

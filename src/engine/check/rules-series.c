@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/stats.h"
-#include "engine/check/series.h"
 
 /* The values in ascending order; returns their median. */
 static double sort(double *to, const double *from, int n)
