@@ -198,7 +198,7 @@ static void add_rate(struct weir_json *j, const struct weir_phase_rec *rec)
 }
 
 void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
-                             const struct weir_phase_rec *rec, int index, bool failed)
+                             const struct weir_phase_rec *rec, int index)
 {
     const struct weir_stage *s = run->stage;
     const char *key = s->phase == rec->phase ? s->key : rec->phase->key;
@@ -220,7 +220,7 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
     weir_json_int(&j, "records", (int64_t)rec->records_sum);
     weir_json_int(&j, "dropped", (int64_t)rec->dropped_sum);
     weir_json_text(&j, "interrupted", rec->interrupted ? "true" : "false");
-    weir_json_text(&j, "failed", failed ? "true" : "false");
+    weir_json_text(&j, "failed", rec->failed ? "true" : "false");
     weir_json_close(&j);
     weir_str_addc(&d->phases, '\0');
 }

@@ -33,7 +33,7 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run);
 
 /* Add phase number 'index', which has just ended, well or not. Local, rank 0. */
 void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
-                             const struct weir_phase_rec *rec, int index, bool failed);
+                             const struct weir_phase_rec *rec, int index);
 
 /* Put the document into its place: so many records are in the file, and so many were dropped.
  * Local, rank 0. Returns 0, or -1 and err (WEIR_ESETUP); then what was there stays. */

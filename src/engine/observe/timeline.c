@@ -251,7 +251,7 @@ static int write_header(struct weir_run *run, struct state *t, const struct weir
     weir_npy_header(header, t->records + rec->records_sum);
     if (weir_mpi_output_write(&t->file, 0, header, sizeof(header), err) < 0)
         return -1;
-    weir_timeline_doc_phase(&t->doc, run, rec, t->phases, rec->failed);
+    weir_timeline_doc_phase(&t->doc, run, rec, t->phases);
     return 0;
 }
 
