@@ -13,7 +13,7 @@ import subprocess
 import pytest
 
 import conftest
-from conftest import timely
+from conftest import timely, wait_until
 from mdw_support import SMALL, field, lines, mdw  # noqa: F401
 
 GOLDEN = conftest.HERE.parent / "golden"
@@ -279,12 +279,22 @@ def test_memory_does_not_grow_with_the_data_sets(mdw, tmp_path):
     assert sizes[1] < sizes[0] * 1.05 + 1024
 
 
+def seconds_of_work(pid):
+    """Of the processor, for a process."""
+    with open("/proc/%d/stat" % pid, encoding="utf-8") as f:
+        ticks = f.read().rpartition(")")[2].split()[11:13]
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
 def test_a_signal_is_heard_with_any_number_of_data_sets(mdw):
-    """While they are made, and within a round over them."""
+    """While they are made, which is work without a delay, and within a round over them."""
     for phase in ("-1", "-2 --start-item=1"):
         proc = mdw.start("-a DUMMY --dummy.delay-xfer=1000 -P 1 -D 99999999 " + phase, np=1)
         pids = mdw.wait_for_ranks(proc, 1)
-        mdw.wait_for_delay(proc, pids)
+        if phase == "-1":
+            wait_until(lambda: seconds_of_work(pids[0]) > 1)
+        else:
+            mdw.wait_for_delay(proc, pids)
         os.kill(pids[0], signal.SIGINT)
         mdw.finish(proc).ok(6)
 
