@@ -96,25 +96,20 @@ static int get_attrs(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *e
 
 /* ---- datasets ---- */
 
-static const struct weir_memory *memory_of(const struct h5ex_set *d)
-{
-    return h5ex_has_gaps(&d->put) ? &d->gaps : NULL;
-}
-
 /* Creates a dataset and selects its elements, outside the time of the transfer. */
 static int create_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
     if (weir_array_make(t->file, weir_str_text(&d->name), &d->spec, &t->array, err) < 0 ||
         weir_arrays_commit(t->file, err) < 0)
         return -1;
-    return weir_array_select(t->array, &d->put.slab, memory_of(d), err);
+    return weir_array_select(t->array, &d->put.slab, d->memory, err);
 }
 
 static int open_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
     if (weir_array_open(t->file, weir_str_text(&d->name), &d->spec, &t->array, err) < 0)
         return -1;
-    return weir_array_select(t->array, &d->get.slab, memory_of(d), err);
+    return weir_array_select(t->array, &d->get.slab, d->memory, err);
 }
 
 static int close_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
@@ -128,12 +123,12 @@ static int close_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *e
 
 static int write_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    return weir_array_put(t->array, &d->put.slab, memory_of(d), d->put.buf, err);
+    return weir_array_put(t->array, &d->put.slab, d->memory, d->put.buf, err);
 }
 
 static int read_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    return weir_array_get(t->array, &d->get.slab, memory_of(d), d->get.buf, err);
+    return weir_array_get(t->array, &d->get.slab, d->memory, d->get.buf, err);
 }
 
 /* ---- the table ---- */
@@ -279,7 +274,7 @@ static int finish_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
     if (op != H5EX_DERIVED_WRITE)
         return 0;
     h5ex_invalidate(&d->get);
-    return weir_array_select(t->array, &d->get.slab, memory_of(d), &t->failure);
+    return weir_array_select(t->array, &d->get.slab, d->memory, &t->failure);
 }
 
 /* Its time is that of the calls of the library, without what the session does around them. */

@@ -244,6 +244,7 @@ void h5ex_set_make(const struct h5ex_options *o, const struct h5ex_grid *g,
                        &c->in_memory);
     d->get = *c;
     d->gaps = (struct weir_memory) { c->memory, c->in_memory };
+    d->memory = h5ex_has_gaps(c) ? &d->gaps : NULL;
     grid_slab(g, part, first, &d->put.slab);
     grid_slab(g, part, first + shift, &d->get.slab);
 }

@@ -93,7 +93,8 @@ struct h5ex_set {
     enum h5ex_which which;
     struct weir_array_spec spec;
     struct h5ex_elements put, get;
-    struct weir_memory gaps; /* the buffer's, where it has gaps */
+    struct weir_memory gaps;          /* the buffer's, and */
+    const struct weir_memory *memory; /* NULL where it has none */
     struct weir_str name;
     struct h5ex_wrong wrong; /* in this repetition */
 };
