@@ -70,8 +70,8 @@ void weir_par_alone(struct weir_par *par);
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
                     struct weir_err *err);
 
-/* Believe these numbers of nodes and of ranks on each instead of those that were found, for caches, too;
- * 0: as found. Ranks are then placed in blocks. Local. */
+/* Believe these numbers of nodes and of ranks on each instead of those that were found, for caches,
+ * too; 0: as found. Ranks are then placed in blocks. Local. */
 void weir_par_renumber(struct weir_par *par, int nodes, int per_node);
 
 /* Free the communicators. Collective over par->comm. Does nothing on a zeroed struct and where

@@ -185,8 +185,8 @@ static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
     weir_par_renumber(par, par->fake_nodes, par->fake_per_node);
 }
 
-/* The kernels check the nodes that MPI reports: on one node whose ranks have one kernel nothing is left
- * to find. *p is the place on the kernel then. Collective over par->comm. */
+/* The kernels check the nodes that MPI reports: on one node whose ranks have one kernel nothing is
+ * left to find. *p is the place on the kernel then. Collective over par->comm. */
 static void find_kernels(struct weir_par *par, const struct kernel *k, const int64_t seen[FACTS],
                          struct place *p)
 {

@@ -8,6 +8,8 @@
 
 #define NODES_TAG 6 /* the leader receives from any rank: see par/clock.c */
 #define EACH_TAG 7
+#define ASK_TAG 8
+#define ANSWER_TAG 9
 
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
 {
@@ -27,19 +29,67 @@ void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
     h->max_ns = (uint64_t)ends[1];
 }
 
-/* Not by one-sided reads: MPICH 4.0 reads from another place than was asked for. */
+/* Answer all that ask for ours, until nobody asks any more (NBX, Hoefler 2010): a rank whose
+ * request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from another
+ * place than was asked for. */
+static void answer_all(const struct weir_par *par, uint64_t mine, MPI_Request asked)
+{
+    MPI_Request *waits = &asked, barrier;
+    MPI_Status from;
+    int there, done = 0;
+
+    while (!done) {
+        weir_mpi_must(par, MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, par->comm, &there, &from),
+                      "MPI_Iprobe");
+        if (there) {
+            weir_mpi_must(par,
+                          MPI_Recv(NULL, 0, MPI_BYTE, from.MPI_SOURCE, ASK_TAG, par->comm,
+                                   MPI_STATUS_IGNORE),
+                          "MPI_Recv");
+            weir_mpi_must(
+                par, MPI_Send(&mine, 1, MPI_UINT64_T, from.MPI_SOURCE, ANSWER_TAG, par->comm),
+                "MPI_Send");
+        }
+        weir_mpi_must(par, MPI_Test(waits, &done, MPI_STATUS_IGNORE), "MPI_Test");
+        if (done && waits == &asked) {
+            weir_mpi_must(par, MPI_Ibarrier(par->comm, &barrier), "MPI_Ibarrier");
+            waits = &barrier;
+            done = 0;
+        }
+    }
+}
+
+/* Each rank asks one other; several may ask the same. */
+static uint64_t ask(const struct weir_par *par, uint64_t mine, int whom)
+{
+    MPI_Request answered, asked;
+    uint64_t got;
+
+    weir_mpi_must(par, MPI_Irecv(&got, 1, MPI_UINT64_T, whom, ANSWER_TAG, par->comm, &answered),
+                  "MPI_Irecv");
+    weir_mpi_must(par, MPI_Issend(NULL, 0, MPI_BYTE, whom, ASK_TAG, par->comm, &asked),
+                  "MPI_Issend");
+    answer_all(par, mine, asked);
+    weir_mpi_must(par, MPI_Wait(&answered, MPI_STATUS_IGNORE), "MPI_Wait");
+    return got;
+}
+
+/* The agreement also keeps requests of this call apart from those of the one before. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom)
 {
-    uint64_t *all, got;
+    int shift = (whom - par->rank + par->size) % par->size;
+    int asker = (par->rank - shift + par->size) % par->size;
+    int64_t ends[2] = { shift, -shift };
+    uint64_t got = mine;
 
-    if (par->size == 1)
-        return mine;
-    all = malloc(sizeof(*all) * (size_t)par->size);
-    weir_mpi_must(par, all ? MPI_SUCCESS : MPI_ERR_NO_MEM, "MPI_Allgather");
-    weir_mpi_must(par, MPI_Allgather(&mine, 1, MPI_UINT64_T, all, 1, MPI_UINT64_T, par->comm),
-                  "MPI_Allgather");
-    got = all[whom];
-    free(all);
+    weir_allmax_i64(par, ends, 2);
+    if (ends[0] != -ends[1])
+        return ask(par, mine, whom);
+    if (shift != 0)
+        weir_mpi_must(par,
+                      MPI_Sendrecv(&mine, 1, MPI_UINT64_T, asker, 0, &got, 1, MPI_UINT64_T, whom,
+                                   0, par->comm, MPI_STATUS_IGNORE),
+                      "MPI_Sendrecv");
     return got;
 }
 

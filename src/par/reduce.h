@@ -11,8 +11,9 @@
  * three reductions, one where all are empty. */
 void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
 
-/* The 'mine' of rank 'whom', for any choice of whom on each rank. 8 bytes a rank while it runs;
- * without that memory the job ends. Collective over par->comm. */
+/* The 'mine' of rank 'whom', for any choice of whom on each rank. One agreement, and one message for
+ * each rank where all have the same distance, else a request and an answer. Constant memory.
+ * Collective over par->comm. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
 /* The sum of 'mine' over the ranks before this one. Collective over par->comm. */

@@ -32,6 +32,7 @@ struct machine {
 static const struct machine *machine, *kernels;
 static int64_t clock_shift_ns;
 static bool broken;
+static int messages; /* that were sent */
 static jmp_buf given_up;
 
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *out)
@@ -81,10 +82,29 @@ int MPI_Exscan(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, M
     return broken ? MPI_ERR_OTHER : PMPI_Exscan(in, out, n, type, op, comm);
 }
 
-int MPI_Allgather(const void *in, int n, MPI_Datatype type, void *out, int m, MPI_Datatype to,
-                  MPI_Comm comm)
+int MPI_Sendrecv(const void *in, int n, MPI_Datatype type, int to, int tag, void *out, int m, MPI_Datatype back, int from,
+                 int its, MPI_Comm comm, MPI_Status *status)
 {
-    return broken ? MPI_ERR_OTHER : PMPI_Allgather(in, n, type, out, m, to, comm);
+    messages++;
+    return broken ? MPI_ERR_OTHER : PMPI_Sendrecv(in, n, type, to, tag, out, m, back, from, its, comm, status);
+}
+
+int MPI_Issend(const void *in, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    messages++;
+    return PMPI_Issend(in, n, type, to, tag, comm, request);
+}
+
+int MPI_Send(const void *in, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    messages++;
+    return PMPI_Send(in, n, type, to, tag, comm);
+}
+
+int MPI_Allgather(const void *in, int n, MPI_Datatype type, void *out, int m, MPI_Datatype to, MPI_Comm comm)
+{
+    messages += 1000000; /* it grows with the ranks */
+    return PMPI_Allgather(in, n, type, out, m, to, comm);
 }
 
 int MPI_Abort(MPI_Comm comm, int status)
@@ -713,7 +733,7 @@ static void test_broken_mpi(struct tap *t, const struct weir_par *par)
         return;
     broken = true;
     if (setjmp(given_up) == 0) {
-        weir_fetch_u64(par, 1, 0);
+        weir_fetch_u64(par, 1, (par->rank + 1) % par->size);
         broken = false;
     }
     tap_ok(t, broken, NULL, "a read from another rank that fails ends the job");
@@ -738,6 +758,28 @@ static void test_reductions(struct tap *t, const struct weir_par *par)
     tap_ok(t,
            weir_fetch_u64(par, (uint64_t)par->rank + 10, par->size - 1) == (uint64_t)par->size + 9,
            NULL, "a number of another rank");
+}
+
+/* Calls follow each other at once: an answer of one must not be taken for that of the next. */
+static void test_fetches(struct tap *t, const struct weir_par *par)
+{
+    bool right = true;
+    int shift = par->size > 1, asked = 0;
+
+    messages = 0;
+    for (uint64_t i = 0; i < 20; i++)
+        right = right && weir_fetch_u64(par, i * 64 + (uint64_t)par->rank, (par->rank + shift) % par->size) ==
+                             i * 64 + (uint64_t)((par->rank + shift) % par->size);
+    tap_ok(t, right && messages == 20 * shift, NULL, "a number of the rank at a distance is one message");
+    messages = 0;
+    for (uint64_t i = 0; i < 50; i++) {
+        int whom = (int)weir_rng_below(i, (uint64_t)par->rank, (uint64_t)par->size);
+
+        for (int r = 0; r < par->size; r++)
+            asked += (int)weir_rng_below(i, (uint64_t)r, (uint64_t)par->size) == par->rank;
+        right = right && weir_fetch_u64(par, i * 64 + (uint64_t)par->rank, whom) == i * 64 + (uint64_t)whom;
+    }
+    tap_ok(t, right && messages <= 50 + asked, NULL, "numbers of any ranks are a request and an answer each");
 }
 
 int main(int argc, char **argv)
@@ -767,6 +809,7 @@ int main(int argc, char **argv)
         test_clocks_of_nodes(&t);
         test_interpolation(&t);
         test_reductions(&t, &par);
+        test_fetches(&t, &par);
         test_broken_mpi(&t, &par);
         weir_par_free(&par);
     }
