@@ -12,7 +12,6 @@
 #include "backends/registry.h"
 #include "base/options/help.h"
 #include "base/options/option.h"
-#include "base/text/near.h"
 #include "base/text/script.h"
 #include "engine/check/rules.h"
 #include "engine/observer.h"

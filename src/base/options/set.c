@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "base/str.h"
-#include "base/text/near.h"
 
 struct nearest {
     int distance;

@@ -12,7 +12,6 @@
 
 #include "base/size.h"
 #include "base/str.h"
-#include "base/text/near.h"
 
 static int parse_flag(const char *text, struct weir_optvalue *value, struct weir_err *err)
 {

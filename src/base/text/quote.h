@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* quote.h - text of unknown origin made fit for one line of a message */
+/* quote.h - text of unknown origin made fit for one line of a message, and the word that was
+ * probably meant */
 #ifndef WEIR_BASE_TEXT_QUOTE_H
 #define WEIR_BASE_TEXT_QUOTE_H
 
 #include <stddef.h>
+
+#include "base/str.h"
 
 #define WEIR_QUOTE_TEXT 256
 
@@ -17,5 +20,19 @@ const char *weir_quote_str(const char *text, char out[WEIR_QUOTE_TEXT]);
 
 /* Bytes (1-4) of the well-formed UTF-8 character at the start of text, 0 when there is none. */
 size_t weir_utf8_len(const char *text, size_t len);
+
+/* ---- the word that was probably meant ---- */
+
+/* How many letters must be put in, left out or changed to make b of a; upper and lower case are the
+ * same. More than WEIR_NEAR_MOST where a word is too long to be compared. Local. */
+#define WEIR_NEAR_MOST 64
+int weir_near_edits(const char *a, size_t na, const char *b, size_t nb);
+
+/* So many edits of a word of that length may be a slip. */
+int weir_near_limit(size_t len);
+
+/* Append " (did you mean 'WORD'?)" with the nearest of the words (ends with NULL); nothing where
+ * none is near. Local. */
+void weir_near_ask(const char *typed, const char *const *words, struct weir_str *out);
 
 #endif

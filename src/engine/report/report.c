@@ -13,7 +13,7 @@
 
 #include "base/size.h"
 #include "base/str.h"
-#include "base/text/near.h"
+#include "base/text/quote.h"
 
 static const struct {
     const char *word;
