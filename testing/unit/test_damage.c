@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "base/data/signature.h"
 
 enum {
     PAGES = 8,

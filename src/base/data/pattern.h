@@ -14,7 +14,7 @@ enum weir_packet {
     WEIR_PACKET_OFFSET,         /* 'o' */
     WEIR_PACKET_INCOMPRESSIBLE, /* 'i': our own generator, really incompressible, never repeats */
     WEIR_PACKET_RANDOM,         /* 'r' */
-    WEIR_PACKET_SIGNATURE,      /* 's': by base/data/signature.h, but for the base pattern */
+    WEIR_PACKET_SIGNATURE,      /* 's': by base/data/signature.c, but for the base pattern */
     WEIR_PACKET_INDEXED         /* 'i' in small files: a word follows from its place alone */
 };
 

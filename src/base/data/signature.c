@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* signature.c - data that name their writer */
-#include "base/data/signature.h"
+#include "base/data/damage.h"
 #include "config.h"
 
 #include <string.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rng.h"
 #include "base/shape/shift.h"
 #include "par/agree.h"
 
@@ -98,6 +99,55 @@ int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct
     return owner;
 }
 
+/* ---- -Z and -Z -Z ---- */
+
+int ior_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
+                      struct weir_err *err)
+{
+    long long apart = distance < nodes - 1 ? distance : nodes - 1;
+    struct weir_glibc_random g;
+    int shift;
+
+    apart *= per_node;
+    if (apart >= tasks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "no task is %lld tasks away from rank %d: there are %d tasks", apart,
+                           rank, tasks);
+    weir_glibc_srandom(&g, (unsigned)rank + seed);
+    do {
+        shift = weir_glibc_random(&g) % tasks;
+    } while (shift < apart);
+    return weir_shift_fixed(rank, tasks, shift);
+}
+
+int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
+{
+    int *perm = malloc((size_t)tasks * sizeof(*perm));
+    struct weir_glibc_random g;
+    int p;
+
+    if (!perm)
+        return weir_fail(err, WEIR_ESETUP, "allocate a permutation of %d tasks", tasks);
+    for (int i = 0; i < tasks; i++)
+        perm[i] = i;
+    weir_glibc_srandom(&g, seed);
+    for (int i = 0; i < tasks; i++) {
+        int j = i + weir_glibc_random(&g) % (tasks - i);
+        int kept = perm[i];
+
+        perm[i] = perm[j];
+        perm[j] = kept;
+    }
+    p = perm[rank];
+    free(perm);
+    return p;
+}
+
+unsigned ior_shift_seed(int x, int rep)
+{
+    return x >= 0 ? (unsigned)x : 0u - (unsigned)x + (unsigned)rep;
+}
+
 /* ---- --read-back=elsewhere ---- */
 
 /* Does each repetition write data that no node has read? */
@@ -162,7 +212,7 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
               int repetition, struct weir_err *err)
 {
     const struct ior_options *o = t->o;
-    unsigned seed = weir_shift_seed(o->seed, repetition);
+    unsigned seed = ior_shift_seed(o->seed, repetition);
 
     if (t->node_of)
         return weir_elsewhere_owner(t->node_of, par->size, par->rank,
@@ -172,7 +222,7 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
     if (check_write || o->reorder_random == 0)
         return par->rank;
     if (o->reorder_random == 1)
-        return weir_shift_random(par->rank, par->size, par->cache.per_node, par->cache.nodes, o->node_offset,
+        return ior_shift_random(par->rank, par->size, par->cache.per_node, par->cache.nodes, o->node_offset,
                                  seed, err);
-    return weir_shift_permuted(par->rank, par->size, seed, err);
+    return ior_shift_permuted(par->rank, par->size, seed, err);
 }

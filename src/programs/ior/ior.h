@@ -10,7 +10,6 @@
 #include "backends/session/queue.h"
 #include "base/data/damage.h"
 #include "base/data/pattern.h"
-#include "base/data/signature.h"
 #include "base/shape/offset.h"
 #include "base/stats.h"
 #include "base/str.h"
@@ -166,6 +165,19 @@ bool ior_reads_of_others(const struct ior_options *o);
  * tasks are. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
 bool ior_reads_elsewhere(const struct ior_options *o);
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
+
+/* ior-owner.c, -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed:
+ * see ior_shift_seed. Returns the task whose data to read, or -1 and err (WEIR_EUSAGE) when no
+ * task is that far away. */
+int ior_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
+                      struct weir_err *err);
+
+/* -Z -Z: the same permutation on every rank; O(tasks) time and scratch memory. Returns the task,
+ * or -1 and err (WEIR_ESETUP: no memory). */
+int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err);
+
+/* The seed of a repetition: X when X >= 0, else -X + rep. */
+unsigned ior_shift_seed(int x, int rep);
 
 /* ior-owner.c: is there an order for 'rounds' times of reading in which no node sees the same data
  * twice? node[r] is the node of task r, any number. A node with m of n tasks touches m tasks' data
