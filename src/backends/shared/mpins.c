@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "backends/shared/posixns.h"
+#include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 
 static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
@@ -18,7 +19,17 @@ static int remove_dir(struct weir_session *s, const char *path, struct weir_err 
 
 static int delete_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    return weir_mpi_delete(s->priv, path, err); /* its first member */
+    struct weir_mpi_session *m = s->priv; /* its first member */
+    char text[WEIR_MPI_NAME_TEXT];
+    const char *name = weir_mpi_name(&m->drivers, path, text, err);
+    int rc;
+
+    if (!name)
+        return -1;
+    rc = MPI_File_delete(name, MPI_INFO_NULL);
+    if (rc != MPI_SUCCESS)
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_delete '%s'", path);
+    return 0;
 }
 
 static int stat_name(struct weir_session *s, const char *path, struct weir_err *err)

@@ -99,17 +99,3 @@ void weir_mpi_session_end(struct weir_mpi_session *m)
         MPI_Info_free(&m->info);
     m->has_info = false;
 }
-
-int weir_mpi_delete(struct weir_mpi_session *m, const char *path, struct weir_err *err)
-{
-    char text[WEIR_MPI_NAME_TEXT];
-    const char *name = weir_mpi_name(&m->drivers, path, text, err);
-    int rc;
-
-    if (!name)
-        return -1;
-    rc = MPI_File_delete(name, MPI_INFO_NULL);
-    if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_delete '%s'", path);
-    return 0;
-}

@@ -31,8 +31,6 @@ int weir_mpi_session_begin(struct weir_mpi_session *m, const struct weir_par *pa
 
 void weir_mpi_session_end(struct weir_mpi_session *m);
 
-/* MPI_File_delete. Local. Returns 0, or -1 and err (WEIR_EIO). */
-int weir_mpi_delete(struct weir_mpi_session *m, const char *path, struct weir_err *err);
 
 /* ---- mpihints.c: hints from the environment and from a file ---- */
 
