@@ -75,14 +75,12 @@ static void man_number(struct weir_str *out, const char *words, int64_t number)
 /* Only limits that are narrower than those of the type. */
 static void man_range(const struct weir_opt *row, struct weir_str *out)
 {
-    struct weir_opt wide = *row;
     int64_t min, max, lowest, highest;
 
     if (!weir_opt_is_number(row))
         return;
-    wide.min = wide.max = 0;
     weir_opt_range(row, &min, &max);
-    weir_opt_range(&wide, &lowest, &highest);
+    weir_opt_limits(row, &lowest, &highest);
     if (min != lowest)
         man_number(out, max != highest ? " From " : " At least ", min);
     if (max != highest)

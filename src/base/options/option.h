@@ -289,8 +289,9 @@ const char *weir_opt_meta(const struct weir_opt *row);
 void weir_opt_add_choices(const struct weir_opt *row, const char *before, const char *after,
                           struct weir_str *out);
 
-/* The range of a row's numbers. */
+/* The range of a row's numbers, and that of their type. */
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max);
+void weir_opt_limits(const struct weir_opt *row, int64_t *min, int64_t *max);
 
 /* Parse a value for FLAG, COUNT, INT, SIZE, REAL, STR. err->text does not name the option.
  * Local. */
@@ -300,9 +301,8 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
 /* Append the numbers of a LIST with commas between. Local. */
 void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s);
 
-/* Has the row numbers, so that there is a range? Of 64 bits? */
+/* Has the row numbers, so that there is a range? */
 bool weir_opt_is_number(const struct weir_opt *row);
-bool weir_opt_is_wide(const struct weir_opt *row);
 
 /* Put a parsed value into its field; strings are copied to the arena. Local. */
 int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,

@@ -118,7 +118,8 @@ void weir_opt_add_choices(const struct weir_opt *row, const char *before, const 
     weir_str_addf(out, "%s", after);
 }
 
-bool weir_opt_is_wide(const struct weir_opt *row)
+/* Has it numbers of 64 bits? */
+static bool is_wide(const struct weir_opt *row)
 {
     return row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_LIST;
 }
@@ -126,22 +127,23 @@ bool weir_opt_is_wide(const struct weir_opt *row)
 bool weir_opt_is_number(const struct weir_opt *row)
 {
     return row->type == WEIR_OPT_COUNT || row->type == WEIR_OPT_INT ||
-           row->type == WEIR_OPT_REAL || weir_opt_is_wide(row);
+           row->type == WEIR_OPT_REAL || is_wide(row);
+}
+
+void weir_opt_limits(const struct weir_opt *row, int64_t *min, int64_t *max)
+{
+    *min = is_wide(row) ? INT64_MIN : row->type == WEIR_OPT_COUNT ? 0 : INT_MIN;
+    *max = is_wide(row) ? INT64_MAX : INT_MAX;
 }
 
 void weir_opt_range(const struct weir_opt *row, int64_t *min, int64_t *max)
 {
-    bool is_narrowed = row->min != 0 || row->max != 0;
-    bool is_wide = weir_opt_is_wide(row);
-    int64_t lowest = is_wide ? INT64_MIN : row->type == WEIR_OPT_COUNT ? 0 : INT_MIN;
-    int64_t highest = is_wide ? INT64_MAX : INT_MAX;
-
-    *min = is_narrowed ? row->min : lowest;
-    *max = is_narrowed && !(row->min > 0 && row->max == 0) ? row->max : highest;
-    if (!is_wide) {
-        *min = *min < INT_MIN ? INT_MIN : *min;
-        *max = *max > INT_MAX ? INT_MAX : *max;
-    }
+    weir_opt_limits(row, min, max);
+    if (row->min == 0 && row->max == 0)
+        return;
+    *min = is_wide(row) || row->min > INT_MIN ? row->min : INT_MIN;
+    if (row->max < *max && !(row->min > 0 && row->max == 0))
+        *max = row->max;
 }
 
 int weir_opts_add(struct weir_opts *o, const struct weir_optset *set, struct weir_err *err)

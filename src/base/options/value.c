@@ -40,10 +40,11 @@ static int parse_number(const struct weir_opt *row, const char *text, struct wei
                         struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT];
-    int64_t min, max, lowest;
+    int64_t min, max, lowest, highest;
 
     weir_opt_range(row, &min, &max);
-    lowest = row->flags & WEIR_OPT_RESET ? (weir_opt_is_wide(row) ? INT64_MIN : INT_MIN) : min;
+    weir_opt_limits(row, &lowest, &highest);
+    lowest = row->flags & WEIR_OPT_RESET ? lowest : min;
     /* Longer than any number, or not fit for a message: the size parser need not see it. */
     if (strlen(text) > 64 || strcmp(weir_quote_str(text, shown), text) != 0)
         return weir_refuse(err, WEIR_EUSAGE,
