@@ -8,31 +8,30 @@
 
 /* ---- numbers and lines ---- */
 
+/* The functions of this part are collective over run->par. Those that return an int return 0, or -1
+ * and err on every rank (WEIR_ESETUP). */
+
 /* The 'mine' of 'size' bytes of every rank, in rank order in *all on rank 0, which frees it; NULL
- * on the others. Collective over run->par. Returns 0, or -1 and err on every rank (WEIR_ESETUP). */
+ * on the others. */
 int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
                       struct weir_err *err);
 
-/* *out gets on rank 0 the statistics of 'mine' over the ranks where it is not NaN, and is empty on
- * the other ranks. Collective over run->par. Returns 0, or -1 and err on every rank
- * (WEIR_ESETUP). */
+/* The statistics of 'mine' over the ranks where it is not NaN, on rank 0; empty on the others. */
 int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
                      struct weir_err *err);
 
-/* Show the lines of every rank, each ended by a newline, in rank order in the results for people.
- * Collective over run->par. */
+/* Show the lines of every rank, each ended by a newline, in rank order in the results for people. */
 void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine);
 
-/* Append to the file of the ranks what 'add' makes on rank 0 of the 'mine' of 'size' bytes of every
- * rank; nothing without such a file. Collective over run->par. Returns 0, or -1 and err on every
- * rank. */
+/* Append to the file of the ranks the lines that 'add' makes on rank 0 of the 'mine' of 'size' bytes
+ * of every rank; nothing without such a file. */
 int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
                     void (*add)(const struct weir_run *run, const void *arg, const void *all,
                                 struct weir_str *lines),
                     const void *arg, struct weir_err *err);
 
 /* Put lines into a file about single ranks: in place of what is there when 'fresh', else after it.
- * Local. -1 and err, also when lines have failed. */
+ * Local; -1 and err also when lines have failed. */
 int weir_rank_lines_put(const char *path, bool fresh, const struct weir_str *lines,
                         struct weir_err *err);
 

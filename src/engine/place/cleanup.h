@@ -31,17 +31,13 @@ struct weir_cleanup_form {
 int weir_cleanup(struct weir_run *run, const char *program, const char *dir,
               const struct weir_cleanup_form *forms, size_t n, struct weir_err *err);
 
-/* Look at what is in the directory of a test before it begins, dir being a name of the backend.
- * Refused (WEIR_ESETUP): a name of the forms whose type is not that of the form, such as a link, a
- * device or a pipe, since the test would work where a link leads to, and remove the others. Names
- * are looked at by the types that directories hold: files are not touched, because a test of
- * metadata would then find them in memory. All names are, by all ranks: of the directories of ours
- * on share_level each rank takes its own, by the numbers in their names. A note
- * comes from time to time where it takes long.
- * replaces (--existing=replace): then remove what is there as weir_cleanup does, but with a note and
- * nothing on standard output; what is mounted at a directory of ours is an error.
- * Nothing where the directory is not there, or the backend stores nothing. Collective over
- * run->world. */
+/* Check the directory of a test before it begins; dir is a name of the backend. Refused
+ * (WEIR_ESETUP): a name of the forms that has another type, such as a link, a device or a pipe. The
+ * types are those that directories hold: a file that was touched would be in memory. Of the
+ * directories of ours on share_level each rank takes its own, by the numbers in their names. A note
+ * comes from time to time. replaces (--existing=replace): then as weir_cleanup, but with a note, and
+ * a file system that is mounted at a directory of ours is an error. Nothing where the directory is
+ * not there, or the backend stores nothing. Collective over run->world. */
 int weir_cleanup_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
                        const struct weir_backend *be, const struct weir_cleanup_form *forms, size_t n,
                        int share_level, struct weir_err *err);

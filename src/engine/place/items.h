@@ -52,8 +52,8 @@ void weir_small_files_end(struct weir_small_files *f);
 /* The session of the test that is running, and the slot. Collective over run->par. -1 and err. */
 int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, struct weir_err *err);
 
-/* Put the content of a task's item into f->out, unless it is there already. Returns whether
- * anything was done; the time is added to the counters of the phase. Local. */
+/* Put the content of a task's item into f->out. Returns false where it is there already; the time
+ * is added to the counters of the phase. Local. */
 bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
                            uint64_t item, size_t len);
 
@@ -67,8 +67,8 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
                             const char *object, const char *path, const void *want, size_t len,
                             struct weir_err *first);
 
-/* The nth file that an earlier run may have written: its name, whose it is, and its number. False:
- * there is no more. Local, on rank 0 only. */
+/* The nth file that an earlier run may have written: its name, task and number. False: there is no
+ * more. Local, on rank 0 only. */
 struct weir_small_file {
     const char *path;
     int rank;
@@ -87,8 +87,8 @@ int weir_items_seeds(enum weir_packet packet, int rank, uint64_t item, const voi
                      size_t len, int64_t seeds[WEIR_ITEMS_SEEDS]);
 
 /* Where the seed is not known: take it from the first file whose content follows from one. Rank 0
- * looks at some of them; where data are checked, a note says what it found. len: bytes of a file,
- * read: how many of them are read. Not in the time of a phase. Collective over run->par. */
+ * reads some of them, 'read' of their len bytes; where data are checked, a note names the seed.
+ * Outside of the time of a phase. Collective over run->par. */
 void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *run, size_t len,
                                  size_t read, bool checked, weir_small_file_fn *name, void *state);
 
