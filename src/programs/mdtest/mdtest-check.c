@@ -156,8 +156,7 @@ static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_e
     int n = weir_places_count(list);
 
     t->places.base = weir_arena_alloc(&run->arena, sizeof(*t->places.base) * (size_t)n, err);
-    t->places.made = weir_arena_alloc(&run->arena, sizeof(*t->places.made) * (size_t)n, err);
-    if (!t->places.base || !t->places.made)
+    if (!t->places.base)
         return -1;
     for (t->places.n = 0; t->places.n < n; t->places.n++) {
         size_t len;

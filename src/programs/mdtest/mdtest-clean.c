@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-
 #define LONGEST_S 60 /* for the items, and as long for the directories */
 
 /* One clean-up on this rank. */

@@ -16,45 +16,22 @@
 #define MODE 0775
 #define LOOPS_BETWEEN 1024
 
-/* Each base has one task that makes and removes it. */
-static bool is_mine(const struct weir_run *run, const struct mdtest_test *t, int i)
+/* The base directory of this rank, if any. One mkdir, without missing parents: these are more likely a
+ * typing error. */
+static int make_base(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
-    return run->par.rank == i && i < t->places.n;
-}
-
-/* One mkdir, without missing parents: these are more likely a typing error. */
-static int make_base(struct mdtest_test *t, int i, struct weir_err *err)
-{
+    const char *base;
     bool there;
 
-    if (weir_session_exists(&t->places.outer, t->places.base[i], &there, err) < 0)
-        return -1;
-    if (there)
+    if (run->par.rank >= t->places.n)
         return 0;
-    if (weir_session_mkdir(&t->places.outer, t->places.base[i], MODE, err) < 0)
+    base = t->places.base[run->par.rank];
+    if (weir_session_exists(&t->places.outer, base, &there, err) < 0)
         return -1;
-    t->places.made[i] = true;
+    if (!there && weir_session_mkdir(&t->places.outer, base, MODE, err) < 0)
+        return -1;
+    t->places.made = !there;
     return 0;
-}
-
-static int make_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    int rc = 0;
-
-    for (int i = 0; i < t->places.n && rc == 0; i++)
-        if (is_mine(run, t, i))
-            rc = make_base(t, i, err);
-    return weir_agree(&run->par, rc, err);
-}
-
-static int remove_bases(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    int rc = 0;
-
-    for (int i = 0; i < t->places.n && rc == 0; i++)
-        if (is_mine(run, t, i) && t->places.made[i] && (t->o->remove || !err))
-            rc = weir_session_rmdir(&t->places.outer, t->places.base[i], err);
-    return err ? weir_agree(&run->par, rc, err) : rc;
 }
 
 /* Test directories that were there already, of one task. */
@@ -181,11 +158,6 @@ static int look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, 
     return rc;
 }
 
-static int remove_leftovers(struct weir_run *run, const char *dir, struct weir_err *err)
-{
-    return weir_cleanup(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), err);
-}
-
 static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
     const char *dir = ((const struct mdtest_options *)opt)->cleanup;
@@ -193,7 +165,9 @@ static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code 
 
     if (!dir)
         return false;
-    *code = remove_leftovers(run, dir, &err) < 0 ? weir_run_refuse(run, &err) : WEIR_OK;
+    *code = weir_cleanup(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), &err) < 0
+                ? weir_run_refuse(run, &err)
+                : WEIR_OK;
     return true;
 }
 
@@ -243,14 +217,19 @@ int mdtest_enter_run(struct weir_run *run, struct weir_test *tests, int n, struc
         return -1;
     if (t->o->run.dry_run)
         return 0;
-    if (look_at_leftovers(run, t, err) < 0)
-        return -1;
-    return make_bases(run, t, err);
+    return look_at_leftovers(run, t, err) < 0
+               ? -1
+               : weir_agree(&run->par, make_base(run, t, err), err);
 }
 
 int mdtest_leave_run(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err)
 {
+    struct mdtest_test *t = state;
     bool good = weir_code_is_whole(code);
+    int rc = 0;
 
-    return remove_bases(run, state, good ? err : NULL);
+    if (t->places.made && (t->o->remove || !good))
+        rc = weir_session_rmdir(&t->places.outer, t->places.base[run->par.rank],
+                                good ? err : NULL);
+    return good ? weir_agree(&run->par, rc, err) : rc;
 }

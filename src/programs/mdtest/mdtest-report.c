@@ -264,8 +264,6 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     (void)err;
     weir_banner_test(run);
     report_count(run, t);
-    if (run->log.verbose < 1)
-        return 0;
     mdtest_log(run, 1, "%s", "");
     mdtest_log(run, 1, "   Operation               Duration              Rate");
     mdtest_log(run, 1, "   ---------               --------              ----");

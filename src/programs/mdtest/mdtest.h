@@ -44,8 +44,8 @@ struct mdtest_ledger {
 
 struct mdtest_places {
     char **base; /* where to work: one of these for each task */
-    bool *made;  /* this rank made base[i] */
     int n;
+    bool made; /* this rank made the one with its number */
     struct weir_session outer; /* of these directories, for all tests */
     bool all_ours;             /* no test-dir was there before */
     bool made_tests;           /* in this iteration */
