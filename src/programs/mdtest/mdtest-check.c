@@ -329,8 +329,9 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
     if (run->par.cache.nodes > 1)
         shift *= weir_par_node_stride(&run->par);
     t->shift = (int)(shift % run->par.size);
+    t->ledger.planned = t->tree.total;
     for (int k = 0; k < MDTEST_KINDS; k++)
-        t->ledger.planned[k] = t->ledger.count[k] = t->tree.total;
+        t->ledger.count[k] = t->tree.total;
     return 0;
 }
 

@@ -139,17 +139,14 @@ static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase
 static void size_up(struct weir_run *run, struct sweep *s, bool whole)
 {
     struct mdtest_test *t = s->t;
-    int64_t most[3] = { (int64_t)t->ledger.started[MDTEST_DIRS],
-                        (int64_t)t->ledger.started[MDTEST_FILES],
-                        (int64_t)t->ledger.trees_started };
+    int64_t most[MDTEST_KINDS + 1] = { (int64_t)t->ledger.started[MDTEST_DIRS],
+                                       (int64_t)t->ledger.started[MDTEST_FILES],
+                                       (int64_t)t->ledger.trees_started };
 
-    weir_allmax_i64(&run->par, most, 3);
-    s->items[MDTEST_DIRS] = whole ? t->ledger.planned[MDTEST_DIRS] : (uint64_t)most[0];
-    s->items[MDTEST_FILES] = whole ? t->ledger.planned[MDTEST_FILES] : (uint64_t)most[1];
-    s->trees = whole ? t->tree.dirs : (uint64_t)most[2];
+    weir_allmax_i64(&run->par, most, MDTEST_KINDS + 1);
     for (int k = 0; k < MDTEST_KINDS; k++)
-        if (!t->ledger.kind[k])
-            s->items[k] = 0;
+        s->items[k] = !t->ledger.kind[k] ? 0 : whole ? t->ledger.planned : (uint64_t)most[k];
+    s->trees = whole ? t->tree.dirs : (uint64_t)most[MDTEST_KINDS];
 }
 
 static void remove_tests(struct weir_run *run, struct sweep *s)

@@ -353,8 +353,7 @@ const struct weir_call_names mdtest_calls[MDTEST_OPS] = {
 static uint64_t count_steps(struct weir_run *run, void *state)
 {
     struct mdtest_test *t = state;
-    const uint64_t *items = t->pass.makes ? t->ledger.planned : t->ledger.count;
-    uint64_t n = items[t->pass.of];
+    uint64_t n = t->pass.makes ? t->ledger.planned : t->ledger.count[t->pass.of];
 
     if (run->par.rank > 0 && t->pass.alone)
         return 0;

@@ -242,13 +242,12 @@ static void report_begin(struct weir_run *run, struct weir_test *tests)
 
 static void report_count(struct weir_run *run, const struct mdtest_test *t)
 {
-    uint64_t all = t->ledger.planned[MDTEST_FILES] * (uint64_t)run->par.size;
+    uint64_t all = t->ledger.planned * (uint64_t)run->par.size;
     const bool *kind = t->ledger.kind;
     const char *one = kind[MDTEST_FILES] ? "files" : "directories";
     const char *what = kind[MDTEST_DIRS] && kind[MDTEST_FILES] ? "files/directories" : one;
 
-    weir_report_int(&run->report, WEIR_FOR_DATA, "itemsPerTask",
-                    (int64_t)t->ledger.planned[MDTEST_FILES]);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "itemsPerTask", (int64_t)t->ledger.planned);
     weir_report_int(&run->report, WEIR_FOR_DATA, "directoriesPerTree", (int64_t)t->tree.dirs);
     weir_report_int(&run->report, WEIR_FOR_DATA, "trees", (int64_t)t->tree.loops);
     if (t->o->shared)

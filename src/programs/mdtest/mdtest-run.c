@@ -202,7 +202,7 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
     uint64_t min = n == 1 ? rec->stonewall.steps_max : rec->stonewall.steps_min;
 
     t->results.wall_s = 0;
-    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->ledger.planned[t->pass.of] * n)
+    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->ledger.planned * n)
         return;
     t->results.wall_items = (double)rec->stonewall.steps_sum;
     t->results.wall_s = (double)rec->stonewall.time_ns / WEIR_NS_PER_S;

@@ -91,7 +91,7 @@ static void end(void *state)
 static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     enum mdtest_kind kind = t->ledger.kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS;
-    uint64_t items = t->ledger.planned[kind];
+    uint64_t items = t->ledger.planned;
     bool there;
 
     if (!t->o->status_file || t->o->create)
@@ -162,8 +162,8 @@ static int begin_iteration(struct weir_run *run, void *state, struct weir_err *e
         return -1;
     memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
     t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
-    if (t->o->create)
-        memcpy(t->ledger.count, t->ledger.planned, sizeof(t->ledger.count));
+    for (int k = 0; t->o->create && k < MDTEST_KINDS; k++)
+        t->ledger.count[k] = t->ledger.planned;
     mdtest_log(run, 1, "main: * iteration %d *", run->repetition + 1);
     return 0;
 }

@@ -36,7 +36,7 @@ struct mdtest_options {
 
 struct mdtest_ledger {
     bool kind[MDTEST_KINDS];        /* which are tested */
-    uint64_t planned[MDTEST_KINDS]; /* items of a task */
+    uint64_t planned;               /* items of a task, of each kind */
     uint64_t count[MDTEST_KINDS]; /* items of a task that are there now, as far as this run knows */
     uint64_t started[MDTEST_KINDS]; /* items that this rank may have made, for the clean-up */
     uint64_t trees_started;
