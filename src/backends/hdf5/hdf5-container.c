@@ -74,20 +74,6 @@ static int check_limit(const struct weir_extent *x, struct weir_err *err)
     return weir_mpi_check_limit("HDF5", x->file_bytes + metadata_of(x->segments), err);
 }
 
-/* Has the file system room for what the library writes at close? Also where that is not known. */
-static int check_room(const struct hdf5_container *c, struct weir_err *err)
-{
-    uint64_t need = metadata_of(c->datasets);
-    uint64_t room = weir_mpi_room(c->path);
-
-    if (room >= need)
-        return 0;
-    return weir_refuse(
-        err, WEIR_EIO,
-        "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", c->path,
-        (unsigned long long)room, (unsigned long long)need);
-}
-
 /* ---- open and close ---- */
 
 static int open_id(struct hdf5_container *c, unsigned flags, bool is_new, struct weir_err *err)
@@ -170,7 +156,8 @@ static int check_data(struct hdf5_container *c, bool last, struct weir_err *told
 static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, struct weir_err *err)
 {
     struct weir_err *told = c->failed ? NULL : err, full = WEIR_ERR_INIT;
-    int room = c->failed ? 0 : check_room(c, &full), rc = 0;
+    uint64_t need = metadata_of(c->datasets);
+    int room = c->failed ? 0 : weir_mpi_check_room(c->path, need, &full), rc = 0;
     uint64_t all[] = { c->end, c->failed || room < 0, c->doubt.open > 0, c->torn, !c->torn };
 
     weir_mpi_max(c->st->comm, all, sizeof(all) / sizeof(*all));

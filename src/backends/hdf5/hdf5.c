@@ -3,8 +3,6 @@
 #include "backends/hdf5/hdf5-segments.h"
 #include "config.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "backends/hdf5/hdf5-array.h"
@@ -90,8 +88,8 @@ static int prepare(struct hdf5_file *f, struct weir_err *err)
         return -1;
     if (!f->c.writes || !a->sync_each || a->collective || a->file_per_task)
         return 0;
-    f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
-    return f->sync_fd < 0 ? weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path) : 0;
+    f->sync_fd = weir_mpi_open_to_sync(f->base.path, err);
+    return f->sync_fd < 0 ? -1 : 0;
 }
 
 /* Free what is ours. */

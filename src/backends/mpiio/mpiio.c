@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -162,12 +161,9 @@ static int prepare(struct mpiio_file *f, unsigned flags, struct weir_err *err)
             rc = -1;
     }
     if (rc == 0 && writes && s->access.sync_each && !s->access.collective &&
-        !s->access.file_per_task) {
-        f->sync_fd = open(weir_mpi_path(f->base.path), O_WRONLY | O_CLOEXEC);
-        if (f->sync_fd < 0)
-            rc = weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->base.path);
-    }
-    return rc;
+        !s->access.file_per_task)
+        rc = f->sync_fd = weir_mpi_open_to_sync(f->base.path, err);
+    return rc < 0 ? -1 : 0;
 }
 
 /* The type of a transfer that is too long for an int. */

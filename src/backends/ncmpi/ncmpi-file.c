@@ -255,8 +255,8 @@ int ncmpi_file_ready(struct ncmpi_file *f, struct weir_err *err)
         return -1;
     if (!f->writes)
         return 0;
-    f->sync_fd = open(weir_mpi_path(f->path), O_WRONLY | O_CLOEXEC);
-    return f->sync_fd < 0 ? weir_fail(err, WEIR_EIO, "open '%s' for fsync", f->path) : 0;
+    f->sync_fd = weir_mpi_open_to_sync(f->path, err);
+    return f->sync_fd < 0 ? -1 : 0;
 }
 
 /* The library keeps no data back, so what it handed to the system is all there is to flush. */

@@ -222,15 +222,9 @@ int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
 static int check_room(struct netcdf_file *f, struct weir_err *err)
 {
     uint64_t need = ROOM_FILE + ROOM_VAR * f->vars;
-    uint64_t room = weir_mpi_room(f->path);
 
-    if (!f->failed && room < need) {
-        f->failed = true;
-        weir_refuse(err, WEIR_EIO,
-                    "the file system of '%s' is full: %llu bytes are left, the metadata may need "
-                    "%llu",
-                    f->path, (unsigned long long)room, (unsigned long long)need);
-    }
+    if (!f->failed)
+        f->failed = weir_mpi_check_room(f->path, need, err) < 0;
     return weir_mpi_agree(f->st->comm, f->failed ? -1 : 0);
 }
 

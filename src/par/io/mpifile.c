@@ -177,13 +177,20 @@ int weir_mpi_fsync(int fd, const char *path, struct weir_err *err)
     return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
 }
 
-int weir_mpi_sync_file(const char *path, struct weir_err *err)
+int weir_mpi_open_to_sync(const char *path, struct weir_err *err)
 {
     int fd = open(weir_mpi_path(path), O_WRONLY | O_CLOEXEC);
+
+    return fd < 0 ? weir_fail(err, WEIR_EIO, "open '%s' for fsync", path) : fd;
+}
+
+int weir_mpi_sync_file(const char *path, struct weir_err *err)
+{
+    int fd = weir_mpi_open_to_sync(path, err);
     int rc;
 
     if (fd < 0)
-        return weir_fail(err, WEIR_EIO, "open '%s' for fsync", path);
+        return -1;
     rc = weir_mpi_fsync(fd, path, err);
     close(fd);
     return rc;
@@ -220,6 +227,18 @@ uint64_t weir_mpi_room(const char *path)
     if (statvfs(weir_mpi_path(path), &v) < 0 || v.f_blocks == 0)
         return UINT64_MAX;
     return (uint64_t)v.f_bfree * v.f_frsize;
+}
+
+int weir_mpi_check_room(const char *path, uint64_t need, struct weir_err *err)
+{
+    uint64_t room = weir_mpi_room(path);
+
+    if (room >= need)
+        return 0;
+    return weir_refuse(
+        err, WEIR_EIO,
+        "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", path,
+        (unsigned long long)room, (unsigned long long)need);
 }
 
 int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err)

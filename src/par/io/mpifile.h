@@ -52,6 +52,10 @@ int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
  * and err (WEIR_EIO). */
 int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
 
+/* Open the file for weir_mpi_fsync. Local. Returns a descriptor, which the caller closes, or -1 and
+ * err (WEIR_EIO). */
+int weir_mpi_open_to_sync(const char *path, struct weir_err *err);
+
 /* Open the file and sync it for ourselves: after a library that does not sync, or whose sync was
  * interrupted on this rank, of which the others may know nothing. Local. Returns 0, or -1 and err
  * (WEIR_EIO). */
@@ -79,6 +83,10 @@ uint64_t weir_mpi_size(MPI_Comm comm, const char *path);
 
 /* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
 uint64_t weir_mpi_room(const char *path);
+
+/* Are 'need' bytes free there, for the metadata that a library still has to write to the file? Local.
+ * Returns 0, also where that is not known, or -1 and err (WEIR_EIO). */
+int weir_mpi_check_room(const char *path, uint64_t need, struct weir_err *err);
 
 /* Is the file long enough for what all ranks of comm wrote? *end: one past the last byte that this
  * rank wrote, 0: it wrote nothing, UINT64_MAX: it has failed and reports why, so nothing is
