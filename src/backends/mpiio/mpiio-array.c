@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-array.c - arrays in a file of MPI-IO, one after the other: a view of the slab, then one
  * call */
-#include "backends/mpiio/mpiio-array.h"
+#include "backends/mpiio/mpiio.h"
 #include "config.h"
 
 #include <errno.h>

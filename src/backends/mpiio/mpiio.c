@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio.c - files through MPI-IO: explicit offsets or views, independent or collective */
-#include "backends/mpiio/mpiio-view.h"
+#include "backends/mpiio/mpiio.h"
 #include "config.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
-#include "backends/mpiio/mpiio-array.h"
 #include "backends/shared/mpins.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"

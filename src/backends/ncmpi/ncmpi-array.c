@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-array.c - arrays are variables of a file */
-#include "backends/ncmpi/ncmpi-array.h"
+#include "backends/ncmpi/ncmpi-file.h"
 #include "config.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/shared/mpishow.h"
+#include "backends/shared/nctable.h"
 #include "par/agree.h"
 #include "par/io/mpisession.h"
 

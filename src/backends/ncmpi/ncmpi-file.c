@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backends/array.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-slab.c - slabs as the library wants them: start, count and stride, or a list of boxes */
-#include "backends/ncmpi/ncmpi-array.h"
+#include "backends/ncmpi/ncmpi-file.h"
 #include "config.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi.c - NCMPI: netCDF files in the CDF-5 format through PnetCDF, independent or collective */
+#include "backends/ncmpi/ncmpi-file.h"
 #include "config.h"
 
 #include <errno.h>
 
-#include "backends/ncmpi/ncmpi-array.h"
 #include "backends/ncmpi/ncmpi-descriptor.h"
 #include "backends/shared/mpins.h"
 #include "backends/shared/mpishow.h"

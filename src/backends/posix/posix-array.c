@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-array.c - arrays in ordinary files, one after the other: a vectored call for each run */
-#include "backends/posix/posix-array.h"
+#include "backends/array.h"
 #include "config.h"
 
 #include <errno.h>

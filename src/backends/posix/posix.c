@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
-#include "backends/posix/posix-array.h"
 #include "backends/posix/posix-layout.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"

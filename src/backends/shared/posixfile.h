@@ -8,6 +8,9 @@
 /* The base. Its functions take sessions and files of a backend built on it, too. */
 extern const struct weir_backend weir_backend_posix;
 
+/* Its arrays: for itself. */
+extern const struct weir_array_ops posix_array_ops;
+
 /* An open file: first member of the file struct of a backend built on POSIX. */
 struct weir_posix_file {
     struct weir_file base;
