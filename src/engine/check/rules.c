@@ -126,8 +126,8 @@ static const char *is_missing(const struct weir_inputs *f, unsigned needs)
     return (needs & WEIR_NEEDS_STORED) && f->stores == 0 ? WEIR_NOT_STORED : NULL;
 }
 
-const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, size_t member, int sign,
-                                                  bool (*only)(const struct weir_inputs_phase *))
+const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, size_t member,
+                                                  int sign, bool (*only)(const struct weir_inputs_phase *))
 {
     const struct weir_inputs_phase *found = NULL;
     double most = NAN;

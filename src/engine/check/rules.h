@@ -77,8 +77,8 @@ const struct weir_rule *weir_rule_at(int i);
 
 /* The phase with the largest (sign 1) or least (-1) known value of a member, a double, by its
  * offset; of those that 'only' is true of (NULL: of all). NULL: not known of any. Local. */
-const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, size_t member, int sign,
-                                                  bool (*only)(const struct weir_inputs_phase *));
+const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, size_t member,
+                                                  int sign, bool (*only)(const struct weir_inputs_phase *));
 
 #define WEIR_MOST(f, name, only)                                                                   \
     weir_rule_extreme(f, offsetof(struct weir_inputs_phase, name), 1, only)

@@ -69,7 +69,6 @@ static void say_error(const struct watchdog *w, const char *words)
     struct weir_err err = WEIR_ERR_INIT;
 
     (void)w;
-
     weir_refuse(&err, WEIR_EIO, "%s" SUFFIX, words);
     weir_report_error(&log, &err);
 }

@@ -36,7 +36,7 @@ static const char *name_of(const struct weir_run *run, const struct weir_str *pa
 }
 
 void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
-                         struct weir_cache_seen *seen, const char **why)
+                           struct weir_cache_seen *seen, const char **why)
 {
     struct weir_cache_range range;
     struct weir_str path = { 0 };

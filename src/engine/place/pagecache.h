@@ -12,7 +12,7 @@ struct weir_stage;
  * once, on the node that uses it. *why: why it is not known (a constant), NULL: it is known, or there
  * are no such bytes. Local. */
 void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
-                         struct weir_cache_seen *seen, const char **why);
+                           struct weir_cache_seen *seen, const char **why);
 
 /* Do something with the path of the file that this rank touches in a stage, if there is one. Local. */
 void weir_pagecache_do(struct weir_run *run, const struct weir_stage *stage,

@@ -93,9 +93,9 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
 
 /* The files of a test that exist before it. */
 struct there {
-    uint64_t bytes;     /* that they occupy */
+    uint64_t bytes;   /* that they occupy */
     uint64_t foreign; /* files that this run did not make, */
-    uint64_t lost;      /* and bytes of them that it overwrites or removes */
+    uint64_t lost;    /* and bytes of them that it overwrites or removes */
 };
 
 static void count_target(const struct weir_plan *plan, const struct stat *st, bool ours,
