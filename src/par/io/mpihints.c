@@ -81,12 +81,6 @@ int weir_hint_check(const char *key, const char *value, struct weir_err *err)
                        (long long)r->min, (long long)r->max, r->what);
 }
 
-/* The source of a hint. */
-struct origin {
-    const char *path; /* of a hints file, NULL: the environment */
-    int line;         /* counted from 1 */
-};
-
 /* The hints that rank 0 has found: "key\0value\0" for each hint, in the order in which they apply.
  */
 struct harvest {
@@ -131,59 +125,31 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
     return WEIR_HINT_MPI;
 }
 
-/* The words for an origin, "the environment" or "line 3 of 'FILE'", appended to out. */
-static void add_origin(struct weir_str *out, const struct origin *from)
+/* from: the source of a hint in words, here and below. */
+static int refuse_long(const struct weir_hint *hint, const char *from, struct weir_err *err)
 {
-    if (from->path)
-        weir_str_addf(out, "line %d of '%s'", from->line, from->path);
-    else
-        weir_str_addf(out, "the environment");
-}
-
-static int fail_from(const struct origin *from, const char *hint, struct weir_err *err)
-{
-    struct weir_str words = { 0 };
-
-    add_origin(&words, from);
-    weir_err_within(err, "hint %s in %s", hint, weir_str_words(&words));
-    weir_str_free(&words);
-    return -1;
-}
-
-static int refuse_long(const struct weir_hint *hint, const struct origin *from,
-                       struct weir_err *err)
-{
-    char start[64];
-
-    snprintf(start, sizeof(start), "'%.55s...'", hint->key); /* is cut */
     weir_refuse(err, WEIR_EUSAGE, "a key may have %d bytes, a value %d", MPI_MAX_INFO_KEY - 1,
                 MPI_MAX_INFO_VAL - 1);
-    return fail_from(from, start, err);
+    return weir_err_within(err, "hint '%.55s...' in %s", hint->key, from); /* is cut */
 }
 
 /* Append key and value when a library may be given them. */
-static int keep(struct harvest *h, const struct weir_hint *hint, const struct origin *from,
+static int keep(struct harvest *h, const struct weir_hint *hint, const char *from,
                 struct weir_err *err)
 {
     char key[MPI_MAX_INFO_KEY] = "";
     char value[MPI_MAX_INFO_VAL] = "";
-    struct weir_str both = { 0 };
-    int rc;
 
     memcpy(key, hint->key, hint->key_len); /* both fit: weir_mpihints_parse has looked */
     memcpy(value, hint->value, hint->value_len);
-    rc = weir_hint_check(key, value, err);
-    if (rc < 0) {
-        weir_str_addf(&both, "'%s=%s'", key, value);
-        fail_from(from, weir_str_text(&both), err);
-        weir_str_free(&both);
-    }
+    if (weir_hint_check(key, value, err) < 0)
+        return weir_err_within(err, "hint '%s=%s' in %s", key, value, from);
     weir_str_add(&h->pairs, key, hint->key_len + 1);
     weir_str_add(&h->pairs, value, hint->value_len + 1);
-    return rc;
+    return 0;
 }
 
-static int take(struct harvest *h, const char *line, size_t len, const struct origin *from,
+static int take(struct harvest *h, const char *line, size_t len, const char *from,
                 struct weir_err *err)
 {
     struct weir_hint hint;
@@ -193,10 +159,8 @@ static int take(struct harvest *h, const char *line, size_t len, const struct or
         return 0;
     case WEIR_HINT_UNKNOWN:
         line = trim(line, &len);
-        if (h->n_left_out++ == 0) {
-            weir_str_addf(&h->left_out, "'%.*s' in ", (int)(len < 128 ? len : 128), line);
-            add_origin(&h->left_out, from);
-        }
+        if (h->n_left_out++ == 0)
+            weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line, from);
         return 0;
     case WEIR_HINT_TOO_LONG:
         return refuse_long(&hint, from, err);
@@ -208,10 +172,8 @@ static int take(struct harvest *h, const char *line, size_t len, const struct or
 
 static int take_environment(struct harvest *h, struct weir_err *err)
 {
-    const struct origin here = { .path = NULL };
-
     for (char **v = environ; v && *v; v++)
-        if (take(h, *v, strlen(*v), &here, err) < 0)
+        if (take(h, *v, strlen(*v), "the environment", err) < 0)
             return -1;
     return 0;
 }
@@ -238,20 +200,21 @@ static int read_file(const char *path, struct weir_str *text, struct weir_err *e
 
 static int take_file(struct harvest *h, const char *path, struct weir_err *err)
 {
-    struct weir_str text = { 0 };
-    struct origin from = { .path = path };
-    int rc = read_file(path, &text, err);
+    struct weir_str text = { 0 }, from = { 0 };
+    int rc = read_file(path, &text, err), number = 0;
 
     for (size_t at = 0, len; rc == 0 && at < text.len; at += len + 1) {
         const char *end = memchr(text.text + at, '\n', text.len - at);
 
         len = end ? (size_t)(end - text.text) - at : text.len - at;
-        from.line++;
-        rc = take(h, text.text + at, len, &from, err);
+        weir_str_clear(&from);
+        weir_str_addf(&from, "line %d of '%s'", ++number, path);
+        rc = take(h, text.text + at, len, weir_str_words(&from), err);
     }
     if (rc == 0 && text.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for hints file '%s'", path);
     weir_str_free(&text);
+    weir_str_free(&from);
     return rc;
 }
 
