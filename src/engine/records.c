@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 
-int weir_records_begin(struct weir_records *r, int kinds, struct weir_err *err)
+int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir_err *err)
 {
-    r->hist = calloc((size_t)kinds + 1, sizeof(*r->hist));
+    r->hist = calloc((size_t)(2 * kinds + calls + 2), sizeof(*r->hist));
     if (!r->hist)
         return weir_fail(err, WEIR_ESETUP, "memory for the latencies of %d operations", kinds);
     return 0;

@@ -41,19 +41,22 @@ struct weir_records {
     uint64_t limit;
     struct weir_intervals *intervals; /* where an operation is counted, too; NULL: nowhere */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
-    /* Of a phase: times of each kind of operation, where the program adds to them (transfer.h), and
-     * one to spare. summed: on rank 0 they are those of all ranks. */
+    /* Of a phase: times of each kind of operation, where the program adds to them (transfer.h), one to
+     * spare, and room to merge them. summed: on rank 0 they are those of all ranks, and it is known
+     * which rank worked for the shortest and which for the longest time. */
     struct weir_hist *hist;
     bool summed;
+    int64_t fastest, slowest;
     struct weir_record *rec;
     size_t n, cap;    /* that are there, that there is room for */
     size_t taken;     /* memory, in records */
     uint64_t dropped; /* operations for which there was no room */
 };
 
-/* Take memory for the times of so many kinds of operations. Local. Returns 0, or -1 and err
+/* Take memory for the times of so many kinds of operations, and room to merge them and those of so many calls.
+ * Local. Returns 0, or -1 and err
  * (WEIR_ESETUP). */
-int weir_records_begin(struct weir_records *r, int kinds, struct weir_err *err);
+int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir_err *err);
 
 /* Make room for 'steps' operations, r->limit at most, all pages touched; forget what was there.
  * Where r->wanted is false nothing is kept. Called by the engine before each phase. Local. Returns

@@ -11,24 +11,6 @@
 #define ASK_TAG 8
 #define ANSWER_TAG 9
 
-void weir_hist_sum(const struct weir_par *par, struct weir_hist *h)
-{
-    int64_t ends[2] = { h->n ? -(int64_t)h->min_ns : INT64_MIN, (int64_t)h->max_ns };
-    uint64_t sums[2] = { h->n, h->sum_ns };
-
-    weir_allmax_i64(par, ends, 2);
-    if (ends[0] == INT64_MIN) /* nobody has any */
-        return;
-    weir_sum_u64(par, sums, 2);
-    weir_sum_u64(par, h->bin, WEIR_HIST_BINS);
-    if (par->rank != 0)
-        return;
-    h->n = sums[0];
-    h->sum_ns = sums[1];
-    h->min_ns = h->n ? (uint64_t)-ends[0] : 0;
-    h->max_ns = (uint64_t)ends[1];
-}
-
 /* Answer all that ask for ours, until nobody asks any more (NBX, Hoefler 2010): a rank whose
  * request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from another
  * place than was asked for. */

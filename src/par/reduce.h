@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reduce.h - data of all ranks, brought to the rank that needs them: merged histograms, one number
- * from any other rank, the first few items of all, numbers of the ranks of a node */
+/* reduce.h - data of all ranks, brought to the rank that needs them: one number from any other rank,
+ * the first few items of all, numbers of the ranks of a node */
 #ifndef WEIR_PAR_REDUCE_H
 #define WEIR_PAR_REDUCE_H
 
-#include "base/hist.h"
 #include "par/comm.h"
-
-/* Sum every rank's histogram into rank 0's own; the others keep theirs. Collective over par->comm:
- * three reductions, one where all are empty. */
-void weir_hist_sum(const struct weir_par *par, struct weir_hist *h);
 
 /* The 'mine' of rank 'whom', for any choice of whom on each rank. One agreement, and one message for
  * each rank where all have the same distance, else a request and an answer. Constant memory.

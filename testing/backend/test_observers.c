@@ -8,13 +8,19 @@
 
 #include "backend/tap.h"
 
-static bool counts, is_slow, is_renewed;
+static bool counts, is_slow, is_renewed, is_merged;
 static int calls;
 
 int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     calls += counts;
     return PMPI_Allreduce(in, out, n, type, op, comm);
+}
+
+int MPI_Reduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+{
+    calls += counts;
+    return PMPI_Reduce(in, out, n, type, op, root, comm);
 }
 
 /* ---- a row that notes what is called ---- */
@@ -133,7 +139,8 @@ static uint64_t three(struct weir_run *run, void *state)
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    (void)run, (void)state, (void)i, (void)clock_ns, (void)err;
+    (void)state, (void)clock_ns, (void)err;
+    weir_hist_add(&run->records.hist[0], 1 + i + 3 * (uint64_t)run->par.rank);
     if (is_slow)
         weir_sleep_ns(WEIR_NS_PER_S / 10);
     return 0;
@@ -149,8 +156,14 @@ static int count_from_here(struct weir_run *run, void *state, struct weir_err *e
 static int count_to_here(struct weir_run *run, void *state, const struct weir_stage *stage,
                          struct weir_phase_rec *rec, struct weir_err *err)
 {
-    (void)state, (void)stage, (void)rec, (void)err;
+    const struct weir_hist *h = &run->records.hist[0];
+    const uint64_t n = 3 * (uint64_t)run->par.size; /* times of 1 to n ns, one each */
+    struct weir_session none = { .be = NULL };
+
+    (void)state, (void)stage, (void)err;
+    weir_observers_measured(run, &none, rec);
     counts = false;
+    is_merged = h->n == n && h->sum_ns == n * (n + 1) / 2 && h->min_ns == 1 && h->max_ns == n;
     is_renewed = run->clock.before.at_ns != run->clock.now.at_ns;
     return 0;
 }
@@ -180,7 +193,8 @@ static const struct weir_program toy = { .name = "toy",
 
 /* ---- claims ---- */
 
-static void run_toy(struct tap *t, struct weir_run *run, char *called, struct weir_err *err)
+static void run_toy(struct tap *t, struct weir_run *run, bool details, char *called,
+                    struct weir_err *err)
 {
     char word[] = "toy", quiet[] = "--rules=none", *argv[] = { word, quiet, NULL };
     struct weir_command command;
@@ -188,6 +202,7 @@ static void run_toy(struct tap *t, struct weir_run *run, char *called, struct we
     called[0] = '\0';
     calls = 0;
     weir_program_begin(run, t->rank);
+    run->report.details = details;
     weir_observers_hand_in(run, &recorder, called);
     if (tap_ok(t, weir_program_options(run, &command, &toy, 2, argv, err) == 0, err, "options"))
         tap_ok(t, weir_program_run(run, &command, MPI_COMM_WORLD, 2, argv, err) == WEIR_OK, err,
@@ -197,7 +212,7 @@ static void run_toy(struct tap *t, struct weir_run *run, char *called, struct we
 
 /* Estimates of the clocks that are older than 0.1 s are made again at the end of a phase: the largest
  * step of a clock and its rank are found, and the times are merged once more. */
-static void test_order(struct tap *t, bool slow)
+static void test_order(struct tap *t, bool slow, bool details)
 {
     static const char expected[] =
         "run_begin run_open test_begin test_start test_open repetition before start most add after "
@@ -209,15 +224,16 @@ static void test_order(struct tap *t, bool slow)
 
     is_slow = slow;
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    run_toy(t, &run, called, &err);
+    run_toy(t, &run, details, called, &err);
     if (strcmp(called, expected) != 0)
         weir_refuse(&err, WEIR_EBUG, "%s", called);
     tap_ok(t, strcmp(called, expected) == 0, &err, "hooks come in their order, with merged numbers");
-    expected_calls = size == 1 ? 0 : is_renewed ? 5 : 2;
+    expected_calls = size == 1 ? 0 : (is_renewed ? 5 : 2) + (details ? 2 : 0);
     if (calls != expected_calls)
         weir_refuse(&err, WEIR_EBUG, "%d calls, expected %d", calls, expected_calls);
     tap_ok(t, calls == expected_calls, &err,
-           "a phase ends with one maximum and one sum, and three more with new estimates of clocks");
+           "a phase ends with one maximum and one sum, and as many for details; three for new clocks");
+    tap_ok(t, is_merged || !details || t->rank > 0, NULL, "rank 0 has the latencies of all ranks");
     tap_ok(t, is_renewed || !slow || size == 1, NULL, "a slow phase has new estimates of clocks");
 }
 
@@ -227,8 +243,9 @@ int main(int argc, char **argv)
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &t.rank);
-    test_order(&t, false);
-    test_order(&t, true);
+    test_order(&t, false, false);
+    test_order(&t, true, false);
+    test_order(&t, false, true);
     MPI_Finalize();
     return t.failed ? 1 : 0;
 }

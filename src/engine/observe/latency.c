@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "par/reduce.h"
 
 #define US 1e3 /* ns in one */
 
@@ -32,21 +31,62 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
     };
 }
 
-/* A session that this rank takes no part in has the spare histogram, which is empty. */
-void weir_latency_sum(struct weir_run *run, struct weir_session *s)
+/* Histogram i of the phase: of the operations, then of the calls in a session. A session that this rank
+ * takes no part in has the spare one, which is empty. */
+static struct weir_hist *hist_of(const struct weir_run *run, const struct weir_session *s, int i)
 {
     int kinds = weir_operations_count(run->program);
-    struct weir_hist *spare = &run->records.hist[kinds];
+
+    if (i < kinds || !s->stats)
+        return &run->records.hist[i < kinds ? i : kinds];
+    return &s->stats->hist[i - kinds];
+}
+
+/* The extremes of n histograms over all ranks: INT64_MIN, or the least time as a negative number, and
+ * the longest; and after them a rank with the shortest and one with the longest work. */
+static void merge_ends(const struct weir_run *run, const struct weir_session *s,
+                       const struct weir_phase_rec *rec, int n, int64_t *ends)
+{
+    uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
+
+    ends[2 * n] = ns == rec->work_ns_min ? run->par.rank : -1;
+    ends[2 * n + 1] = ns == rec->work_ns_max ? run->par.rank : -1;
+    for (int i = 0; i < n; i++) {
+        const struct weir_hist *h = hist_of(run, s, i);
+
+        ends[2 * i] = h->n ? -(int64_t)h->min_ns : INT64_MIN;
+        ends[2 * i + 1] = (int64_t)h->max_ns;
+    }
+    weir_allmax_i64(&run->par, ends, 2 * n + 2);
+}
+
+/* Those that have times on any rank travel as one array; the sums of their extremes mean nothing. */
+void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec)
+{
+    const int kinds = weir_operations_count(run->program), n = kinds + WEIR_OPS;
+    struct weir_hist *spare = &run->records.hist[kinds], *room = spare + 1;
+    int64_t *ends = (int64_t *)(void *)&room[n];
+    int used = 0;
 
     if (run->records.summed)
         return;
     run->records.summed = true;
-    for (int op = 0; op < kinds; op++)
-        weir_hist_sum(&run->par, &run->records.hist[op]);
-    for (int op = 0; op < WEIR_OPS; op++) {
-        memset(spare, 0, sizeof(*spare));
-        weir_hist_sum(&run->par, s->stats ? &s->stats->hist[op] : spare);
-    }
+    memset(spare, 0, sizeof(*spare));
+    merge_ends(run, s, rec, n, ends);
+    run->records.fastest = ends[2 * n];
+    run->records.slowest = ends[2 * n + 1];
+    for (int i = 0; i < n; i++)
+        if (ends[2 * i] != INT64_MIN)
+            room[used++] = *hist_of(run, s, i);
+    weir_sum_u64(&run->par, (uint64_t *)(void *)room, (size_t)used * sizeof(*room) / sizeof(uint64_t));
+    for (int i = n - 1; i >= 0 && run->par.rank == 0; i--)
+        if (ends[2 * i] != INT64_MIN) {
+            struct weir_hist *h = hist_of(run, s, i);
+
+            *h = room[--used];
+            h->min_ns = (uint64_t)-ends[2 * i];
+            h->max_ns = (uint64_t)ends[2 * i + 1];
+        }
 }
 
 /* ---- for data readers ---- */
@@ -103,10 +143,11 @@ static void report_call(struct weir_run *run, int op, const char *call, const st
     weir_report_row(&run->report, &latency_table, &row);
 }
 
-void weir_latency_report(struct weir_run *run, struct weir_session *s, int op,
+void weir_latency_report(struct weir_run *run, struct weir_session *s,
+                         const struct weir_phase_rec *rec, int op,
                          const struct weir_call_names *names, struct weir_hist *sum)
 {
-    weir_latency_sum(run, s);
+    weir_latency_sum(run, s, rec);
     for (int c = 0; c < WEIR_CALLS && run->par.rank == 0; c++) {
         const struct weir_hist *h = c == 0 ? &run->records.hist[op] : &s->stats->hist[c - 1];
 

@@ -47,14 +47,16 @@ struct weir_call_names {
 };
 
 /* Make the times of the operations of the phase that has just run, and of the calls in a session,
- * those of all ranks on rank 0. Once a phase: a second call does nothing. Collective over
- * run->par. */
-void weir_latency_sum(struct weir_run *run, struct weir_session *s);
+ * those of all ranks on rank 0, and find the ranks with the shortest and the longest work
+ * (run->records): one maximum, one sum. Once a phase: a second call does nothing.
+ * Collective over run->par. */
+void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec);
 
 /* Rows "latency" for data readers: operation 'op' in the phase that has just run, and the calls in
  * a session; first they are summed. On rank 0 they are also added to sum (NULL: not kept):
  * WEIR_CALLS of them for each operation. Collective over run->par. */
-void weir_latency_report(struct weir_run *run, struct weir_session *s, int op,
+void weir_latency_report(struct weir_run *run, struct weir_session *s,
+                         const struct weir_phase_rec *rec, int op,
                          const struct weir_call_names *names, struct weir_hist *sum);
 
 /* The table of these sums for people, in microseconds. names: of each operation. Rank 0. */

@@ -74,21 +74,6 @@ static const struct weir_table phases = {
     .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL,
 };
 
-/* The extremes of the time between the first step and the last, and a rank that has each. */
-static void find_extremes(const struct weir_par *par, const struct weir_phase_rec *rec,
-                          struct weir_metrics *out)
-{
-    uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
-    int64_t who[2] = { ns == rec->work_ns_min ? par->rank : -1,
-                       ns == rec->work_ns_max ? par->rank : -1 };
-
-    weir_allmax_i64(par, who, 2);
-    out->fastest_ns = (double)rec->work_ns_min;
-    out->slowest_ns = (double)rec->work_ns_max;
-    out->fastest_rank = who[0];
-    out->slowest_rank = who[1];
-}
-
 static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to)
 {
     return weir_phase_span(rec, from, to) * WEIR_NS_PER_S;
@@ -126,22 +111,26 @@ static void gather(const struct weir_par *par, const struct weir_phase_rec *rec,
         .total_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED),
         .fill_ns = (double)rec->fill_ns_sum / par->size,
         .verify_ns = (double)rec->verify_ns_sum / par->size,
+        .fastest_ns = (double)rec->work_ns_min,
+        .slowest_ns = (double)rec->work_ns_max,
         .interrupted = rec->interrupted,
         .ended = name_end(rec, (uint64_t)par->size),
     };
     for (int i = 0; i < WEIR_ENDS; i++)
         out->by[i] = (int64_t)rec->ended[i];
-    find_extremes(par, rec, out);
     out->clock_error_ns = (double)rec->clock_error_ns;
 }
 
 /* The calls, and the operations of the program of all kinds that the phase had. */
-static void add_latencies(struct weir_run *run, struct weir_session *s, struct weir_metrics *out)
+static void add_latencies(struct weir_run *run, struct weir_session *s,
+                          const struct weir_phase_rec *rec, struct weir_metrics *out)
 {
     int n = weir_operations_count(run->program);
     struct weir_hist *all = &run->records.hist[n]; /* there is room for one more */
 
-    weir_latency_sum(run, s);
+    weir_latency_sum(run, s, rec);
+    out->fastest_rank = run->records.fastest;
+    out->slowest_rank = run->records.slowest;
     memset(all, 0, sizeof(*all));
     for (int op = 0; op < WEIR_OPS; op++)
         weir_latency_of(s->stats ? &s->stats->hist[op] : all, &out->op[op]);
@@ -161,7 +150,7 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
     if (!rec || !run->report.details)
         return;
     gather(&run->par, rec, run->test->id, &m);
-    add_latencies(run, s, &m);
+    add_latencies(run, s, rec, &m);
     m.cache_looked = rec->cache_looked;
     m.cache_resident = rec->cache_resident;
     m.cache_dirty = rec->cache_dirty;

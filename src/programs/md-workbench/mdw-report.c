@@ -351,7 +351,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     sum.stopped = stopped_at(t, rec, true);
     weir_allsum_u64(&run->par, sum.done, MDW_COUNTS);
     weir_allsum_u64(&run->par, sum.failed, MDW_COUNTS);
-    weir_latency_sum(run, &t->fs.session);
+    weir_latency_sum(run, &t->fs.session, rec);
     rc = gather_times(run, &sum, err);
     if (rc < 0)
         goto done;

@@ -134,7 +134,8 @@ static void report_latency(struct weir_run *run, struct mdtest_test *t,
     if (!run->report.details && !t->o->latency)
         return;
     weir_observers_measured(run, &t->fs.session, rec);
-    weir_latency_report(run, &t->fs.session, t->pass.op, &mdtest_calls[t->pass.op], t->results.sum);
+    weir_latency_report(run, &t->fs.session, rec, t->pass.op, &mdtest_calls[t->pass.op],
+                        t->results.sum);
 }
 
 /* ---- phases ---- */
