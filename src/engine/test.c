@@ -341,12 +341,12 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
     weir_run_options_log(t->plan.options, &run->log);
     if (take_ranks(run, t, err) < 0)
         return weir_run_refuse(run, err);
-    weir_report_mute(&run->report, t->plan.options->verbose < 0);
+    run->report.muted = t->plan.options->verbose < 0;
     if (run->par.comm != MPI_COMM_NULL) {
         end[1] = live_and_unwind(run, t, err) < 0;
         end[0] = judge(run, t, end[1] ? err->code : WEIR_OK);
     }
-    weir_report_mute(&run->report, false);
+    run->report.muted = false;
     if (t->plan.tasks < run->world.size) {
         weir_par_free(&run->par);
         weir_allmax_i64(&run->world, end, 2);

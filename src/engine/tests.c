@@ -108,7 +108,7 @@ static int open_sinks(struct weir_run *run, const char *list, const char *format
 
     run->report.details |= list || strcasecmp(format, "JSON") == 0;
     if (run->world.rank == 0)
-        rc = list ? weir_report_add_list(&run->report, list, &run->arena, err)
+        rc = list ? weir_report_add_list(&run->report, list, err)
                   : weir_report_add(&run->report, format, path, err);
     return weir_agree(&run->world, rc, err);
 }
@@ -119,15 +119,15 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
     const void *opt = s->test[s->n - 1].chosen;
     const struct weir_run_options *o = opt;
     const char *format = "text", *path = "-";
-    int64_t is_for_programs;
+    int64_t is_data;
 
     if (weir_words_of(s->program)->output)
         s->program->words->output(opt, &format, &path);
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
-    is_for_programs = weir_report_is_for_programs(&run->report);
-    weir_allmax_i64(&run->world, &is_for_programs, 1);
-    run->report.is_data = is_for_programs;
+    is_data = run->report.is_data;
+    weir_allmax_i64(&run->world, &is_data, 1);
+    run->report.is_data = is_data;
     return 0;
 }
 
@@ -147,10 +147,10 @@ static enum weir_code close_outputs(struct weir_run *run, enum weir_code code)
     struct weir_err *err = weir_run_second(run);
 
     code = weir_observers_run_end(run, code);
-    if (weir_report_end_rows(&run->report, err) < 0)
+    if (weir_report_end(&run->report, false, err) < 0)
         code = weir_code_worse(code, weir_run_refuse(run, err));
     report_status(run, code);
-    if (weir_report_end(&run->report, err) < 0)
+    if (weir_report_end(&run->report, true, err) < 0)
         code = weir_code_worse(code, weir_run_refuse(run, err));
     weir_bcast(&run->world, &code, sizeof(code), 0); /* it has the outputs */
     return code;
@@ -345,7 +345,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
 void weir_program_end(struct weir_run *run)
 {
     weir_report_place(&run->report);
-    weir_report_end(&run->report, NULL); /* the same, or what was there from the start */
+    weir_report_end(&run->report, true, NULL); /* the same, or what was there from the start */
     weir_observers_release(run);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);

@@ -183,7 +183,7 @@ static void keep_for_people(struct weir_run *run, const struct judged *v)
     const struct weir_run_options *o = run->test->plan.options;
     struct weir_checks *t = weir_checks_of(run);
 
-    if (o->verbose >= 0 && !weir_report_is_for_programs(&run->report))
+    if (o->verbose >= 0 && !run->report.is_data)
         write_line(run, v, &run->report.last.notes);
     if (o->findings)
         write_table(run, v, &t->tables);
@@ -242,7 +242,7 @@ void weir_verdict_for_rows(struct weir_run *run)
     struct weir_str ids = { 0 };
     struct judged v;
 
-    if (!weir_report_has_csv(&run->report))
+    if (!run->report.has_csv)
         return;
     judge(run, &v);
     for (int i = 0; i < v.found_n - v.notes; i++)

@@ -80,7 +80,7 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
     p->wanted = run->par.rank == 0 && !is_mode(run, 2);
     if (is_mode(run, 1))
         p->lines_ns = ALWAYS_NS;
-    else if (!weir_report_is_for_programs(&run->report))
+    else if (!run->report.is_data)
         p->lines_ns = AUTO_NS;
 }
 

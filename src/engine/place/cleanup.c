@@ -297,7 +297,7 @@ int weir_cleanup(struct weir_run *run, const char *program, const char *dir,
                              "removed %" PRIu64 " files and %" PRIu64 " directories in %s", t.files,
                              t.dirs, dir);
         note_foreign(&t, program);
-        if (weir_report_end(&run->report, rc < 0 ? NULL : err) < 0)
+        if (weir_report_end(&run->report, true, rc < 0 ? NULL : err) < 0)
             rc = -1;
     }
     return weir_agree(&run->world, rc, err);

@@ -98,6 +98,8 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     } else if (open_file(s, err) < 0) {
         return -1;
     }
+    r->is_data |= s->standard && !(ops->reader & WEIR_FOR_TEXT);
+    r->has_csv |= (ops->reader & (WEIR_FOR_CSV | WEIR_FOR_CSV_FULL)) != 0;
     r->n++;
     return 0;
 }
@@ -137,12 +139,11 @@ static int add_named(struct weir_report *r, char *word, struct weir_err *err)
     return ops ? add_sink(r, ops, colon + 1, err) : weir_err_within(err, "option --report");
 }
 
-int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
-                         struct weir_err *err)
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_err *err)
 {
     while (*list) {
         size_t len = strcspn(list, ",");
-        char *word = weir_arena_strndup(arena, list, len, err);
+        char *word = weir_arena_strndup(r->arena, list, len, err);
 
         if (!word || add_named(r, word, err) < 0)
             return -1;
@@ -202,13 +203,11 @@ static int end_sink(struct weir_sink *s, struct weir_err *err)
     return close_file(s, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
-static int end_sinks(struct weir_report *r, bool documents, struct weir_err *err)
+int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err)
 {
     int rc = 0;
 
-    for (int i = 0; i < r->n; i++) {
-        struct weir_sink *s = &r->sink[i];
-
+    for (struct weir_sink *s = r->sink; s < r->sink + r->n; s++) {
         if (s->ended || (s->ops->document && !documents))
             continue;
         if (r->lost && s->sys == 0)
@@ -216,19 +215,8 @@ static int end_sinks(struct weir_report *r, bool documents, struct weir_err *err
         if (end_sink(s, rc < 0 ? NULL : err) < 0)
             rc = -1; /* the first error wins */
     }
-    return rc;
-}
-
-int weir_report_end_rows(struct weir_report *r, struct weir_err *err)
-{
-    return end_sinks(r, false, err);
-}
-
-int weir_report_end(struct weir_report *r, struct weir_err *err)
-{
-    int rc = end_sinks(r, true, err);
-
-    r->n = 0;
+    if (documents)
+        r->n = 0;
     return rc;
 }
 

@@ -12,6 +12,8 @@
 #include "base/size.h"
 #include "base/str.h"
 
+#define EACH(s, r) for (struct weir_sink *s = (r)->sink; s < (r)->sink + (r)->n; s++)
+
 /* Said before there were sinks. */
 struct weir_message {
     const char *kind, *text;
@@ -49,19 +51,14 @@ static void begin(struct weir_report *r)
     if (r->begun)
         return;
     r->begun = true;
-    for (int i = 0; i < r->n; i++)
-        emit_early(r, &r->sink[i], r->early);
+    EACH(s, r)
+        emit_early(r, s, r->early);
 }
 
 /* Does this sink take part in what is told now? */
 static bool listens(const struct weir_report *r, const struct weir_sink *s)
 {
     return !s->ended && (!r->muted || !(s->ops->reader & WEIR_FOR_TEXT));
-}
-
-void weir_report_mute(struct weir_report *r, bool muted)
-{
-    r->muted = muted;
 }
 
 static struct weir_message *keep_message(struct weir_report *r, const char *kind, const char *text)
@@ -81,13 +78,13 @@ lost: /* documents lack it */
 }
 
 /* Does a result on standard output have the messages? The CSV of old readers has no column for them. */
-static bool keeps_messages(const struct weir_report *r)
+static bool keeps_messages(struct weir_report *r)
 {
-    for (int i = 0; i < r->n && !r->failed; i++)
-        if (r->sink[i].standard && !r->sink[i].ended && r->sink[i].ops->message &&
-            (r->sink[i].ops->document || r->verdict.name))
-            return true;
-    return false;
+    bool kept = false;
+
+    EACH(s, r)
+        kept |= s->standard && !s->ended && s->ops->message && (s->ops->document || r->verdict.name);
+    return kept && !r->failed;
 }
 
 /* The oldest one first. */
@@ -116,9 +113,9 @@ static void fail(struct weir_report *r)
 {
     r->failed = true;
     weir_report_place(r);
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->fail && !r->sink[i].ended)
-            r->sink[i].ops->fail(&r->sink[i]);
+    EACH(s, r)
+        if (s->ops->fail && !s->ended)
+            s->ops->fail(s);
     weir_report_flush(r);
 }
 
@@ -140,9 +137,9 @@ bool weir_report_message(struct weir_report *r, const char *kind, const char *te
         fail(r);
     else if (!r->begun)
         return take_early(r, kind, text);
-    for (int i = 0; i < r->n && !is_error; i++)
-        if (r->sink[i].ops->message && !r->sink[i].ended)
-            emit_message(r, &r->sink[i], kind, text);
+    EACH(s, r)
+        if (s->ops->message && !s->ended && !is_error)
+            emit_message(r, s, kind, text);
     return keeps_messages(r);
 }
 
@@ -150,17 +147,17 @@ void weir_report_enter(struct weir_report *r, const char *key, bool list)
 {
     begin(r);
     r->depth++;
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->enter)
-            r->sink[i].ops->enter(&r->sink[i], key, list);
+    EACH(s, r)
+        if (s->ops->enter)
+            s->ops->enter(s, key, list);
 }
 
 void weir_report_leave(struct weir_report *r)
 {
     r->depth--;
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->leave)
-            r->sink[i].ops->leave(&r->sink[i]);
+    EACH(s, r)
+        if (s->ops->leave)
+            s->ops->leave(s);
 }
 
 void weir_report_leave_all(struct weir_report *r)
@@ -183,9 +180,9 @@ static void emit_fact(struct weir_report *r, const struct weir_fact *f)
     begin(r);
     if (f->type == WEIR_FACT_STR)
         hidden.str = weir_report_shown(r, f->key, f->str, &room);
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->fact && listens(r, &r->sink[i]))
-            r->sink[i].ops->fact(&r->sink[i], hides_names(r, &r->sink[i]) ? &hidden : f);
+    EACH(s, r)
+        if (s->ops->fact && listens(r, s))
+            s->ops->fact(s, hides_names(r, s) ? &hidden : f);
     weir_str_free(&room);
 }
 
@@ -229,10 +226,9 @@ void weir_report_number(struct weir_report *r, unsigned readers, const char *key
 void weir_report_head(struct weir_report *r, const struct weir_table *t)
 {
     begin(r);
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->head && (t->readers & r->sink[i].ops->reader) &&
-            listens(r, &r->sink[i]))
-            r->sink[i].ops->head(&r->sink[i], t);
+    EACH(s, r)
+        if (s->ops->head && (t->readers & s->ops->reader) && listens(r, s))
+            s->ops->head(s, t);
 }
 
 static size_t count_texts(const struct weir_col *c)
@@ -281,28 +277,10 @@ void weir_report_verdict(struct weir_report *r, const char *name, const char *fi
     r->lost |= snprintf(v->room, sizeof(v->room), "%s", findings) >= (int)sizeof(v->room);
 }
 
-bool weir_report_has_csv(const struct weir_report *r)
-{
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->reader & (WEIR_FOR_CSV | WEIR_FOR_CSV_FULL))
-            return true;
-    return false;
-}
-
-bool weir_report_is_for_programs(const struct weir_report *r)
-{
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].standard && !(r->sink[i].ops->reader & WEIR_FOR_TEXT))
-            return true;
-    return false;
-}
-
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record)
 {
     begin(r);
-    for (int i = 0; i < r->n; i++) {
-        struct weir_sink *s = &r->sink[i];
-
+    EACH(s, r) {
         if (!s->ops->row || !(t->readers & s->ops->reader) || !listens(r, s))
             continue;
         if (hides_names(r, s))
@@ -321,9 +299,9 @@ static void emit_line(struct weir_report *r, unsigned readers, const char *fmt, 
     if (r->n == 0)
         return;
     weir_str_vaddf(&text, fmt, ap);
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->line && (readers & r->sink[i].ops->reader) && listens(r, &r->sink[i]))
-            r->sink[i].ops->line(&r->sink[i], weir_str_text(&text));
+    EACH(s, r)
+        if (s->ops->line && (readers & s->ops->reader) && listens(r, s))
+            s->ops->line(s, weir_str_text(&text));
     weir_report_free(r, &text);
 }
 
@@ -354,9 +332,9 @@ void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     va_start(ap, fmt);
     weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
-    for (int i = 0; i < r->n; i++)
-        if (r->sink[i].ops->piece && listens(r, &r->sink[i]))
-            r->sink[i].ops->piece(&r->sink[i], weir_str_text(&text));
+    EACH(s, r)
+        if (s->ops->piece && listens(r, s))
+            s->ops->piece(s, weir_str_text(&text));
     weir_report_free(r, &text);
     weir_report_flush(r);
 }
@@ -369,10 +347,7 @@ void weir_report_free(struct weir_report *r, struct weir_str *text)
 
 void weir_report_flush(struct weir_report *r)
 {
-    for (int i = 0; i < r->n; i++) {
-        struct weir_sink *s = &r->sink[i];
-
+    EACH(s, r)
         if (s->out && !s->ended && fflush(s->out) != 0 && s->sys == 0)
             s->sys = errno; /* comes back from the end */
-    }
 }

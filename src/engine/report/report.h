@@ -129,21 +129,23 @@ struct weir_last {
 struct weir_report {
     struct weir_sink sink[WEIR_SINKS];
     int n;
-    bool muted;                 /* see weir_report_mute */
+    bool muted;                 /* lines, facts and tables are left out of the text for people */
     bool begun;                 /* something was reported: no sink can be added any more */
     bool lost;                  /* memory ran out for something: no output ends well */
     bool placed;                /* it is known where messages go */
     bool failed;                /* an error was told */
     int depth;                  /* objects and lists that are open */
     const struct weir_log *log; /* for messages that no result has */
-    struct weir_arena *arena;   /* for early; NULL: nothing is kept */
+    struct weir_arena *arena;   /* for early and paths; NULL: nothing is kept */
     struct weir_message *early; /* messages from before that, the last one first */
     weir_hide_fn *hide; /* NULL: names are shown */
     const void *names;  /* for it */
     struct weir_missing missing; /* of the run */
     struct weir_verdict verdict;
-    /* The same on all ranks: are the details of each phase read, does standard output get JSON or CSV,
-     * and the command line as the results show it. */
+    bool has_csv;               /* an output is CSV */
+    /* The same on all ranks: are the details of each phase read; does standard output get JSON or CSV, so
+     * that what people are to know of the run is there and not on standard error (batch systems write
+     * both into one file, which has to parse); and the command line as the results show it. */
     bool details, is_data;
     struct weir_command_line line;
     struct weir_last last;
@@ -162,9 +164,8 @@ int weir_report_add(struct weir_report *r, const char *format, const char *path,
 int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err);
 
 /* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, csv (the
- * full table). arena keeps the paths. Local. -1 and err. */
-int weir_report_add_list(struct weir_report *r, const char *list, struct weir_arena *arena,
-                         struct weir_err *err);
+ * full table). Local. -1 and err. */
+int weir_report_add_list(struct weir_report *r, const char *list, struct weir_err *err);
 
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
 void weir_report_enter(struct weir_report *r, const char *key, bool list);
@@ -196,11 +197,6 @@ void weir_report_verdict(struct weir_report *r, const char *name, const char *fi
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
                               struct weir_str *room);
 
-/* Is any output CSV? Does standard output get JSON or CSV? Then what people are to know of the run is
- * there and not on standard error: batch systems write both into one file, which has to parse. Local. */
-bool weir_report_has_csv(const struct weir_report *r);
-bool weir_report_is_for_programs(const struct weir_report *r);
-
 /* Text only: a line (newline added). Local. */
 void weir_report_line(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -227,20 +223,14 @@ void weir_report_place(struct weir_report *r);
  * something, and their end is an error. Local. */
 void weir_report_free(struct weir_report *r, struct weir_str *text);
 
-/* Leave lines, facts and tables out of the text for people, or no longer. Local. */
-void weir_report_mute(struct weir_report *r, bool muted);
-
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);
 
-/* Close the outputs that are no documents, and check whether all of it reached its file. What is
- * reported from now on reaches the documents only: they can say how these ended. Local. -1 and err
- * (WEIR_ESETUP). */
-int weir_report_end_rows(struct weir_report *r, struct weir_err *err);
-
-/* Write what is left and close. Local. -1 and err (WEIR_ESETUP) when not all of it reached its
- * file, or memory ran out for a part of it. */
-int weir_report_end(struct weir_report *r, struct weir_err *err);
+/* Write what is left, close the outputs, and check whether all of it reached its file. Without 'documents'
+ * they stay open, and what is reported from now on reaches them only: they can say how the others ended.
+ * Local. -1 and err (WEIR_ESETUP) when not all of it reached its file, or memory ran out for a part of
+ * it. */
+int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err);
 
 /* Write the documents that are files with what is known until now, this status and these words,
  * because the process ends here; a document that cannot be written leaves nothing. In another
