@@ -60,7 +60,7 @@ static void merge_ends(const struct weir_run *run, const struct weir_session *s,
     weir_allmax_i64(&run->par, ends, 2 * n + 2);
 }
 
-/* Those that have times on any rank travel as one array; the sums of their extremes mean nothing. */
+/* Histograms with times on any rank travel as one array. The sums of their extremes mean nothing. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec)
 {
     const int kinds = weir_operations_count(run->program), n = kinds + WEIR_OPS;

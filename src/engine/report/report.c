@@ -14,7 +14,7 @@
 
 #define EACH(s, r) for (struct weir_sink *s = (r)->sink; s < (r)->sink + (r)->n; s++)
 
-/* Said before there were sinks. */
+/* A message from before there were sinks. */
 struct weir_message {
     const char *kind, *text;
     struct weir_message *before;
