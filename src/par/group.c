@@ -115,3 +115,44 @@ void weir_patches_scatter(const struct weir_patches *p, const void *all, void *m
         MPI_Scatterv(all, p->count, p->begin, p->unit, mine, p->mine, p->unit, 0, p->par->comm),
         "MPI_Scatterv");
 }
+
+/* ---- the circle ---- */
+
+static MPI_Comm ranks_of(const struct weir_par *par, int color, int key)
+{
+    MPI_Comm part;
+
+    weir_mpi_must(par, MPI_Comm_split(par->comm, color, key, &part), "MPI_Comm_split");
+    return part;
+}
+
+int weir_circle_most(const struct weir_par *par)
+{
+    MPI_Comm kernel = ranks_of(par, par->cache.node, par->rank);
+    int64_t most;
+    int mine;
+
+    weir_mpi_must(par, MPI_Comm_size(kernel, &mine), "MPI_Comm_size");
+    weir_mpi_must(par, MPI_Comm_free(&kernel), "MPI_Comm_free");
+    most = mine;
+    weir_allmax_i64(par, &most, 1);
+    return (int)most;
+}
+
+void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank)
+{
+    MPI_Comm circle = ranks_of(par, 0, par->cache.node); /* then by rank */
+    int at;
+
+    weir_mpi_must(par, MPI_Comm_rank(circle, &at), "MPI_Comm_rank");
+    for (int k = 0; k < n; k++) {
+        int away = (int)((k + 1LL) * step % par->size);
+
+        weir_mpi_must(par,
+                      MPI_Sendrecv(&par->rank, 1, MPI_INT, (at - away + par->size) % par->size, 0,
+                                   &rank[k], 1, MPI_INT, (at + away) % par->size, 0, circle,
+                                   MPI_STATUS_IGNORE),
+                      "MPI_Sendrecv");
+    }
+    weir_mpi_must(par, MPI_Comm_free(&circle), "MPI_Comm_free");
+}

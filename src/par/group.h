@@ -47,4 +47,11 @@ void weir_patches_free(struct weir_patches *p);
 void weir_patches_gather(const struct weir_patches *p, const void *mine, void *all);
 void weir_patches_scatter(const struct weir_patches *p, const void *all, void *mine);
 
+/* The ranks stand in a circle, those of a kernel side by side. weir_circle_most: how many the fullest
+ * kernel has; more than par->cache.per_node_max where the user gives too few nodes. weir_circle_ranks:
+ * rank[k], of n, becomes the rank that stands (k + 1) * step places further on than this one.
+ * Collective over par->comm. */
+int weir_circle_most(const struct weir_par *par);
+void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank);
+
 #endif

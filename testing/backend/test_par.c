@@ -4,6 +4,7 @@
 #include "par/agree.h"
 #include "par/clock.h"
 #include "par/comm.h"
+#include "par/group.h"
 #include "par/reduce.h"
 
 #include <dlfcn.h>
@@ -249,6 +250,21 @@ static bool judge_same_node(const struct machine *m, const struct weir_par *par)
     return true;
 }
 
+/* The circle of machine k: each rank finds who stands one and two steps further on. */
+static bool judge_circle(const struct machine *k, const struct weir_par *par)
+{
+    int circle[64], found[2], n = 0, most = weir_circle_most(par), at = 0;
+
+    for (int node = 0; node < par->size; node++)
+        for (int r = 0; r < par->size; r++)
+            if (number_of(k, r, par->size) == node)
+                circle[n++] = r;
+    while (circle[at] != par->rank)
+        at++;
+    weir_circle_ranks(par, most, 2, found);
+    return most == par->cache.per_node_max && found[0] == circle[(at + most) % n] && found[1] == circle[(at + 2 * most) % n];
+}
+
 #define MACHINES (sizeof(machines) / sizeof(machines[0]))
 
 /* MPI reports each machine, on kernels that are each of them. */
@@ -267,6 +283,8 @@ static void test_nodes(struct tap *t)
                machine->name, kernels->name);
         tap_ok(t, judge_same_node(kernels, &par), NULL,
                "counts the ranks that meet their own kernel, MPI %s, kernels %s", machine->name, kernels->name);
+        tap_ok(t, judge_circle(kernels, &par), NULL, "the ranks of a kernel stand side by side, MPI %s, kernels %s",
+               machine->name, kernels->name);
         weir_par_free(&par);
     }
     machine = kernels = NULL;

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/shape/shift.h"
 #include "par/agree.h"
+#include "par/group.h"
 
 /* On one node a shift by nodes comes back to the rank itself and would read its own cache: there
  * it counts tasks. */
@@ -26,50 +27,11 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
  *
  * The tasks stand in a circle, those of a node side by side. Two tasks that are at least m places
  * apart in both directions, m being the most tasks of a node, are on different nodes. In round k
- * everybody reads what the task (k + 1) * m places further on wrote: the data of a task are then
+ * everybody reads the data of the task (k + 1) * m places further on: the data of a task are then
  * touched by tasks that are m or more places apart from each other. */
 
-struct place {
-    int node, task;
-};
-
-static int compare(const void *a, const void *b)
+int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err)
 {
-    const struct place *x = a, *y = b;
-
-    return x->node != y->node ? (x->node > y->node) - (x->node < y->node)
-                              : (x->task > y->task) - (x->task < y->task);
-}
-
-/* The circle; *most: tasks of the fullest node. free() it. NULL and err. */
-static struct place *stand(const int *node, int tasks, int *most, struct weir_err *err)
-{
-    struct place *p = malloc((size_t)tasks * sizeof(*p));
-    int same = 0;
-
-    if (!p) {
-        weir_fail(err, WEIR_ESETUP, "allocate the places of %d tasks", tasks);
-        return NULL;
-    }
-    for (int i = 0; i < tasks; i++)
-        p[i] = (struct place) { node[i], i };
-    qsort(p, (size_t)tasks, sizeof(*p), compare);
-    *most = 0;
-    for (int i = 0; i < tasks; i++) {
-        same = i > 0 && p[i].node == p[i - 1].node ? same + 1 : 1;
-        *most = same > *most ? same : *most;
-    }
-    return p;
-}
-
-int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err *err)
-{
-    int most;
-    struct place *p = stand(node, tasks, &most, err);
-
-    if (!p)
-        return -1;
-    free(p);
     if (most == tasks)
         return weir_refuse(err, WEIR_EUSAGE,
                            "all tasks are on one node; at least two nodes are needed");
@@ -83,20 +45,6 @@ int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err
                            "some of them twice",
                            rounds, most, tasks);
     return 0;
-}
-
-int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct weir_err *err)
-{
-    int most, at = 0, owner;
-    struct place *p = stand(node, tasks, &most, err);
-
-    if (!p)
-        return -1;
-    while (p[at].task != rank)
-        at++;
-    owner = p[(at + (round + 1LL) * most) % tasks].task;
-    free(p);
-    return owner;
 }
 
 /* ---- -Z and -Z -Z ---- */
@@ -179,31 +127,23 @@ bool ior_reads_elsewhere(const struct ior_options *o)
     return strcmp(o->read_back, "elsewhere") == 0 && rounds_of_repetition(o) > 0;
 }
 
-static int check_map(const struct ior_test *t, const struct weir_par *par, struct weir_err *err)
-{
-    int rounds = rounds_of_repetition(t->o);
-
-    if (!is_new_each_time(t->o))
-        rounds *= t->o->run.repetitions;
-    if (weir_elsewhere_check(t->node_of, par->size, rounds, err) == 0)
-        return 0;
-    return weir_err_within(err, "option --read-back=elsewhere");
-}
-
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    size_t len = sizeof(*t->node_of) * (size_t)run->par.size;
-    int rc = 0;
+    int rounds = rounds_of_repetition(t->o) * (is_new_each_time(t->o) ? 1 : t->o->run.repetitions);
+    int most, rc;
 
     if (!ior_reads_elsewhere(t->o))
         return 0;
-    if (!(t->node_of = malloc(len)))
-        rc = weir_fail(err, WEIR_ESETUP, "allocate the nodes of %d tasks", run->par.size);
+    most = weir_circle_most(&run->par);
+    rc = weir_elsewhere_check(most, run->par.size, rounds, err);
+    if (rc < 0)
+        weir_err_within(err, "option --read-back=elsewhere");
+    else if (!(t->owner_of = malloc((size_t)rounds * sizeof(*t->owner_of))))
+        rc = weir_fail(err, WEIR_ESETUP, "allocate the owners of %d rounds", rounds);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
-    weir_gather(&run->par, &run->par.cache.node, sizeof(run->par.cache.node), t->node_of);
-    weir_bcast(&run->par, t->node_of, len, 0);
-    return weir_agree(&run->par, check_map(t, &run->par, err), err);
+    weir_circle_ranks(&run->par, most, rounds, t->owner_of);
+    return 0;
 }
 
 /* ---- all ways ---- */
@@ -214,9 +154,8 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
     const struct ior_options *o = t->o;
     unsigned seed = ior_shift_seed(o->seed, repetition);
 
-    if (t->node_of)
-        return weir_elsewhere_owner(t->node_of, par->size, par->rank,
-                                    round_of(o, check_write, repetition), err);
+    if (t->owner_of)
+        return t->owner_of[round_of(o, check_write, repetition)];
     if (o->reorder_constant)
         return weir_shift_fixed(par->rank, par->size, ior_shift(o, par, check_write));
     if (check_write || o->reorder_random == 0)

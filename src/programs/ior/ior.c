@@ -139,7 +139,7 @@ static void end(void *state)
     weir_str_free(&t->use.path);
     weir_str_free(&t->use.facts);
     weir_str_free(&t->use.in_effect);
-    free(t->node_of);
+    free(t->owner_of);
     free(t->memory.taken);
 }
 
@@ -213,7 +213,7 @@ static void look_at_owners(struct weir_run *run, const struct ior_test *t, struc
 
     f->own_node = o->write ? own : NAN;
     /* of n draws out of n with repetition */
-    f->unread = o->reorder_random == 1 && !t->node_of ? pow(1 - 1 / tasks, tasks) : 0;
+    f->unread = o->reorder_random == 1 && !t->owner_of ? pow(1 - 1 / tasks, tasks) : 0;
 }
 
 /* -z -z: as many draws as there are blocks. */

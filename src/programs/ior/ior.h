@@ -134,7 +134,7 @@ struct ior_test {
     struct ior_use use;
     struct ior_damages damage;
     struct ior_results results;
-    int *node_of;     /* with --read-back=elsewhere: of each task, else NULL */
+    int *owner_of;    /* with --read-back=elsewhere: in each round of reading, else NULL */
 };
 
 extern const struct weir_program weir_ior;
@@ -161,8 +161,8 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
               int repetition, struct weir_err *err);
 /* Does a task read what another one wrote? */
 bool ior_reads_of_others(const struct ior_options *o);
-/* Was --read-back=elsewhere asked for, and is anything read? Then find_elsewhere learns where all
- * tasks are. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
+/* Was --read-back=elsewhere asked for, and is anything read? Then find_elsewhere learns the owner
+ * of each round. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
 bool ior_reads_elsewhere(const struct ior_options *o);
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
@@ -180,17 +180,10 @@ int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
 unsigned ior_shift_seed(int x, int rep);
 
 /* ior-owner.c: is there an order for 'rounds' times of reading in which no node sees the same data
- * twice? node[r] is the node of task r, any number. A node with m of n tasks touches m tasks' data
- * when it writes and in each round, never the same: (rounds + 1) * m must not be more than n, and
- * that is enough. tasks >= 1, rounds >= 1. Memory grows with tasks. Local. 0, or -1 and err: the
- * reason (WEIR_EUSAGE), no memory (WEIR_ESETUP). */
-int weir_elsewhere_check(const int *node, int tasks, int rounds, struct weir_err *err);
-
-/* The task whose data 'rank' reads in a round (0 to rounds - 1) of an order that was checked: a
- * permutation of the tasks in each round, so every byte is read exactly once and each task reads
- * as much as it wrote; no task reads what its node wrote or read in an earlier round. O(tasks log
- * tasks) time. Local. -1 and err (WEIR_ESETUP). */
-int weir_elsewhere_owner(const int *node, int tasks, int rank, int round, struct weir_err *err);
+ * twice? A node with m of n tasks touches m tasks' data when it writes and in each round, never the
+ * same: (rounds + 1) * m must not be more than n, and that is enough. 'most' is the largest m.
+ * Local. 0, or -1 and err (WEIR_EUSAGE): the reason. */
+int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err);
 
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
