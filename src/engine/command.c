@@ -3,17 +3,14 @@
 #include "config.h"
 #include "engine/command.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "backends/plugin.h"
 #include "backends/registry.h"
-#include "base/options/help.h"
 #include "base/options/option.h"
 #include "base/text/script.h"
-#include "engine/check/rules.h"
 #include "engine/observer.h"
 #include "engine/options.h"
 #include "par/agree.h"
@@ -31,16 +28,6 @@ static const struct weir_opt common_opts[] = {
             "Print every option row for other programs and end", .choices = dumps,
             .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN, OPT_IN(OUTPUT)),
     OPT_END
-};
-
-static const struct weir_example common_examples[] = {
-    { WEIR_TOPIC_OUTPUT, "--report=text:-,json:r.json", "the results as JSON, too" },
-    { WEIR_TOPIC_OUTPUT, "--timeline=ops.npy", "every operation in a file, for weir-plot" },
-    { WEIR_TOPIC_OUTPUT, "--interval=1", "the rate in each second" },
-    { WEIR_TOPIC_TRUST, "--findings", "what the number is worth" },
-    { WEIR_TOPIC_FILES, "--no-space-check", "also where the file system seems to be too full" },
-    { WEIR_TOPIC_TIME, "--until=5 --until-max=100", "repeat until the rates are known to 5 %" },
-    { .args = NULL }
 };
 
 static int add_table(struct weir_command *c, const char *prefix, const char *title,
@@ -94,102 +81,6 @@ int weir_command_init(struct weir_command *c, const struct weir_program *p, stru
         weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0)
         return -1;
     return weir_opts_defaults(&c->opts, err);
-}
-
-static int dump_rows(struct weir_command *c, const struct weir_help *help, struct weir_str *out,
-                     struct weir_err *err)
-{
-    if (strcasecmp(c->common.dump, "words") == 0)
-        weir_optdump_words(&c->opts, out);
-    else if (strcasecmp(c->common.dump, "man") == 0)
-        weir_optdump_man(&c->opts, help, out);
-    else
-        weir_optdump_json(&c->opts, out);
-    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of options") : 0;
-}
-
-static struct weir_opt_word plain_word(const char *text)
-{
-    return (struct weir_opt_word){ text, "", "" };
-}
-
-/* The i-th backend, or 'last' after all of them. */
-static struct weir_opt_word backend_word(int i, const char *last)
-{
-    for (const struct weir_backend *const *be = weir_backends(); *be; be++)
-        if (i-- == 0)
-            return plain_word((*be)->name);
-    return plain_word(i == 0 ? last : NULL);
-}
-
-/* Values that no table of options knows: names of backends and of rules, and what there is help for. */
-static struct weir_opt_word more_values(const struct weir_opt *row, int i)
-{
-    const char *name = row->type == WEIR_OPT_STR && row->name ? row->name : "";
-    const bool is_help = row->letter == 'h' && strcmp(name, "help") == 0;
-    int topics = 0;
-
-    if (strcmp(name, "limit") == 0 && i < WEIR_RULES)
-        return (struct weir_opt_word){ weir_rule_at(i)->id, ":", weir_rule_at(i)->what };
-    if (strcmp(name, "api") == 0)
-        return backend_word(i, NULL);
-    while (is_help && weir_topic_names[topics])
-        topics++;
-    if (i < topics)
-        return plain_word(weir_topic_names[i]);
-    return is_help ? backend_word(i - topics, "all") : plain_word(NULL);
-}
-
-void weir_command_complete(const struct weir_command *c, const char *before, const char *typed)
-{
-    struct weir_str out = { 0 };
-
-    weir_opt_complete(&c->opts, before, typed, more_values, &out);
-    (void)fputs(weir_str_text(&out), stdout);
-    weir_str_free(&out);
-}
-
-/* The options of a topic, and what observers have to say of it. */
-static int add_help(struct weir_command *c, const struct weir_help *help, struct weir_str *out,
-                    struct weir_err *err)
-{
-    if (weir_opthelp(&c->opts, help, c->common.help, out, err) < 0)
-        return -1;
-    for (int i = 0; weir_topic_names[i]; i++)
-        if (strcasecmp(c->common.help, weir_topic_names[i]) == 0)
-            weir_observers_help((enum weir_topic)(i + 1), out);
-    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the help text") : 0;
-}
-
-bool weir_command_answer(struct weir_command *c, int *status)
-{
-    const struct weir_help help = { .program = c->program->name,
-                                    .brief = c->program->brief,
-                                    .usage = c->line->usage,
-                                    .examples = c->program->examples,
-                                    .tasks = c->program->example_tasks,
-                                    .common = common_examples };
-    struct weir_err err = WEIR_ERR_INIT;
-    struct weir_str out = { 0 };
-    int rc = 0;
-
-    if (c->common.help)
-        rc = add_help(c, &help, &out, &err);
-    else if (c->common.version && c->line->version)
-        c->line->version(&out);
-    else if (c->common.version)
-        weir_str_addf(&out, "%s (weir) %s\n", c->program->name, PACKAGE_VERSION);
-    else if (c->common.dump)
-        rc = dump_rows(c, &help, &out, &err);
-    else
-        return false;
-    if (rc == 0 && (fputs(weir_str_text(&out), stdout) == EOF || fflush(stdout) == EOF))
-        rc = weir_fail(&err, WEIR_ESETUP, "write to standard output");
-    if (rc < 0)
-        fprintf(stderr, "ERROR: %s\n", err.text);
-    weir_str_free(&out);
-    *status = rc < 0 ? (int)err.code : 0;
-    return true;
 }
 
 static void *copy_values(struct weir_command *c, const struct weir_optset *set,

@@ -36,7 +36,7 @@ int weir_command_init(struct weir_command *c, const struct weir_program *p, stru
 int weir_command_blame_backend(const struct weir_command *c, int argc, char *const *argv,
                                struct weir_err *err);
 
-/* Print on stdout the completions that a shell asks for with "--complete WORD-BEFORE WORD" as the
+/* answer.c: print on stdout the completions that a shell asks for with "--complete WORD-BEFORE WORD" as the
  * only words of a command line (base/options/help.h). Local. */
 void weir_command_complete(const struct weir_command *c, const char *before, const char *typed);
 
@@ -50,19 +50,37 @@ bool weir_command_answer(struct weir_command *c, int *status);
 int weir_command_settings(struct weir_command *c, const struct weir_par *par,
                           const struct weir_log *log, struct weir_err *err);
 
-/* The tests: one from the command line, or those of the script, and of one that nobody has named a
- * note. Rank 0 reads the script for all.
- * Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
+/* The tests: one from the command line, or those of the script; a script that nobody has named is noted.
+ * Rank 0 reads it for all. Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
 
 /* Refuse tests whose options observers find wrong, and tests in which two files would be one
- * (engine/files.h). Rank 0 looks at the file system
- * for all. Collective over par->comm. Returns 0, or -1 and the same err on all ranks
- * (WEIR_EUSAGE). */
+ * (engine/files.h). Rank 0 looks at the file system for all. Collective over par->comm. Returns 0, or
+ * -1 and the same err on all ranks (WEIR_EUSAGE). */
 int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
                              struct weir_err *err);
 
 /* Say which options of backends have no effect because no test uses that backend. Local. */
 void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log);
+
+/* ---- tests.c: the life of a run, from the words of a command line to the exit status ---- */
+
+/* Begin a zeroed run: messages go to standard error, and from rank 0 to the readers of the results
+ * too. 'rank' is what is known of it now. Local. */
+void weir_program_begin(struct weir_run *run, int rank);
+
+/* Tables, defaults and the words of the command line into *c, which belongs to the run. Local. -1
+ * and err (WEIR_EUSAGE). */
+int weir_program_options(struct weir_run *run, struct weir_command *c, const struct weir_program *p,
+                         int argc, char *const *argv, struct weir_err *err);
+
+/* Script and tests, and the program that runs them, on a duplicate of 'comm' (MPI_COMM_NULL: without
+ * MPI, in this process). Collective over comm. Returns the exit status, the same on all ranks; errors
+ * were reported on standard error, and the worst of them is in err on rank 0. */
+enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
+                                int argc, char *const *argv, struct weir_err *err);
+
+/* Give everything back. Local. */
+void weir_program_end(struct weir_run *run);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/node/launcher.h"
-#include "engine/tests.h"
+#include "engine/command.h"
 #include "par/agree.h"
 
 #define PAUSE_NS 20000000u /* for a launcher to pass on what was written */

@@ -2,7 +2,7 @@
 /* tests.c - a run, from the words of a command line to the exit status: plans, outputs, banner, tests,
  * summary */
 #include "config.h"
-#include "engine/tests.h"
+#include "engine/command.h"
 
 #include <string.h>
 #include <strings.h>

@@ -10,7 +10,7 @@
 #include "base/locale.h"
 #include "base/options/option.h"
 #include "engine/check/findings.h"
-#include "engine/tests.h"
+#include "engine/command.h"
 #include "library/library.h"
 
 /* An option that was set. */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "engine/observer.h"
-#include "engine/tests.h"
+#include "engine/command.h"
 #include "par/agree.h"
 #include "weir.h"
 

@@ -9,7 +9,7 @@
 
 #include "backends/session/session.h"
 #include "base/locale.h"
-#include "engine/tests.h"
+#include "engine/command.h"
 #include "library/library.h"
 #include "par/comm.h"
 

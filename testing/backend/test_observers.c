@@ -2,7 +2,7 @@
 /* test_observers.c - the hooks of a row come in their order, and a phase ends with two reductions */
 #include "base/clock.h"
 #include "engine/observer.h"
-#include "engine/tests.h"
+#include "engine/command.h"
 
 #include <string.h>
 
