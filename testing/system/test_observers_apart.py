@@ -18,8 +18,8 @@ weir-print:
 	@echo '$(weir_link) $(LIBS)'
 """
 IOR = ("-w -r -R -t 4k -b 64k -s 2 -i 5 -o f -k -v --existing=replace --drop-cache --interval=1 --timeline=ops.npy --until=50 "
-       "--until-max=5 --io-timeout=60 --progress=always --anonymous --findings --savePerOpDataCSV=ops --saveRankPerformanceDetailsCSV=ranks "
-       "--report=text:-,json:r.json,csv:r.csv")
+       "--until-max=5 --io-timeout=60 --progress=always --anonymous --findings --savePerOpDataCSV=ops "
+       "--saveRankPerformanceDetailsCSV=ranks --report=text:-,json:r.json,csv:r.csv")
 MDTEST = "-n 3 -d dir -i 2 -w 10 -e 10 --report=text:-,json:m.json"
 
 CHANCE = {"run: notes", "run: warnings", "test: notes", "test: warnings", "test: stragglers"}  # a busy machine brings them
