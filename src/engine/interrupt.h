@@ -33,7 +33,8 @@ struct weir_interrupt {
 void weir_interrupt_begin(struct weir_interrupt *i);
 
 /* From here on the first signal is noted for weir_interrupt_poll, and the second has its default
- * action, which ends the process. Signals that come within a quarter of a second after the first
+ * action, which ends the process. Lasts until the end of a run that fails or is interrupted: the
+ * same signal may reach another rank later. Signals that come within a quarter of a second after the first
  * are the same: a terminal and a launcher, or timeout(1), send theirs twice. So are those of the
  * kernel about processor time, which it repeats every second. Local, cheap; may be repeated. */
 void weir_interrupt_hold(struct weir_interrupt *i);

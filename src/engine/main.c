@@ -202,8 +202,10 @@ static int run_program(struct weir_run *run, const struct weir_program *p, int a
     status =
         weir_program_run(run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);
     weir_program_end(run);
-    weir_interrupt_end(&run->interrupt); /* a signal ends MPI_Finalize, too */
+    if (status == WEIR_OK) /* a signal ends MPI_Finalize, too; after a failure the second does */
+        weir_interrupt_end(&run->interrupt);
     end_together(run, status, alone);
+    weir_interrupt_end(&run->interrupt);
     return status;
 }
 

@@ -337,7 +337,8 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     weir_command_note_unused(c, &run->log);
     code = run_values(run, c->program, c->tests, c->n);
     code = close_outputs(run, code);
-    weir_interrupt_release(&run->interrupt); /* held since the first phase */
+    if (code == WEIR_OK) /* held since the first phase; a signal to all ranks may reach some late */
+        weir_interrupt_release(&run->interrupt);
     *err = run->report.last.error;
     return code;
 }

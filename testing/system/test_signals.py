@@ -123,6 +123,20 @@ def test_the_first_signal_ends_what_mpi_does_not(ior, preload, program, args, wh
     assert ior.finish(proc, SECONDS).returncode == -number
 
 
+def test_a_signal_that_reaches_a_rank_after_the_end_of_the_run_is_not_the_second(ior, preload):
+    """A launcher sends it to all ranks, and not at one time. The second one of this rank ends it, as it ends any run that hangs."""
+    proc, pids = ior.begin("-a DUMMY -w -c -b 8k -t 8k -O minTimeDuration=1000 --dummy.delay-xfer=1000", 2,
+                           env={"LD_PRELOAD": preload("hang-mpi.c"), "HANG_IN": "MPI_Finalize"})
+    send(pids[:1], signal.SIGTERM)
+    until((ior.cwd / "MPI_Finalize").exists)
+    send(pids[1:], signal.SIGTERM)
+    time.sleep(1)  # more than a quarter of a second
+    assert proc.poll() is None and is_alive(pids[1])
+    send(pids[1:], signal.SIGTERM)
+    run = ior.finish(proc, SECONDS)
+    assert run.returncode not in (0, 6) and "interrupt" in run.stderr, run
+
+
 # ---- commands around the phases of mdtest ----
 
 @pytest.mark.parametrize("command, words", [("exit 3", ["failed with exit status 3"]), ("no-such-command", ["exit status 127", "not found"]),
