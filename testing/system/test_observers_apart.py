@@ -2,6 +2,7 @@
 """An observer is one object and one line in engine/observe/all.c: the programs are linked without each of them in turn."""
 import concurrent.futures
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -39,7 +40,8 @@ class Linker:
 
     @staticmethod
     def run(command, text=""):
-        done = subprocess.run(command, cwd=conftest.BUILD, input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # of the make that runs the tests
+        done = subprocess.run(command, cwd=conftest.BUILD, env=env, input=text, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=120 * conftest.PATIENCE, shell=isinstance(command, str))
         assert done.returncode == 0, "%s\n%s" % (command, done.stderr[-3000:])
         return done.stdout
