@@ -87,8 +87,9 @@ struct weir_observer {
      * nothing where it has nothing to show. */
     void (*tick)(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns);
     /* LOCAL, after the phase, not after a failure: the numbers of this rank for the maximum of all
-     * ranks; then, when rec has the times of all ranks, those for their sum. Both are zeroed. */
+     * ranks, zeroed; rec has the times of this rank. */
     void (*most)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
+    /* The same for the sum of all ranks; rec has the times of all ranks. */
     void (*add)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum);
     /* TOGETHER. rec->max and rec->sum are the numbers of this row, of all ranks. With rec->failed it
      * only ends what start began. All are called; the first error wins. */

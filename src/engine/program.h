@@ -163,12 +163,12 @@ typedef int weir_stage_fn(struct weir_run *run, void *state, const struct weir_s
 enum {
     WEIR_STAGE_FIRST = 1u << 0,   /* once, before the repetitions */
     WEIR_STAGE_LAST = 1u << 1,    /* once, after the repetitions when all of them were good */
+    WEIR_STAGE_DELAY = 1u << 2,   /* the delay between phases comes before it */
     WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
     WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
     WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
-    WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
-    WEIR_STAGE_DELAY = 1u << 2    /* the delay between phases comes before it */
+    WEIR_STAGE_MAKES = 1u << 7    /* the phase makes items: the write phase of metadata */
 };
 
 /* A part of a repetition: a phase and what belongs to it. Functions may be NULL. */
