@@ -454,6 +454,14 @@ class Ior:
         self.wait_for_delay(proc, pids)
         return proc, pids
 
+    def change_while_it_waits(self, preload, args, change, np=2):
+        """The run waits before each phase (-d), and before the second one until the files were changed: what it says."""
+        proc = self.start(args + " -d 0.001", np=np, env={"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "2"})
+        wait_until(lambda: proc.poll() is not None or b"\nwrite " in os.pread(proc.out.fileno(), 1 << 20, 0))
+        change()
+        (self.cwd / "go").touch()
+        return self.finish(proc)
+
     def finish(self, proc, timeout=60):
         try:
             proc.wait(timeout * PATIENCE)

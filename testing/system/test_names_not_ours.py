@@ -13,7 +13,6 @@ import socket
 import stat
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -314,7 +313,7 @@ def test_a_look_that_takes_long_is_noted_and_a_signal_ends_it(ior, preload):
     with open(place.cwd / "said", "w") as said, subprocess.Popen(
             [str(conftest.BUILD / "src" / "mdtest"), "-r", "-F", "-n", "1000", "-d", "d"], cwd=place.cwd, env=env, stdout=said, stderr=said) as proc:
         text = (place.cwd / "said").read_text
-        until(lambda: "NOTE: looks at what is in 'd' before the test: 256 names" in text())
+        conftest.wait_until(lambda: "NOTE: looks at what is in 'd' before the test: 256 names" in text())
         proc.send_signal(signal.SIGTERM)
         assert proc.wait(SECONDS) == -signal.SIGTERM, text()
     assert len(list(place.cwd.rglob("file.mdtest.*"))) == 1000
@@ -322,20 +321,14 @@ def test_a_look_that_takes_long_is_noted_and_a_signal_ends_it(ior, preload):
 
 # ---- in the middle of a run ----
 
-def until(what):
-    end = time.monotonic() + SECONDS * conftest.PATIENCE
-    while not what():
-        assert time.monotonic() < end, "it does not happen"
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("backend", ["POSIX", "MPIIO"])
-def test_a_file_that_becomes_a_pipe_is_an_error_of_the_outside_world(ior, need_backend, backend):
+def test_a_file_that_becomes_a_pipe_is_an_error_of_the_outside_world(ior, preload, need_backend, backend):
     """Between write and read: the words of the user were right."""
+    def change():
+        (ior.cwd / "f").unlink()
+        os.mkfifo(ior.cwd / "f")
+
     need_backend(backend)
-    proc = ior.start("-a %s -w -r -k -d 2 -b 8k -t 8k -o f" % backend, np=None)
-    until(lambda: (ior.cwd / "f").exists() and (ior.cwd / "f").stat().st_size == 8192)
-    (ior.cwd / "f").unlink()
-    os.mkfifo(ior.cwd / "f")
-    ior.finish(proc, SECONDS).fails(3, "'f' is a pipe or socket")
+    run = ior.change_while_it_waits(preload, "-a %s -w -r -k -b 8k -t 8k -o f" % backend, change, np=None)
+    run.fails(3, "'f' is a pipe or socket")
     assert stat.S_ISFIFO(os.lstat(ior.cwd / "f").st_mode)

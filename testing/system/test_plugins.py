@@ -27,11 +27,10 @@ def mapped(ior, args):
     proc = ior.start(args + " -w -O interIODelay=20000000 -t 4k -b 8k", np=1)
     pid, = ior.wait_for_ranks(proc, 1)
     seen = set()
-    while proc.poll() is None and "testFile" not in "".join(seen):
+    while proc.poll() is None and "testFile" not in seen:  # what opens the file is mapped before
+        seen = {"testFile" for n in os.listdir("/proc/%d/fd" % pid) if _target(pid, n).endswith("/testFile")}
         with open("/proc/%d/maps" % pid) as maps:
-            seen = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
-        names = os.listdir("/proc/%d/fd" % pid)
-        seen |= {"testFile" for n in names if _target(pid, n).endswith("/testFile")}
+            seen |= {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
     conftest.kill_all(proc)
     proc.wait()
     ior.collect(proc)

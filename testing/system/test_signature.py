@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """-l signature: whatever happened to the data on their way is found, told apart, and named with its place."""
-import os
 import random
 import re
 import struct
@@ -161,15 +160,6 @@ def test_random_offsets_and_other_transfer_sizes_find_the_same(ior):
     assert n == wrong
 
 
-def change_while_it_waits(ior, preload, args, change):
-    """The run waits before each phase (-d), and before the second one until the files were changed: what it says."""
-    proc = ior.start(args + " -d 0.001", np=2, env={"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "2"})
-    conftest.wait_until(lambda: proc.poll() is not None or b"\nwrite " in os.pread(proc.out.fileno(), 1 << 20, 0))
-    change()
-    (ior.cwd / "go").touch()
-    return ior.finish(proc)
-
-
 def test_the_job_that_wrote_them_finds_1000_corruptions(ior, preload):
     """It knows its run, repetition and writers, so that even data of another run are stale, whatever their age."""
     store = Store(ior.cwd, "POSIX")
@@ -182,7 +172,7 @@ def test_the_job_that_wrote_them_finds_1000_corruptions(ior, preload):
         seen["done"] = spoil(seen["bad"], old, 11)
         store.write(seen["bad"])
 
-    run = change_while_it_waits(ior, preload, "-w -R -k " + geometry(2), change)
+    run = ior.change_while_it_waits(preload, "-w -R -k " + geometry(2), change)
     check_found(run, "read", seen["done"], seen["good"], seen["bad"])
     assert run.accesses() == ["write", "read"]
 
@@ -195,7 +185,7 @@ def test_data_of_a_later_run_are_not_ours(ior, preload):
         conftest.Ior(other)("-w -k " + geometry(2), np=2).ok()
         Store(ior.cwd, "POSIX").write(Store(other, "POSIX").read())
 
-    n, kinds, _ = found(change_while_it_waits(ior, preload, "-w -R -k " + geometry(2), change), "read")
+    n, kinds, _ = found(ior.change_while_it_waits(preload, "-w -R -k " + geometry(2), change), "read")
     assert n == TRANSFERS and kinds == {"stale data": TRANSFERS}
 
 
@@ -211,7 +201,7 @@ def test_a_bit_that_flips_between_writing_and_checking_is_found(ior, args):
 def test_a_repetition_that_was_not_written_again_is_stale(ior, preload):
     """Data of the first repetition where the second one's should be: the same name, the same length, and right once."""
     path, copies = ior.cwd / "testFile", []
-    change_while_it_waits(ior, preload, "-w -k -i 2 " + geometry(2), lambda: copies.append(path.read_bytes())).ok()
+    ior.change_while_it_waits(preload, "-w -k -i 2 " + geometry(2), lambda: copies.append(path.read_bytes())).ok()
     first, = copies
     data = bytearray(path.read_bytes())
     assert data[:SIZE] != first[:SIZE]
