@@ -23,6 +23,11 @@ def seconds(words, lines):
     return [float(m.group(1)) for m in (re.fullmatch(words, line) for line in lines) if m]
 
 
+def apart_from_the_late(lines):
+    """Without the ranks that no signal has stopped: a busy machine may keep one from its heartbeat for a second, and then it is named, too."""
+    return [line for line in lines if "stands still" not in line or "is stopped" in line]
+
+
 def shared_memory(pid):
     """The names of what this rank shares with others, as the kernel has them: a name that is gone has " (deleted)" after it."""
     maps = pathlib.Path("/proc/%d/maps" % pid).read_text()
@@ -36,7 +41,7 @@ def test_a_call_that_does_not_return_is_named_in_a_warning_every_so_often(ior):
     first, second = [seconds(CALL.replace("testFile", r"testFile\.00000000") % (0, at), run.warnings) for at in (0, 8192)]
     assert first == sorted(set(first)) and first and first[0] >= 1.0, run
     timely(2 <= len(first) <= 3 and first[0] < 1.5 and len(second) == len(first), run)
-    assert len(second) == len(first) and len(run.warnings) == 2 * len(first) and not run.errors, run
+    assert len(second) == len(first) and len(apart_from_the_late(run.warnings)) == 2 * len(first) and not run.errors, run
 
 
 @pytest.mark.parametrize("args", ["", "-F -N 2 -i 2 -f script --timeline=ops.npy --io-timeout=2"])
@@ -57,7 +62,7 @@ def test_a_stopped_rank_is_named_by_another_one(ior, args):
     assert after >= limit, run
     timely(after < limit + 1.5, run)
     assert args or seconds(where, run.warnings), run
-    assert len(run.errors) == 1 and rank in (0, 1), run
+    assert len(apart_from_the_late(run.errors)) == 1 and rank in (0, 1), run
 
 
 def test_a_rank_that_goes_on_is_not_named_again(ior):
@@ -101,8 +106,9 @@ def test_a_command_that_does_not_return_ends_the_job_and_all_that_it_has_started
     """Also what does not obey the signal of the launcher, and without a second error."""
     begin = time.monotonic()
     run = mdtest(["-n", "2", "-F", "-C", "--io-timeout=2", "--run-cmd-%s-phase=%s" % (option, COMMAND)], np=np).ok(3)
-    after = seconds(HOOK + r" \(--io-timeout\)", run.errors)
-    assert len(run.errors) == 1 and len(after) == 1 and after[0] >= 2 and "sleep 1000 & sleep 1000" in run.errors[0], run
+    errors = apart_from_the_late(run.errors)
+    after = seconds(HOOK + r" \(--io-timeout\)", errors)
+    assert len(errors) == 1 and len(after) == 1 and after[0] >= 2 and "sleep 1000 & sleep 1000" in errors[0], run
     pids = [int(word) for word in (mdtest.cwd / "pids").read_text().split()]
     wait_until(lambda: not any(is_alive(pid) for pid in pids))
     assert len(pids) >= 3 and time.monotonic() - begin < SECONDS * PATIENCE
