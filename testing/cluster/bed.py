@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A cluster on one machine: a login host 'head' and hosts node1 to node4, each with its own network, name, boot id, processes,
-/tmp and /dev/shm, joined by a bridge. run.sh gives us namespaces of our own first, so nothing here has to be undone."""
+/tmp and /dev/shm, joined by a bridge; grow() adds node5 to node16. run.sh gives us namespaces of our own first, so nothing here
+has to be undone."""
 import os
 import pathlib
 import subprocess
@@ -11,7 +12,8 @@ SHARED = MOUNT / "shared"
 ETC = MOUNT / "etc"
 LOG = MOUNT / "log"
 NETWORK = "10.77.0."
-NAMES = ["node1", "node2", "node3", "node4"]
+NAMES = ["node%d" % i for i in range(1, 17)]
+FIRST = 4  # so many of them are there from the start
 
 HOST = """
 hostname "$1"
@@ -92,21 +94,20 @@ class Bed:
         quiet("hostname", "head")
         self.hosts = {}
         self.daemons = []
-        self.network()
+        batch(["link set lo up", "link add br0 type bridge", "link set br0 up", "addr add %s254/24 dev br0" % NETWORK])
         self.ssh_keys()
-        for name in NAMES:
-            self.start_host(name)
-        for name in NAMES:
-            self.connect(name)
+        self.grow(NAMES[:FIRST])
 
-    def network(self):
-        lines = ["link set lo up", "link add br0 type bridge", "link set br0 up", "addr add %s254/24 dev br0" % NETWORK]
-        for name in NAMES:
-            lines += ["netns add " + name, "link add %s type veth peer name eth0 netns %s" % (name, name),
-                      "link set %s master br0 up" % name]
-        batch(lines)
-        for i, name in enumerate(NAMES, 1):
-            batch(["link set lo up", "addr add %s%d/24 dev eth0" % (NETWORK, i), "link set eth0 up"], "-n", name)
+    def grow(self, names):
+        """Start those of these hosts that are not there, all at the same time."""
+        new = [name for name in names if name not in self.hosts]
+        batch([line for name in new for line in (
+            "netns add " + name, "link add %s type veth peer name eth0 netns %s" % (name, name), "link set %s master br0 up" % name)])
+        for name in new:
+            batch(["link set lo up", "addr add %s%d/24 dev eth0" % (NETWORK, NAMES.index(name) + 1), "link set eth0 up"], "-n", name)
+            self.start_host(name)
+        for name in new:
+            self.connect(name)
 
     def ssh_keys(self):
         for key in ("host_key", "user_key"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How to run programs on the hosts. See bed.py and run.sh."""
+import contextlib
 import importlib.util
 import json
 import os
@@ -40,6 +41,11 @@ ENV = {
     "HYDRA_LAUNCHER": "ssh",
     "HYDRA_LAUNCHER_EXEC": "/mnt/etc/ssh",
 }
+
+
+def finding(doc, name):
+    found, = [f for f in doc["tests"][0]["findings"] if f["id"] == name]
+    return found
 
 
 class Cluster(bed.Bed):
@@ -121,6 +127,15 @@ class Cluster(bed.Bed):
         """What a terminal shows of a command: script(1) makes one."""
         done = self.finish(self.start(["script", "-qfec", shlex.join(command), "/dev/null"])).ok()
         return done.stdout
+
+    @contextlib.contextmanager
+    def slow_disk(self, name, us):
+        """With slow-disk.c preloaded, each transfer of this host takes so many microseconds more, and not DISK_US."""
+        self.on(name, "echo %d >/run/disk-us" % us)
+        try:
+            yield
+        finally:
+            self.on(name, "rm /run/disk-us")
 
     def files(self):
         return sorted(str(p.relative_to(self.work)) for p in self.work.rglob("*"))

@@ -2,6 +2,7 @@
 """The cluster, set up once."""
 import pytest
 
+from bed import NAMES
 from cluster_support import Cluster, system
 
 pytest_configure = system.ask_again
@@ -22,3 +23,10 @@ def hosts_up():
 def cluster(hosts_up):
     hosts_up.clean()
     return hosts_up
+
+
+@pytest.fixture
+def sixteen(cluster):
+    """The cluster with all its hosts"""
+    cluster.grow(NAMES)
+    return cluster

@@ -7,18 +7,13 @@ import signal
 import pytest
 
 import bed
-from cluster_support import OPEN_MPI, SOURCE, runs_of_the_guide, sound, system
+from cluster_support import OPEN_MPI, SOURCE, finding, runs_of_the_guide, sound, system
 
 TWO = {"node1": 1, "node2": 1}
 FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}
 PAIRS = {"node1": 2, "node2": 2, "node3": 2, "node4": 2}
 UNEVEN = {"node1": 1, "node2": 3}
 mpich = pytest.mark.mpich
-
-
-def finding(doc, name):
-    found, = [f for f in doc["tests"][0]["findings"] if f["id"] == name]
-    return found
 
 
 # ---- who is where ----
