@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text/set.h"
+
 #define MOST_NAMES (UINT64_C(1) << 20) /* that are compared one by one */
 
 struct weir_file_entry {
@@ -250,62 +252,39 @@ static bool is_among(const struct weir_file_entry *many, const char *place)
     return found;
 }
 
-static int compare_text(const void *a, const void *b)
+/* The place of name i of many files; false: it does not begin as all do. */
+static bool find_place(const struct weir_file_entry *many, uint64_t i, struct weir_str *text,
+                       struct weir_str *place)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+    const char *rest = rest_of_name(&many->names, i, text);
 
-/* The places of many files in order; *n of them. malloc'ed, with one block for each; what there is
- * no memory for is left out. */
-static char **sorted_places(const struct weir_file_entry *many, size_t *n)
-{
-    uint64_t most = many->names.n < MOST_NAMES ? many->names.n : MOST_NAMES;
-    char **place = calloc(most, sizeof(*place));
-    struct weir_str text = { 0 };
-
-    *n = 0;
-    for (uint64_t i = 0; place && i < most; i++) {
-        const char *rest = rest_of_name(&many->names, i, &text);
-        struct weir_str all = { 0 };
-
-        if (rest)
-            weir_str_addf(&all, "%s%s", many->place, rest);
-        if (all.text && !all.failed)
-            place[(*n)++] = all.text;
-        else
-            weir_str_free(&all);
-    }
-    weir_str_free(&text);
-    if (place)
-        qsort(place, *n, sizeof(*place), compare_text);
-    return place;
+    weir_str_clear(place);
+    weir_str_addf(place, "%s%s", many->place, rest ? rest : "");
+    return rest && !place->failed;
 }
 
 /* Do two families of names meet? The place where, malloc'ed, or NULL. */
 static char *meet(const struct weir_file_entry *a, const struct weir_file_entry *b)
 {
     size_t len = strlen(a->place) < strlen(b->place) ? strlen(a->place) : strlen(b->place);
-    size_t n[2] = { 0, 0 };
-    char **place[2], *found = NULL;
+    struct weir_str text = { 0 }, place = { 0 };
+    struct weir_set known = { 0 }; /* places of a */
+    bool met = false;
 
     if (strncmp(a->place, b->place, len) != 0)
         return NULL;
-    place[0] = sorted_places(a, &n[0]);
-    place[1] = sorted_places(b, &n[1]);
-    for (size_t i = 0, k = 0; i < n[0] && k < n[1] && !found;) {
-        int order = strcmp(place[0][i], place[1][k]);
-
-        if (order == 0)
-            found = strdup(place[0][i]);
-        i += order <= 0;
-        k += order >= 0;
-    }
-    for (int side = 0; side < 2; side++) {
-        while (n[side] > 0)
-            free(place[side][--n[side]]);
-        free(place[side]);
-    }
-    return found;
+    for (uint64_t i = 0; i < a->names.n && i < MOST_NAMES; i++)
+        if (find_place(a, i, &text, &place))
+            weir_set_add(&known, place.text, place.len);
+    for (uint64_t i = 0; i < b->names.n && i < MOST_NAMES && !met; i++)
+        met = find_place(b, i, &text, &place) &&
+              weir_set_find(&known, weir_hash(WEIR_HASH_BEGIN, place.text, place.len), place.text,
+                            place.len) >= 0;
+    weir_set_free(&known);
+    weir_str_free(&text);
+    if (!met)
+        weir_str_free(&place);
+    return place.text;
 }
 
 /* ---- the check ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
 #include "engine/program.h"
@@ -53,15 +54,9 @@ static int end_observers(void *what, struct weir_err *err)
     return 0;
 }
 
-/* FNV-1a. */
 static uint64_t hash_chosen(const struct weir_test *t)
 {
-    const unsigned char *bytes = t->chosen;
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < t->program->opt_size; i++)
-        h = (h ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return h;
+    return weir_hash(WEIR_HASH_BEGIN, t->chosen, t->program->opt_size);
 }
 
 /* At the end of a test its options are those of its plan. */

@@ -7,8 +7,10 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "base/size.h"
 
 /* The kernel of this process. */
@@ -50,16 +52,14 @@ static struct kernel identify_kernel(void)
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
     struct stat space = { 0 };
     char id[64] = "";
-    uint64_t sum = 0;
 
     if (f && !fgets(id, sizeof(id), f))
         id[0] = '\0';
     if (f)
         fclose(f);
-    for (const char *c = id; *c; c++) /* FNV-1a */
-        sum = (sum ^ (unsigned char)*c) * 1099511628211u;
     stat("/proc/self/ns/time", &space); /* else the kernel has none */
-    return (struct kernel) { (int64_t)sum, (int64_t)space.st_ino };
+    return (struct kernel) { *id ? (int64_t)weir_hash(WEIR_HASH_BEGIN, id, strlen(id)) : 0,
+                             (int64_t)space.st_ino };
 }
 
 static MPI_Comm split(const struct weir_par *par, MPI_Comm whole, int color)

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -71,6 +72,54 @@ static void bare_names_of_files_are_left_out_in_quotes_only(void **state)
     check("open '0/foo', 12 f/s", "open '0/foo', 12 f/s");
 }
 
+/* Slots of the set of names that a text looks at, with so many hosts. */
+static uint64_t looked_at(int hosts, const char *text, const char *expected)
+{
+    struct weir_names n = { 0 };
+    struct weir_str out = { 0 };
+    uint64_t looked = 0;
+    char host[64];
+
+    for (int i = 0; i < hosts; i++) {
+        snprintf(host, sizeof(host), "node%06d.cluster.example", i);
+        weir_names_add_host(&n, host, i);
+    }
+    n.texts.looked = &looked;
+    weir_names_hide(&n, text, &out);
+    assert_string_equal(weir_str_text(&out), expected);
+    weir_str_free(&out);
+    weir_names_free(&n);
+    return looked;
+}
+
+static void a_text_takes_no_longer_with_many_hosts(void **state)
+{
+    static const char text[] = "rank 3 (host node000007): node000007.cluster.example was late, node000009-ib0 was not, "
+                               "Intel(R) Xeon(R) Processor, 4.1.4 (Parallel)";
+    static const char shown[] = "rank 3 (host host7): host7 was late, host9-ib0 was not, "
+                                "Intel(R) Xeon(R) Processor, 4.1.4 (Parallel)";
+    uint64_t few = looked_at(10, text, shown);
+
+    (void)state;
+    assert_true(looked_at(1000, text, shown) <= 4 * few);
+    assert_true(looked_at(100000, text, shown) <= 4 * few);
+}
+
+static void what_was_added_first_stays(void **state)
+{
+    struct weir_names n = { 0 };
+    struct weir_str out = { 0 };
+
+    (void)state;
+    weir_names_add_host(&n, "b1.a", 0);
+    weir_names_add_host(&n, "b1.b", 1);
+    weir_names_add_word(&n, "b1");
+    weir_names_hide(&n, "b1 b1.b b1.a", &out);
+    assert_string_equal(weir_str_text(&out), "host0 host1 host0");
+    weir_str_free(&out);
+    weir_names_free(&n);
+}
+
 static void other_texts_stay_as_they_are(void **state)
 {
     (void)state;
@@ -86,6 +135,8 @@ int main(void)
         cmocka_unit_test(users_and_addresses_are_left_out),
         cmocka_unit_test(paths_are_left_out_up_to_their_end),
         cmocka_unit_test(bare_names_of_files_are_left_out_in_quotes_only),
+        cmocka_unit_test(a_text_takes_no_longer_with_many_hosts),
+        cmocka_unit_test(what_was_added_first_stays),
         cmocka_unit_test(other_texts_stay_as_they_are),
     };
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
 #define FEW_BITS 8 /* more differing bits than this are no flip */
 
@@ -74,15 +76,12 @@ void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, 
         make_unit(s, off + at, w);
 }
 
-/* FNV-1a (Fowler, Noll, Vo) over the last part of the path. */
+/* Of the last part of the path. */
 uint64_t weir_signature_file(const char *path)
 {
-    const char *name = strrchr(path, '/');
-    uint64_t h = 0xcbf29ce484222325u;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-    for (name = name ? name + 1 : path; *name; name++)
-        h = (h ^ (unsigned char)*name) * 0x100000001b3u;
-    return mix(h);
+    return mix(weir_hash(WEIR_HASH_BEGIN, name, strlen(name)));
 }
 
 static unsigned differing_bits(const uint64_t *a, const uint64_t *b)

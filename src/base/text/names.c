@@ -4,73 +4,61 @@
 #include "config.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { HOST, WORD, FILE_NAME };
-
-struct weir_name {
-    enum kind kind;
-    size_t len;
-    char *text;
-    char label[24];
-};
+/* Kinds of names; a host has its number from 0. */
+enum { WORD = -1, FILE_NAME = -2 };
 
 /* ---- what is known ---- */
 
-static void add(struct weir_names *n, enum kind kind, const char *text, size_t len,
-                const char *label)
+/* A name that is known stays as it is. */
+static void add(struct weir_names *n, int what, const char *text, size_t len)
 {
-    struct weir_name *name;
+    int64_t number = len > 0 ? weir_set_add(&n->texts, text, len) : 0;
+    size_t room = n->room ? 2 * n->room : 16;
 
-    if (len == 0 || n->failed)
+    n->failed |= number < 0;
+    if (len == 0 || n->failed || (size_t)number < n->known)
         return;
-    if (n->n == n->capacity) {
-        int capacity = n->capacity ? 2 * n->capacity : 16;
+    if (n->known == n->room) {
+        int *more = realloc(n->what, room * sizeof(*more));
 
-        name = realloc(n->name, (size_t)capacity * sizeof(*name));
-        n->failed = !name;
-        if (!name)
+        n->failed = !more;
+        if (!more)
             return;
-        n->name = name;
-        n->capacity = capacity;
+        n->what = more;
+        n->room = room;
     }
-    name = &n->name[n->n];
-    *name = (struct weir_name) { .kind = kind, .len = len, .text = strndup(text, len) };
-    n->failed = !name->text || snprintf(name->label, sizeof(name->label), "%s", label) < 0;
-    n->n += name->text != NULL;
+    n->what[n->known++] = what;
+    n->longest = len > n->longest ? len : n->longest;
 }
 
 void weir_names_add_host(struct weir_names *n, const char *host, int number)
 {
-    char label[24];
-
-    if (!host || snprintf(label, sizeof(label), "host%d", number) < 0)
+    if (!host)
         return;
-    add(n, HOST, host, strlen(host), label);
-    if (host[strcspn(host, ".")])
-        add(n, HOST, host, strcspn(host, "."), label);
+    add(n, number, host, strlen(host));
+    add(n, number, host, strcspn(host, "."));
 }
 
 void weir_names_add_word(struct weir_names *n, const char *word)
 {
     if (word)
-        add(n, WORD, word, strlen(word), WEIR_NAME_LEFT_OUT);
+        add(n, WORD, word, strlen(word));
 }
 
 void weir_names_add_file(struct weir_names *n, const char *path)
 {
     if (path)
-        add(n, FILE_NAME, path, strlen(path), WEIR_NAME_LEFT_OUT);
+        add(n, FILE_NAME, path, strlen(path));
 }
 
 void weir_names_free(struct weir_names *n)
 {
-    for (int i = 0; i < n->n; i++)
-        free(n->name[i].text);
-    free(n->name);
-    *n = (struct weir_names) { .n = 0 };
+    weir_set_free(&n->texts);
+    free(n->what);
+    *n = (struct weir_names) { .known = 0 };
 }
 
 /* ---- texts ---- */
@@ -122,20 +110,27 @@ static const char *end_of_address(const char *at)
     return end;
 }
 
-/* The longest known name that begins here; NULL: none. */
-static const struct weir_name *find(const struct weir_names *n, const char *at, char quote)
+/* The longest known name that begins here: what it is, and its length in *len, 0: none. */
+static int find(const struct weir_names *n, const char *at, char quote, size_t *len)
 {
-    const struct weir_name *best = NULL;
+    uint64_t hash = WEIR_HASH_BEGIN;
+    bool has_slash = false;
+    int what = WORD;
 
-    for (int i = 0; i < n->n; i++) {
-        const struct weir_name *name = &n->name[i];
+    *len = 0;
+    for (size_t i = 0; i < n->longest && at[i]; i++) {
+        int64_t number = -1;
 
-        if (*at == *name->text && (!best || name->len > best->len) &&
-            strncmp(at, name->text, name->len) == 0 && ends_here(at[name->len]) &&
-            (name->kind != FILE_NAME || quote || strchr(name->text, '/')))
-            best = name;
+        hash = weir_hash(hash, at + i, 1);
+        has_slash |= at[i] == '/';
+        if (ends_here(at[i + 1]))
+            number = weir_set_find(&n->texts, hash, at, i + 1);
+        if (number < 0 || (n->what[number] == FILE_NAME && !quote && !has_slash))
+            continue;
+        what = n->what[number];
+        *len = i + 1;
     }
-    return best;
+    return what;
 }
 
 /* The end of the known name of a file that begins here or, in quotes, after a '/' of a longer one:
@@ -145,11 +140,10 @@ static const char *end_of_file(const struct weir_names *n, const char *at, char 
     const char *end = NULL, *stop = end_of(at, quote);
 
     for (const char *part = at; part < stop; part++) {
-        const struct weir_name *name =
-            part == at || (quote && part[-1] == '/') ? find(n, part, quote) : NULL;
+        size_t len = 0;
 
-        if (name && name->kind == FILE_NAME)
-            stop = end = end_of(part + name->len, quote);
+        if ((part == at || (quote && part[-1] == '/')) && find(n, part, quote, &len) == FILE_NAME)
+            stop = end = end_of(part + len, quote);
     }
     return end;
 }
@@ -159,17 +153,20 @@ static const char *end_of_file(const struct weir_names *n, const char *at, char 
 static const char *hide_one(const struct weir_names *n, const char *at, char quote,
                             struct weir_str *out)
 {
-    const struct weir_name *name = find(n, at, quote);
+    size_t len;
+    int what = find(n, at, quote, &len);
     const char *end = end_of_file(n, at, quote);
 
-    if (end)
-        name = NULL;
-    else if (looks_like_path(at))
-        end = end_of(at, quote);
-    else
-        end = name ? at + name->len : end_of_address(at);
-    if (end)
-        weir_str_addf(out, "%s", name ? name->label : WEIR_NAME_LEFT_OUT);
+    if (end || looks_like_path(at)) {
+        what = FILE_NAME;
+        end = end ? end : end_of(at, quote);
+    } else {
+        end = len > 0 ? at + len : end_of_address(at);
+    }
+    if (end && what >= 0)
+        weir_str_addf(out, "host%d", what);
+    else if (end)
+        weir_str_addf(out, WEIR_NAME_LEFT_OUT);
     return end;
 }
 

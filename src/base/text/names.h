@@ -3,15 +3,16 @@
 #ifndef WEIR_BASE_TEXT_NAMES_H
 #define WEIR_BASE_TEXT_NAMES_H
 
-#include "base/str.h"
+#include "base/text/set.h"
 
 /* The text in place of a name. */
 #define WEIR_NAME_LEFT_OUT "(left out)"
 
 /* Names that are known. Zero-initialise; release with weir_names_free. */
 struct weir_names {
-    struct weir_name *name;
-    int n, capacity;
+    struct weir_set texts;
+    int *what; /* each of them is */
+    size_t known, room, longest;
     bool failed; /* memory ran out: no text is safe, and all are left out whole */
 };
 
@@ -24,7 +25,8 @@ void weir_names_add_word(struct weir_names *n, const char *word);
 void weir_names_add_file(struct weir_names *n, const char *path);
 
 /* Append the text without the names: those that are known, whatever looks like a path ("/x",
- * "./x", "../x", "~/x" at the beginning of a word), and "user@host". Local. */
+ * "./x", "../x", "~/x" at the beginning of a word), and "user@host". Takes no longer where more are known.
+ * Local. */
 void weir_names_hide(const struct weir_names *n, const char *text, struct weir_str *out);
 
 void weir_names_free(struct weir_names *n);

@@ -27,7 +27,7 @@
 /* Of a run; used on rank 0 only. */
 struct anonymous {
     struct weir_names names;
-    struct weir_str keys; /* of values that are left out completely, each between line ends */
+    struct weir_set keys; /* of values that are left out completely */
 };
 
 /* ---- what is known ---- */
@@ -56,8 +56,28 @@ static void add_user(struct weir_names *names)
 
 static void add_key(struct anonymous *a, const char *prefix, const char *key)
 {
-    if (key)
-        weir_str_addf(&a->keys, "%s%s\n", prefix, key);
+    struct weir_str name = { 0 };
+
+    if (!key)
+        return;
+    weir_str_addf(&name, "%s%s", prefix, key);
+    weir_set_add(&a->keys, weir_str_text(&name), name.len);
+    a->names.failed |= name.failed || a->keys.failed;
+    weir_str_free(&name);
+}
+
+/* Texts that are reported under names that are not those of options. */
+static void add_other_keys(struct anonymous *a)
+{
+    static const char *const keys[] = {
+        "Command line",      "Path",        "path",           "test filename",
+        "testFileName",      "mount",       "platform",       "debug",
+        "ROMIO_HINTS",       "LD_PRELOAD",  "DARSHAN_LOGDIR", "HDF5_PLUGIN_PATH",
+        "MPICH_MPIIO_HINTS", "HDF5_VOL_CONNECTOR",
+    };
+
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+        add_key(a, "", keys[i]);
 }
 
 /* A file under the names that messages have for it: whole, its directory, and its last part, which
@@ -134,12 +154,8 @@ static bool is_left_out(const struct anonymous *a, const char *key)
 {
     size_t len = strlen(key);
 
-    if (len == 0) /* there was no memory for it, so it may be any */
-        return true;
-    for (const char *at = weir_str_text(&a->keys); (at = strstr(at, key)); at++)
-        if (at[-1] == '\n' && at[len] == '\n')
-            return true;
-    return false;
+    /* where there was no memory for it, it may be any */
+    return len == 0 || weir_set_find(&a->keys, weir_hash(WEIR_HASH_BEGIN, key, len), key, len) >= 0;
 }
 
 /* Options of a mount whose values are names: "addr=10.1.2.3", "username=jane". */
@@ -205,14 +221,10 @@ static void begin_hiding(struct weir_run *run, struct anonymous *a,
     if (run->world.rank == 0) {
         add_hosts(&a->names, hosts, nodes);
         add_user(&a->names);
-        /* Texts that are reported under names that are not those of options. */
-        weir_str_addf(&a->keys, "\nCommand line\nPath\npath\ntest filename\ntestFileName\nmount\n"
-                                "platform\ndebug\n"
-                                "ROMIO_HINTS\nMPICH_MPIIO_HINTS\nDARSHAN_LOGDIR\n"
-                                "LD_PRELOAD\nHDF5_PLUGIN_PATH\nHDF5_VOL_CONNECTOR\n");
+        add_other_keys(a);
         for (int i = 0; i < n; i++)
             add_test(a, &values[i]);
-        a->names.failed |= !hosts || a->keys.failed;
+        a->names.failed |= !hosts;
     }
     free(hosts);
 }
@@ -272,7 +284,7 @@ static void release(struct weir_run *run, void *state)
 
     run->report.hide = NULL;
     weir_names_free(&a->names);
-    weir_str_free(&a->keys);
+    weir_set_free(&a->keys);
 }
 
 const struct weir_observer weir_about = {

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/options/option.h"
 #include "base/rng.h"
 #include "engine/about/provenance.h"
@@ -17,18 +18,12 @@ struct parts {
     uint64_t sum;
 };
 
-/* FNV-1a over "name=value" and its zero, then mixed, so that sums of parts are as good. */
+/* The hash of both with their zeros, then mixed, so that sums of parts are as good. */
 static void add(struct parts *p, const char *name, const char *value)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = weir_hash(WEIR_HASH_BEGIN, name, strlen(name) + 1);
 
-    for (int text = 0; text < 2; text++)
-        for (const char *c = text ? value : name;; c++) {
-            h = (h ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-            if (!*c)
-                break;
-        }
-    p->sum += weir_rng_at(h, 0);
+    p->sum += weir_rng_at(weir_hash(h, value, strlen(value) + 1), 0);
 }
 
 static void emit_text(struct parts *p, const char *name, const char *value)

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text/set.h"
 #include "engine/place/usage.h"
 #include "engine/program.h"
 #include "par/agree.h"
@@ -62,16 +63,11 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 /* ---- files that are there ---- */
 
 /* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
-static bool is_ours(struct weir_str *made, const char *path)
+static bool is_ours(struct weir_set *made, const char *path)
 {
-    const char *at = weir_str_text(made);
-    size_t len = strlen(path);
+    size_t before = made->n;
 
-    for (; *at; at += strcspn(at, "\n"), at += *at == '\n')
-        if (strncmp(at, path, len) == 0 && at[len] == '\n')
-            return true;
-    weir_str_addf(made, "%s\n", path);
-    return false;
+    return weir_set_add(made, path, strlen(path)) >= 0 && made->n == before;
 }
 
 /* The i-th file that this rank will make. */
@@ -112,7 +108,7 @@ static void count_target(const struct weir_plan *plan, const struct stat *st, bo
 }
 
 /* Looks at the files of this rank. */
-static int check_targets(struct weir_run *run, struct weir_str *made, struct there *there,
+static int check_targets(struct weir_run *run, struct weir_set *made, struct there *there,
                            struct weir_err *err)
 {
     struct weir_str path = { 0 };
@@ -396,7 +392,7 @@ static void note_foreign(struct weir_run *run, const struct there *there)
               (unsigned long long)there->lost);
 }
 
-static int check_test(struct weir_run *run, struct weir_str *made, struct weir_err *err)
+static int check_test(struct weir_run *run, struct weir_set *made, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
@@ -428,13 +424,13 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 static void release(struct weir_run *run, void *state)
 {
     (void)run;
-    weir_str_free(state);
+    weir_set_free(state);
 }
 
-/* The state: names of the files of all tests on this rank, a line each. */
+/* The state: names of the files of all tests on this rank. */
 const struct weir_observer weir_preflight = {
     .name = "preflight",
-    .state_size = sizeof(struct weir_str),
+    .state_size = sizeof(struct weir_set),
     .check = check,
     .release = release,
     .test_start = test_start,
