@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text/path.h"
 #include "base/text/set.h"
 
 #define MOST_NAMES (UINT64_C(1) << 20) /* that are compared one by one */
@@ -155,7 +156,7 @@ static char *resolve(const char *path)
 {
     struct weir_str head = { 0 }, all = { 0 };
     const char *rest = path + strlen(path);
-    char *real = realpath(path, NULL);
+    char *real = weir_path_real(path);
 
     while (!real && rest > path) {
         while (rest > path && rest[-1] == '/')
@@ -164,7 +165,7 @@ static char *resolve(const char *path)
             rest--;
         weir_str_clear(&head);
         weir_str_add(&head, path, (size_t)(rest - path));
-        real = realpath(rest > path ? weir_str_text(&head) : ".", NULL);
+        real = weir_path_real(rest > path ? weir_str_text(&head) : ".");
     }
     weir_str_addf(&all, "%s%s%s", real && strcmp(real, "/") != 0 ? real : "", *rest ? "/" : "",
                   rest);

@@ -67,6 +67,7 @@ int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc,
 
 /* ---- the run ---- */
 
+struct weir_below;
 struct weir_call;
 struct weir_program;
 struct weir_stage;
@@ -85,6 +86,7 @@ struct weir_run {
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     const struct weir_program *program; /* the program */
+    struct weir_below *below; /* the files of the last test (place/pagecache.c); NULL: not known */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */

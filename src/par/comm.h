@@ -70,6 +70,14 @@ void weir_par_alone(struct weir_par *par);
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
                     struct weir_err *err);
 
+/* Does this rank ask for all ranks of its kernel what is the same for them, mostly a file system? One of
+ * each kernel does, and all do where MPI reports other nodes: containers may have directories of
+ * their own. Local. */
+static inline bool weir_par_asks(const struct weir_par *par)
+{
+    return par->rank == par->leader || par->differs;
+}
+
 /* Believe these numbers of nodes and of ranks on each instead of those that were found, for caches,
  * too; 0: as found. Ranks are then placed in blocks. Local. */
 void weir_par_renumber(struct weir_par *par, int nodes, int per_node);

@@ -56,6 +56,21 @@ static int refuse_own(const struct weir_session *s, const char *path, mode_t mod
                        path, weir_kind_of_file(mode));
 }
 
+/* One look mostly tells all: there is no such name (*there is false), or it is a regular file's.
+ * False: it is another's, or it cannot be told. */
+static bool is_simple(struct weir_session *s, const char *path, bool *there)
+{
+    struct stat st;
+
+    *there = false;
+    if (!has_names(s) || !names_of(s)->ordinary)
+        return false;
+    weir_session_enter(s, "look", path);
+    *there = lstat(weir_system_path(s->be, path), &st) == 0;
+    weir_session_leave(s, 0);
+    return *there ? S_ISREG(st.st_mode) : errno == ENOENT;
+}
+
 /* The name in the file system that a path stands for. */
 static int follow(const struct weir_session *s, const char *path, struct weir_str *name,
                   struct weir_err *err)
@@ -100,10 +115,10 @@ int weir_session_admit(struct weir_session *s, const char *path, enum weir_inten
                        struct weir_err *err)
 {
     const char *system = weir_system_path(s->be, path);
-    bool own = s->access.own_names;
+    bool own = s->access.own_names, there;
     struct stat st;
 
-    if (!has_names(s))
+    if (!has_names(s) || is_simple(s, path, &there))
         return 0;
     if ((own ? lstat(system, &st) : stat(system, &st)) < 0)
         return errno == ELOOP ? refuse_loop(s, path, err) : 0;
@@ -117,6 +132,13 @@ int weir_session_admit(struct weir_session *s, const char *path, enum weir_inten
                        weir_kind_of_file(st.st_mode));
 }
 
+static int unlink_file(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return names_of(s)->unlink
+               ? weir_session_leave(s, names_of(s)->unlink(weir_session_enter(s, "unlink", path), path, err))
+               : cannot(s, "remove files", path, err);
+}
+
 /* The last look before a removal: what a run has made is a regular file. */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err)
 {
@@ -124,14 +146,12 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
 
     if (s->access.dry_run)
         return 0;
-    if (!names_of(s)->unlink)
-        return cannot(s, "remove files", path, err);
     if (has_names(s) && lstat(weir_system_path(s->be, path), &st) == 0 && !S_ISREG(st.st_mode)) {
         errno = S_ISDIR(st.st_mode) ? EISDIR : EPERM;
         return weir_fail(err, WEIR_EIO, "'%s' is %s, which is not removed", path,
                          weir_kind_of_file(st.st_mode));
     }
-    return weir_session_leave(s, names_of(s)->unlink(weir_session_enter(s, "unlink", path), path, err));
+    return unlink_file(s, path, err);
 }
 
 /* Its name, and is it there? */
@@ -146,7 +166,7 @@ static int find(struct weir_session *s, const char *path, struct weir_str *name,
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     struct weir_str name = { 0 };
-    int rc = find(s, path, &name, yes, err);
+    int rc = is_simple(s, path, yes) ? 0 : find(s, path, &name, yes, err);
 
     weir_str_free(&name);
     return rc;
@@ -154,21 +174,35 @@ int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, s
 
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
-    bool there = false;
-    int rc = weir_session_admit(s, path, WEIR_INTENT_REPLACE, err);
+    bool there = false, known = is_simple(s, path, &there);
+    int rc = known ? 0 : weir_session_admit(s, path, WEIR_INTENT_REPLACE, err);
 
-    if (rc == 0)
+    if (rc == 0 && !known)
         rc = weir_session_exists(s, path, &there, err);
     *yes = rc == 0 && !there;
     return rc;
+}
+
+int weir_session_clear(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    bool there = false;
+
+    if (is_simple(s, path, &there))
+        return there ? unlink_file(s, path, err) : 0;
+    return weir_session_admit(s, path, WEIR_INTENT_REPLACE, err) < 0
+               ? -1
+               : weir_session_remove(s, path, err);
 }
 
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err)
 {
     struct weir_str name = { 0 };
     bool there = false;
-    int rc = find(s, path, &name, &there, err);
+    int rc;
 
+    if (is_simple(s, path, &there))
+        return there ? unlink_file(s, path, err) : 0;
+    rc = find(s, path, &name, &there, err);
     if (rc == 0 && there)
         rc = weir_session_unlink(s, weir_str_text(&name), err);
     weir_str_free(&name);

@@ -209,6 +209,8 @@ int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, str
  * remove a device, a pipe or a socket (WEIR_EIO). */
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
+/* weir_session_admit for a file that is made anew, then weir_session_remove. */
+int weir_session_clear(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err);
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,

@@ -17,7 +17,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/node/device.h"
 
 #define AT_ONCE 64 /* extents of one request */
 #define PIECES 64
@@ -40,17 +39,18 @@ struct file {
 
 struct look {
     struct file file, image; /* image: below the file; its fd is -1 where there is none */
-    uint64_t image_offset;
+    struct weir_below *below;
     const char *why; /* the kernel does not tell */
     struct weir_cache_seen *seen;
 };
 
 /* File systems that stand on others: cachestat sees none of the pages that the file below has, or
  * not all. A mapping of overlayfs is one of the file below. */
-static const struct {
+static const struct kind {
     unsigned long type; /* of statfs(2) */
     const char *hides;
-} stacks[] = {
+} kinds[] = {
+    { 0, NULL }, /* all others: they stand on none */
     { 0x794C7630, NULL }, /* overlayfs */
     { 0x61756673, NULL }, /* aufs */
     { 0xF15F, "eCryptfs has pages of the encrypted file that the kernel does not show" },
@@ -175,18 +175,40 @@ static int open_to_look(const char *path)
 /* mincore reports every page as resident to users that neither own nor may write the file. */
 static void open_file(struct file *f, const char *path, struct stat *st)
 {
-    struct statfs fs;
-
     *st = (struct stat) { .st_mode = 0 };
     *f = (struct file) { .fd = open_to_look(path) };
     if (f->fd < 0 || fstat(f->fd, st) < 0)
         return;
     f->may_know = st->st_uid == geteuid() || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
-    for (size_t i = 0; fstatfs(f->fd, &fs) == 0 && i < sizeof(stacks) / sizeof(*stacks); i++)
-        if ((unsigned long)fs.f_type == stacks[i].type) {
-            f->only_mincore = true;
-            f->hides = stacks[i].hides;
-        }
+}
+
+static int kind_of(int fd)
+{
+    int i = sizeof(kinds) / sizeof(*kinds);
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) < 0)
+        return 0;
+    while (--i > 0 && (unsigned long)fs.f_type != kinds[i].type)
+        ;
+    return i;
+}
+
+static void stand_on(struct file *f, int kind)
+{
+    f->only_mincore = kind > 0;
+    f->hides = kinds[kind].hides;
+}
+
+/* For an open file of the device. */
+static void look_below_device(int fd, const char *path, dev_t device, struct weir_below *b)
+{
+    if (b->known && b->device == (uint64_t)device)
+        return;
+    b->known = true;
+    b->device = (uint64_t)device;
+    b->kind = kind_of(fd);
+    weir_devices_find(path, &b->devices);
 }
 
 static void close_file(struct file *f)
@@ -240,7 +262,7 @@ static void look_below(void *context, const struct stored *e)
 {
     struct look *l = context;
 
-    if (e->placed && !e->reserved && look_pages(l, &l->image, l->image_offset + e->at, e->len) < 0)
+    if (e->placed && !e->reserved && look_pages(l, &l->image, l->below->devices.image_offset + e->at, e->len) < 0)
         l->seen->hides = unseen_image;
 }
 
@@ -295,17 +317,17 @@ static int look_through(struct look *l, const struct weir_cache_range *r, uint64
     return 0;
 }
 
-static void find_image(struct look *l, const char *path)
+static void open_image(struct look *l)
 {
-    struct weir_devices d;
+    const struct weir_devices *d = &l->below->devices;
     struct stat st;
 
-    weir_devices_find(path, &d);
-    if (!d.image[0])
+    if (!d->image[0])
         return;
-    l->image_offset = d.image_offset;
-    if (d.is_whole)
-        open_file(&l->image, d.image, &st);
+    if (d->is_whole)
+        open_file(&l->image, d->image, &st);
+    if (l->image.fd >= 0)
+        stand_on(&l->image, kind_of(l->image.fd));
     if (!l->seen->hides)
         l->seen->hides = l->image.fd < 0 ? unseen_image : l->image.hides;
 }
@@ -332,8 +354,10 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
         return "the files cannot be opened to look";
     if (!S_ISREG(st.st_mode))
         return "the files are not ordinary ones";
+    look_below_device(l->file.fd, path, st.st_dev, l->below);
+    stand_on(&l->file, l->below->kind);
     l->seen->hides = l->file.hides;
-    find_image(l, path);
+    open_image(l);
     r = sampled(range, (uint64_t)st.st_size);
     if (look_through(l, &r, (uint64_t)st.st_size, look_memory) < 0)
         return l->why;
@@ -344,11 +368,12 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
     return NULL;
 }
 
-bool weir_cache_look(const char *path, const struct weir_cache_range *range,
+bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_below *b,
                      struct weir_cache_seen *seen, const char **why)
 {
     struct look l = { .file.fd = -1,
                       .image.fd = -1,
+                      .below = b,
                       .why = "the kernel does not report it (cachestat, mincore)",
                       .seen = seen };
 
@@ -359,26 +384,31 @@ bool weir_cache_look(const char *path, const struct weir_cache_range *range,
     return *why == NULL;
 }
 
-void weir_cache_clean(const char *path)
+void weir_cache_clean(const char *path, struct weir_below *b)
 {
     int fd = open_to_look(path);
 
+    (void)b;
     if (fd < 0)
         return;
     syscall(SYS_fdatasync, fd);
     close(fd);
 }
 
-void weir_cache_drop(const char *path)
+/* Also of the images below. */
+void weir_cache_drop(const char *path, struct weir_below *b)
 {
     int fd = open_to_look(path);
-    struct weir_devices d;
+    const char *image = b->devices.image;
+    struct weir_below next = { .known = false };
+    struct stat st;
 
     if (fd < 0)
         return;
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    if (fstat(fd, &st) == 0)
+        look_below_device(fd, path, st.st_dev, b);
     close(fd);
-    weir_devices_find(path, &d);
-    if (d.image[0] && strcmp(d.image, path) != 0)
-        weir_cache_drop(d.image);
+    if (b->known && image[0] && strcmp(image, path) != 0)
+        weir_cache_drop(image, &next);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/node/device.h"
+
 /* Pieces of a file: 'count' of len bytes, each 'stride' bytes after the one before. A single piece
  * may be longer than the file; it then ends with the file. */
 struct weir_cache_range {
@@ -23,17 +25,27 @@ struct weir_cache_seen {
     const char *hides; /* more may be resident than was seen, because ...; a constant, NULL: no */
 };
 
+/* The layers below the files of one device (st_dev), the same for all processes of a kernel. Zero:
+ * nothing is known. */
+struct weir_below {
+    uint64_t device;
+    bool known;
+    int kind; /* of file system: a row of cache.c */
+    struct weir_devices devices;
+};
+
 /* Ask cachestat(2), and mincore(2) where the kernel has none, and on file systems that stand on
  * others, whose pages cachestat does not see. At most 64 pieces are looked at, and large ones are
- * sampled. Nothing is read. Local. False and *why (a constant) where it is not known. */
-bool weir_cache_look(const char *path, const struct weir_cache_range *range,
+ * sampled. Nothing is read. *b becomes what is below the file, where it is about another device.
+ * Local. False and *why (a constant) where it is not known. */
+bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_below *b,
                      struct weir_cache_seen *seen, const char **why);
 
 /* clean: write the dirty pages of the file to storage. drop: remove its clean pages from the page
  * cache, those excepted that a process has mapped, and those of an image below its file system. No privilege is needed. Neither reports a
  * failure (a file that cannot be opened, a file system like tmpfs on which it has no effect): use
  * weir_cache_look afterwards. Local. */
-void weir_cache_clean(const char *path);
-void weir_cache_drop(const char *path);
+void weir_cache_clean(const char *path, struct weir_below *b);
+void weir_cache_drop(const char *path, struct weir_below *b);
 
 #endif

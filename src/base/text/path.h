@@ -10,6 +10,10 @@
 #include "base/err.h"
 #include "base/str.h"
 
+/* As realpath(path, NULL), with one call on the file system of the path, however deep it is. The
+ * caller frees it. NULL: there is no such path (ENOENT, ENOTDIR), or errno says why. Local. */
+char *weir_path_real(const char *path);
+
 /* A line of the table of mounts: what is mounted ("/dev/vda1") where, the type of the file system
  * ("ext4", "lustre"), and its options. Zero-initialise, release with weir_mount_free. */
 struct weir_mount {

@@ -35,6 +35,15 @@ static const char *name_of(const struct weir_run *run, const struct weir_str *pa
     return t->n_used > 0 ? weir_system_path(t->used[0].be, text) : text;
 }
 
+/* NULL: no memory. */
+static struct weir_below *below_of(struct weir_run *run)
+{
+    if (!run->below)
+        run->below = weir_arena_alloc(&run->arena, sizeof(*run->below), NULL);
+    run->report.lost |= !run->below;
+    return run->below;
+}
+
 void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
                            struct weir_cache_seen *seen, const char **why)
 {
@@ -43,18 +52,18 @@ void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
 
     *seen = (struct weir_cache_seen) { .looked = 0 };
     *why = "the program does not report its files";
-    if (!run->test->plan.options->dry_run && find_range(run, stage, &path, &range))
-        weir_cache_look(name_of(run, &path), &range, seen, why);
+    if (!run->test->plan.options->dry_run && below_of(run) && find_range(run, stage, &path, &range))
+        weir_cache_look(name_of(run, &path), &range, run->below, seen, why);
     weir_str_free(&path);
 }
 
 void weir_pagecache_do(struct weir_run *run, const struct weir_stage *stage,
-                       void (*what)(const char *path))
+                       void (*what)(const char *path, struct weir_below *b))
 {
     struct weir_cache_range range;
     struct weir_str path = { 0 };
 
-    if (find_range(run, stage, &path, &range))
-        what(name_of(run, &path));
+    if (below_of(run) && find_range(run, stage, &path, &range))
+        what(name_of(run, &path), run->below);
     weir_str_free(&path);
 }

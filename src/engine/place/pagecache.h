@@ -16,6 +16,6 @@ void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
 
 /* Do something with the path of the file that this rank touches in a stage, if there is one. Local. */
 void weir_pagecache_do(struct weir_run *run, const struct weir_stage *stage,
-                       void (*what)(const char *path));
+                       void (*what)(const char *path, struct weir_below *b));
 
 #endif

@@ -138,22 +138,23 @@ static int check_targets(struct weir_run *run, struct weir_set *made, struct the
 /* ---- the place ---- */
 
 /* The directory in which something at 'path' is or will be made: path itself, or the nearest one
- * above it that exists. */
-static void find_directory(const char *path, size_t len, struct weir_str *dir)
+ * above it that exists. *st: what stat tells of it; of none, its mode is 0. */
+static void find_directory(const char *path, size_t len, struct weir_str *dir, struct stat *st)
 {
-    struct stat st;
-
     weir_str_clear(dir);
     weir_str_add(dir, path, len);
-    while (dir->len > 0 && (stat(weir_str_text(dir), &st) < 0 || !S_ISDIR(st.st_mode))) {
+    while (dir->len > 0 && (stat(weir_str_text(dir), st) < 0 || !S_ISDIR(st->st_mode))) {
         while (dir->len > 0 && dir->text[dir->len - 1] != '/')
             dir->len--;
         while (dir->len > 1 && dir->text[dir->len - 1] == '/')
             dir->len--;
         dir->text[dir->len] = '\0';
     }
-    if (dir->len == 0)
-        weir_str_addf(dir, ".");
+    if (dir->len > 0)
+        return;
+    weir_str_addf(dir, ".");
+    if (stat(".", st) < 0)
+        st->st_mode = 0;
 }
 
 /* A file that nobody has made before, by rank 0; false: it cannot be made. */
@@ -184,13 +185,6 @@ static bool see_probe(const char *name)
     return true;
 }
 
-/* One rank of each kernel; all where MPI reports other nodes: containers may have directories of
- * their own. */
-static bool is_asked(const struct weir_par *par)
-{
-    return par->leader == par->rank || par->differs;
-}
-
 /* Does one task of every node see what rank 0 makes in this directory? */
 static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_err *err)
 {
@@ -202,7 +196,7 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
     if (par->rank == 0 && dir->len + 64 < sizeof(text) && make_probe(dir, &name))
         memcpy(text, weir_str_text(&name), name.len + 1);
     weir_bcast(par, text, sizeof(text), 0);
-    if (*text && par->rank != 0 && is_asked(par) && !see_probe(text))
+    if (*text && par->rank != 0 && weir_par_asks(par) && !see_probe(text))
         rc = weir_refuse(err, WEIR_ESETUP,
                          "this node does not see what rank 0 has made in the directory '%.*s': "
                          "it is not the same one on all nodes; use a file system that all nodes "
@@ -221,8 +215,9 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
 /* Names joined by '@' are several places. */
 static int probe_all(struct weir_run *run, const char *path, struct weir_err *err)
 {
-    uint64_t asked = is_asked(&run->par);
+    uint64_t asked = weir_par_asks(&run->par);
     struct weir_str dir = { 0 };
+    struct stat ignored;
     int rc = 0;
 
     if (run->par.without_mpi)
@@ -232,7 +227,8 @@ static int probe_all(struct weir_run *run, const char *path, struct weir_err *er
         return 0;
     for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
         n = strcspn(path, "@");
-        find_directory(path, n, &dir);
+        if (run->par.rank == 0)
+            find_directory(path, n, &dir, &ignored);
         rc = probe(run, &dir, err);
     }
     weir_str_free(&dir);
@@ -279,8 +275,8 @@ static int find_places(const char *path, struct place *list, int *places)
         int i = 0;
 
         len = strcspn(path, "@");
-        find_directory(path, len, &dir);
-        if (*places == PLACES || stat(weir_str_text(&dir), &st) < 0 ||
+        find_directory(path, len, &dir, &st);
+        if (*places == PLACES || st.st_mode == 0 ||
             statvfs(weir_str_text(&dir), &list[n].vfs) < 0) {
             n = 0;
             break;

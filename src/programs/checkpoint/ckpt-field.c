@@ -54,7 +54,7 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
     for (int d = 0; d < 3; d++)
         t->slab.count[d] = 1;
     t->slab.block[2] = t->layout.im;
-    if (!t->moves || !t->ranks.is_root)
+    if (!t->moves || !t->ranks.is_root || (!t->o->split && !weir_par_asks(&t->ranks.peers)))
         return 0;
     return weir_session_admit(&t->session, weir_str_text(&t->name),
                               t->reads ? WEIR_INTENT_READ : WEIR_INTENT_REPLACE, err);

@@ -266,6 +266,7 @@ static void clean(struct weir_run *run, void *state)
 
 static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *err)
 {
+    bool asks;
     int rc = 0;
 
     if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
@@ -278,9 +279,10 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
         t->spec.chunk.rank = 0; /* the format has none */
     if (t->ranks.is_root)
         rc = weir_session_can_array(&t->session, &t->spec, err);
-    if (t->ranks.is_root && rc == 0 && t->reads)
+    asks = t->ranks.is_root && (t->o->split || weir_par_asks(&t->ranks.peers));
+    if (asks && rc == 0 && t->reads)
         rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_READ, err);
-    else if (t->ranks.is_root && rc == 0)
+    else if (asks && rc == 0)
         rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->removes, err);
     /* else a file that was there and cannot be opened stays */
     return weir_agree(&run->par, rc, err);

@@ -179,8 +179,6 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
                              weir_roots_par(&t->ranks), err) < 0)
         return -1;
     if (writes(t))
-        rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_REPLACE, err);
-    if (writes(t) && rc == 0)
         rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->is_new, err);
     return weir_agree(&run->par, rc, err);
 }

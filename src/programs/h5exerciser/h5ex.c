@@ -211,11 +211,14 @@ static void end_test(void *state)
 static int start_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
+    int rc = 0;
 
     for (int i = 0; i <= t->o->derived; i++)
         if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0)
             return -1;
-    return weir_agree(&run->par, weir_session_is_new(&t->session, t->path, &t->removes, err), err);
+    if (weir_par_asks(&run->par))
+        rc = weir_session_is_new(&t->session, t->path, &t->removes, err);
+    return weir_agree(&run->par, rc, err);
 }
 
 static int make_room(struct weir_run *run, void *state, struct weir_err *err)

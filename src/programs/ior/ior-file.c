@@ -163,13 +163,6 @@ static int list_files(const void *opt, int tasks, struct weir_files *files, stru
 
 /* ---- before a phase ---- */
 
-static int remove_old(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    if (t->o->use_existing || t->use.prefilled || (!t->o->file_per_task && run->par.rank != 0))
-        return 0;
-    return weir_session_remove(&t->session, t->use.path.text, err);
-}
-
 /* The directory of -u: made when it is not there, and then removed again with the file. */
 static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
@@ -188,12 +181,14 @@ static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir
     return rc;
 }
 
-int ior_file_check(struct ior_test *t, bool write, struct weir_err *err)
+int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct weir_err *err)
 {
     enum weir_intent intent = !write                           ? WEIR_INTENT_READ
                         : t->o->use_existing && t->o->keep ? WEIR_INTENT_WRITE
                                                            : WEIR_INTENT_REPLACE;
 
+    if (!t->o->file_per_task && !weir_par_asks(&run->par))
+        return 0;
     return weir_session_admit(&t->session, t->use.path.text, intent, err);
 }
 
@@ -201,7 +196,9 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
 {
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
         return -1;
-    return ior_file_check(t, true, err) < 0 ? -1 : remove_old(run, t, err);
+    if (t->o->use_existing || t->use.prefilled || (!t->o->file_per_task && run->par.rank != 0))
+        return ior_file_check(run, t, true, err);
+    return weir_session_clear(&t->session, t->use.path.text, err);
 }
 
 /* ---- size after a phase ---- */

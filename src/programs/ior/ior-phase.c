@@ -59,7 +59,7 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
 {
     t->pass.owner = ior_owner(t, &run->par, check_write, run->repetition, err);
     if (t->pass.owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
-        ior_file_check(t, false, err) < 0)
+        ior_file_check(run, t, false, err) < 0)
         return -1;
     t->pass.verify =
         (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */

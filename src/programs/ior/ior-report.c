@@ -275,7 +275,7 @@ static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_e
         weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
         (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
-    if (ior_file_check(t, true, NULL) < 0)
+    if (ior_file_check(run, t, true, NULL) < 0)
         return 0; /* the phase will be refused */
     return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
                      t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");

@@ -216,7 +216,7 @@ bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
 int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
                     const char *what, struct weir_err *err);
 /* ior-file.c: may t->use.path be opened (weir_session_admit)? Local. -1 and err. */
-int ior_file_check(struct ior_test *t, bool write, struct weir_err *err);
+int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct weir_err *err);
 
 /* ior-file.c: before a write phase: the directory of -u, the check, and the removal of an old file.
  * Local. -1 and err. */

@@ -140,12 +140,10 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     begin_phase(t);
     t->planned = UINT64_MAX;
     mib_data_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
-    if (weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err) < 0)
-        return -1;
     if (!t->o->fresh)
-        return 0;
+        return weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err);
     begin_ns = weir_now_ns();
-    if (weir_session_remove(&t->session, path, err) < 0)
+    if (weir_session_clear(&t->session, path, err) < 0)
         return -1;
     t->unlink_ns = weir_now_ns() - begin_ns;
     return 0;
