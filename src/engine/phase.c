@@ -223,7 +223,7 @@ static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int6
         rec->first[m] = -max[FIRST + m];
         rec->last[m] = max[LAST + m];
     }
-    rec->clock_error_ns = (uint64_t)max[CLOCK_ERROR];
+    rec->clock_error_ns = weir_clock_between(&run->par, (uint64_t)max[CLOCK_ERROR]);
     for (int i = LEAST; i < MAXIMA; i++)
         *field(rec, i < MOST ? least[i - LEAST] : most[i - MOST]) =
             (uint64_t)(i < MOST ? -max[i] : max[i]);

@@ -12,6 +12,7 @@
 #define OLD_NS ((int64_t)WEIR_NS_PER_S / 10)
 #define SAME_PINGS 3     /* of one clock, while the trips are long */
 #define SHORT_NS 100000u /* a trip that shows what clocks differ by */
+#define FAN 8 /* errors add up along the tree: its depth is the logarithm of the nodes to this base */
 #define STEP_PPM 1000    /* no clock drifts so fast */
 #define UNSEEN_PPM 200   /* may come on top of what was seen */
 
@@ -101,24 +102,27 @@ static void ask_leader(const struct weir_par *par, struct weir_clock *out)
     adopt(out, &best, is_same);
 }
 
-/* A leader's parent in the binomial tree lacks its highest bit. */
+/* A leader's parent lacks the highest digit of its number, in base FAN. */
 static void ask_leaders(const struct weir_par *par, struct weir_clock *out)
 {
     struct ping best = { .trip_ns = UINT64_MAX };
-    int rank, size, bit = 1;
+    int64_t step = 1; /* of the highest digit */
+    int rank, size;
 
     weir_mpi_must(par, MPI_Comm_rank(par->leaders, &rank), "MPI_Comm_rank");
     weir_mpi_must(par, MPI_Comm_size(par->leaders, &size), "MPI_Comm_size");
-    while (bit <= rank)
-        bit *= 2;
+    while (step * FAN <= rank)
+        step *= FAN;
     if (rank > 0) {
         for (int i = 0; i < WEIR_PINGS; i++)
-            ask(par, par->leaders, rank - bit / 2, &best);
-        send_request(par, par->leaders, rank - bit / 2, 0);
+            ask(par, par->leaders, (int)(rank % step), &best);
+        send_request(par, par->leaders, (int)(rank % step), 0);
         adopt(out, &best, false);
+        step *= FAN;
     }
-    for (; bit < size - rank; bit *= 2)
-        answer(par, par->leaders, out, rank + bit, 1);
+    for (; step < size - rank; step *= FAN)
+        for (int64_t child = rank + step; child < rank + FAN * step && child < size; child += step)
+            answer(par, par->leaders, out, (int)child, 1);
 }
 
 static void estimate(const struct weir_par *par, struct weir_clock *c)
@@ -206,7 +210,7 @@ uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c
     int64_t worst = (int64_t)c->now.error_ns;
 
     weir_allmax_i64(par, &worst, 1);
-    return (uint64_t)worst;
+    return weir_clock_between(par, (uint64_t)worst);
 }
 
 static uint64_t day_ns(void)

@@ -20,9 +20,10 @@ struct weir_clock {
 };
 
 /* The first estimate, by minimum-round-trip ping-pong (Cristian 1989): the lowest rank of each node
- * in log2(nodes) rounds of WEIR_PINGS messages along a binomial tree. The others share the kernel
- * and so the clock of that rank: their offset to it is exactly 0, unless one ping shows another
- * clock; then it is estimated, too. Collective over par->comm. */
+ * in WEIR_PINGS messages with its parent in a tree whose depth is the logarithm of the nodes to the
+ * base 8 (doc/dev/clocks.md). The others share the kernel and so the clock of that rank: their
+ * offset to it is exactly 0, unless one ping shows another clock; then it is estimated, too.
+ * Collective over par->comm. */
 #define WEIR_PINGS 12
 void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);
 
@@ -57,7 +58,14 @@ uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns);
  * because it is not known when it was. Local. */
 uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns);
 
-/* The largest error of the last estimate over the ranks, on all ranks. Collective. */
+/* How wrong times of two ranks may be to each other, in ns, where no rank is wrong by more than
+ * worst_ns to rank 0: as much, if one of them is rank 0, else twice as much. Local. */
+static inline uint64_t weir_clock_between(const struct weir_par *par, uint64_t worst_ns)
+{
+    return par->size > 2 ? 2 * worst_ns : worst_ns;
+}
+
+/* That by the errors of the last estimate, on all ranks. Collective. */
 uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c);
 
 #endif
