@@ -19,6 +19,22 @@ void weir_stats_add(struct weir_stats *s, double x)
     s->m2 += before * (x - s->mean);
 }
 
+/* Chan, Golub and LeVeque 1979 */
+void weir_stats_merge(struct weir_stats *s, const struct weir_stats *more)
+{
+    double a = (double)s->n, b = (double)more->n, apart = more->mean - s->mean;
+
+    if (more->n == 0)
+        return;
+    if (s->n == 0 || more->min < s->min)
+        s->min = more->min;
+    if (s->n == 0 || more->max > s->max)
+        s->max = more->max;
+    s->n += more->n;
+    s->mean += apart * b / (a + b);
+    s->m2 += more->m2 + apart * apart * a * b / (a + b);
+}
+
 double weir_stats_sd(const struct weir_stats *s, enum weir_deviation d)
 {
     if (s->n < 2 || s->m2 <= 0)

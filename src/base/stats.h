@@ -18,6 +18,9 @@ struct weir_stats {
 
 void weir_stats_add(struct weir_stats *s, double x);
 
+/* As if the values of 'more' had been added, too. */
+void weir_stats_merge(struct weir_stats *s, const struct weir_stats *more);
+
 /* Which standard deviation a program has. */
 enum weir_deviation {
     WEIR_DEVIATION_NONE,       /* its results have none */

@@ -86,6 +86,33 @@ uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine)
     return par->rank == 0 ? 0 : before; /* MPI leaves it undefined there */
 }
 
+/* An operation of MPI. */
+static void merge(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    const struct weir_stats *more = in;
+    struct weir_stats *s = inout;
+
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        weir_stats_merge(&s[i], &more[i]);
+}
+
+void weir_merge_stats(const struct weir_par *par, struct weir_stats *s)
+{
+    const struct weir_stats mine = *s;
+    MPI_Datatype type;
+    MPI_Op op;
+
+    if (par->size == 1)
+        return;
+    weir_mpi_must(par, MPI_Op_create(merge, 1, &op), "MPI_Op_create");
+    weir_mpi_must(par, MPI_Type_contiguous(sizeof(mine), MPI_BYTE, &type), "MPI_Type_contiguous");
+    weir_mpi_must(par, MPI_Type_commit(&type), "MPI_Type_commit");
+    weir_mpi_must(par, MPI_Reduce(&mine, s, 1, type, op, 0, par->comm), "MPI_Reduce");
+    weir_mpi_must(par, MPI_Type_free(&type), "MPI_Type_free");
+    weir_mpi_must(par, MPI_Op_free(&op), "MPI_Op_free");
+}
+
 /* How many items of this rank are among the first 'most'. */
 static int share_of(const struct weir_par *par, int n, int most)
 {

@@ -4,6 +4,7 @@
 #ifndef WEIR_PAR_REDUCE_H
 #define WEIR_PAR_REDUCE_H
 
+#include "base/stats.h"
 #include "par/comm.h"
 
 /* The 'mine' of rank 'whom', for any choice of whom on each rank. One agreement, and one message for
@@ -13,6 +14,10 @@ uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
 /* The sum of 'mine' over the ranks before this one. Collective over par->comm. */
 uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine);
+
+/* The values of all ranks together, in place on rank 0; others keep theirs. Constant memory.
+ * Collective over par->comm. */
+void weir_merge_stats(const struct weir_par *par, struct weir_stats *s);
 
 /* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when
  * they are the same. */

@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -778,6 +779,19 @@ static void test_reductions(struct tap *t, const struct weir_par *par)
            NULL, "a number of another rank");
 }
 
+/* Odd ranks have no value. */
+static void test_merged_stats(struct tap *t, const struct weir_par *par)
+{
+    struct weir_stats s = { .n = 0 };
+    int n = (par->size + 1) / 2;
+
+    if (par->rank % 2 == 0)
+        weir_stats_add(&s, par->rank);
+    weir_merge_stats(par, &s);
+    tap_ok(t, par->rank > 0 || (s.n == (uint64_t)n && s.min == 0 && s.max == 2 * (n - 1) && fabs(s.mean - (n - 1)) < 1e-12),
+           NULL, "statistics of the ranks that have a value");
+}
+
 /* Calls follow each other at once: an answer of one must not be taken for that of the next. */
 static void test_fetches(struct tap *t, const struct weir_par *par)
 {
@@ -828,6 +842,7 @@ int main(int argc, char **argv)
         test_interpolation(&t);
         test_reductions(&t, &par);
         test_fetches(&t, &par);
+        test_merged_stats(&t, &par);
         test_broken_mpi(&t, &par);
         weir_par_free(&par);
     }

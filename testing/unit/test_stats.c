@@ -54,6 +54,23 @@ static void the_deviation_is_of_the_population(void **state)
     expect_near(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION), 2);
 }
 
+static void parts_of_a_series_merge_to_the_whole(void **state)
+{
+    (void)state;
+    for (int cut = 0; cut <= 8; cut++) { /* also where one part is empty */
+        struct weir_stats s = { .n = 0 }, more = { .n = 0 };
+
+        for (int i = 0; i < 8; i++)
+            weir_stats_add(i < cut ? &s : &more, series[i]);
+        weir_stats_merge(&s, &more);
+        assert_int_equal(s.n, 8);
+        expect_near(s.min, 2);
+        expect_near(s.max, 9);
+        expect_near(s.mean, 5);
+        expect_near(weir_stats_sd(&s, WEIR_DEVIATION_POPULATION), 2);
+    }
+}
+
 static void a_small_spread_on_a_large_mean_survives(void **state)
 {
     struct weir_stats s = { .n = 0 };
@@ -92,6 +109,7 @@ int main(void)
         cmocka_unit_test(an_empty_series_has_no_deviation),
         cmocka_unit_test(one_value_is_everything),
         cmocka_unit_test(the_deviation_is_of_the_population),
+        cmocka_unit_test(parts_of_a_series_merge_to_the_whole),
         cmocka_unit_test(a_small_spread_on_a_large_mean_survives),
         cmocka_unit_test(equal_values_have_no_deviation),
         cmocka_unit_test(the_median_is_in_the_middle),

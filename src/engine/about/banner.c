@@ -4,7 +4,6 @@
 #include "engine/about/banner.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -85,21 +84,17 @@ void weir_banner_machine(struct weir_run *run, unsigned readers)
 
 void weir_banner_nodemap(struct weir_run *run, unsigned readers)
 {
-    char mine = run->world.node == 0 ? '1' : '0';
-    char *all = weir_gather_new(&run->world, &mine, 1);
-    int same = 0;
+    char mine = run->world.node == 0 ? '1' : '0', all[NODEMAP_MOST];
+    uint64_t same = run->world.node == 0;
 
-    run->report.lost |= run->world.rank == 0 && !all;
-    if (!all)
-        return;
-    for (int i = 0; i < run->world.size; i++)
-        same += all[i] == '1';
-    if (run->world.size > NODEMAP_MOST)
-        weir_report_line_for(&run->report, readers, "Nodemap: %d of %d tasks on the node of task 0",
-                             same, run->world.size);
-    else
+    if (run->world.size <= NODEMAP_MOST) {
+        weir_gather(&run->world, &mine, 1, all);
         weir_report_line_for(&run->report, readers, "Nodemap: %.*s", run->world.size, all);
-    free(all);
+        return;
+    }
+    weir_sum_u64(&run->world, &same, 1);
+    weir_report_line_for(&run->report, readers, "Nodemap: %d of %d tasks on the node of task 0",
+                         (int)same, run->world.size);
 }
 
 void weir_banner_time(struct weir_run *run, unsigned readers, const char *key)

@@ -4,7 +4,6 @@
 #include "engine/observe/gather.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,21 +41,6 @@ int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void 
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     weir_gather(&run->par, mine, size, *all);
-    return 0;
-}
-
-int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
-                     struct weir_err *err)
-{
-    void *all;
-
-    *out = (struct weir_stats) { 0 };
-    if (weir_ranks_gather(run, &mine, sizeof(mine), &all, err) < 0)
-        return -1;
-    for (const double *v = all; all && v < (double *)all + run->par.size; v++)
-        if (!isnan(*v))
-            weir_stats_add(out, *v);
-    free(all);
     return 0;
 }
 

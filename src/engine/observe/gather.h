@@ -3,7 +3,6 @@
 #ifndef WEIR_ENGINE_OBSERVE_GATHER_H
 #define WEIR_ENGINE_OBSERVE_GATHER_H
 
-#include "base/stats.h"
 #include "engine/program.h"
 
 /* ---- numbers and lines ---- */
@@ -15,10 +14,6 @@
  * on the others. */
 int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
                       struct weir_err *err);
-
-/* The statistics of 'mine' over the ranks where it is not NaN, on rank 0; empty on the others. */
-int weir_ranks_stats(struct weir_run *run, double mine, struct weir_stats *out,
-                     struct weir_err *err);
 
 /* Show the lines of every rank, each ended by a newline, in rank order in the results for people. */
 void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine);

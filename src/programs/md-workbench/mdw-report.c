@@ -14,6 +14,7 @@
 #include "engine/observe/gather.h"
 #include "engine/observe/latency.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 #define MIB 1048576.0
 
@@ -275,19 +276,18 @@ static void report_phase(struct weir_run *run, struct mdw_test *t, const struct 
 /* ---- the phases ---- */
 
 /* Times of all ranks, for rank 0. */
-static int gather_times(struct weir_run *run, struct mdw_measure *sum, struct weir_err *err)
+static void sum_up_times(const struct weir_run *run, struct mdw_measure *sum)
 {
-    struct weir_stats stats;
+    struct weir_stats stats = { 0 };
 
-    if (weir_ranks_stats(run, sum->seconds, &stats, err) < 0)
-        return -1;
+    weir_stats_add(&stats, sum->seconds);
+    weir_merge_stats(&run->par, &stats);
     if (run->par.rank > 0)
-        return 0;
+        return;
     sum->seconds = stats.max;
     sum->min_s = stats.min;
     sum->mean_s = stats.mean;
     sum->sd_s = weir_stats_sd(&stats, WEIR_DEVIATION_SAMPLE);
-    return 0;
 }
 
 /* Rounds when the stonewall came before the last one; 0: it did not. */
@@ -338,7 +338,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     struct mdw_measure *m = t->m, sum;
     uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
     struct weir_str line = { 0 };
-    int rc;
+    int rc = 0;
 
     m->seconds = (double)(ns > 0 ? ns : 1) / WEIR_NS_PER_S;
     m->stopped = stopped_at(t, rec, false);
@@ -352,9 +352,7 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     weir_allsum_u64(&run->par, sum.done, MDW_COUNTS);
     weir_allsum_u64(&run->par, sum.failed, MDW_COUNTS);
     weir_latency_sum(run, &t->fs.session, rec);
-    rc = gather_times(run, &sum, err);
-    if (rc < 0)
-        goto done;
+    sum_up_times(run, &sum);
     mdw_trace(run, t, rec);
     report_wall(run, t, rec);
     report_phase(run, t, &sum);
@@ -365,7 +363,6 @@ int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phas
     note_failures(run, t, &sum);
     if (t->o->latency)
         rc = mdw_write_operations(run, t, rec, err);
-done:
     weir_str_free(&line);
     return rc;
 }

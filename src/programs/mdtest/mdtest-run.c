@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "engine/observe/gather.h"
 #include "engine/observe/latency.h"
 #include "engine/place/status.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 #define MS 1e3 /* in a second */
 
@@ -69,18 +69,26 @@ static struct mdtest_mine measure_mine(const struct mdtest_test *t,
     return m;
 }
 
-/* Of the ranks that had something to do. */
-static int measure_ranks(struct weir_run *run, struct measure *m, const struct mdtest_mine *mine,
-                         struct weir_err *err)
+/* Of the ranks that had something to do, on rank 0. */
+static struct weir_stats of_ranks(const struct weir_run *run, bool works, double mine)
+{
+    struct weir_stats s = { 0 };
+
+    if (works)
+        weir_stats_add(&s, mine);
+    weir_merge_stats(&run->par, &s);
+    return s;
+}
+
+static void measure_ranks(const struct weir_run *run, struct measure *m,
+                          const struct mdtest_mine *mine)
 {
     bool works = mine->rate > 0;
 
-    if (weir_ranks_stats(run, works ? mine->rate : NAN, &m->rank_rate, err) < 0 ||
-        weir_ranks_stats(run, works ? MS / mine->rate : NAN, &m->rank_ms, err) < 0)
-        return -1;
+    m->rank_rate = of_ranks(run, works, mine->rate);
+    m->rank_ms = of_ranks(run, works, works ? MS / mine->rate : 0);
     if (m->rank_rate.n > 0)
         m->ms = m->seconds * MS * (double)m->rank_rate.n / (double)m->items;
-    return 0;
 }
 
 /* The mean of means; the extremes are those of single tasks. */
@@ -104,8 +112,8 @@ static void keep_series(struct mdtest_series *s, const struct measure *m)
     keep_ranks(&s->rank_ms, &m->rank_ms);
 }
 
-static int measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
-                   double extra_s, struct weir_err *err)
+static void measure(struct weir_run *run, struct mdtest_test *t, const struct weir_phase_rec *rec,
+                    double extra_s)
 {
     struct mdtest_mine *mine = mdtest_mine_of(run, t) + t->pass.op;
     struct measure m = {
@@ -119,13 +127,11 @@ static int measure(struct weir_run *run, struct mdtest_test *t, const struct wei
 
     m.rate = (double)m.items / m.seconds;
     *mine = measure_mine(t, rec);
-    if (measure_ranks(run, &m, mine, err) < 0)
-        return -1;
+    measure_ranks(run, &m, mine);
     keep_series(&t->results.series[t->pass.op], &m);
     weir_report_row(&run->report, &measure_table, &m);
     if (mdtest_facts[t->pass.op].is_tree)
         mdtest_trace_result(run, t, t->pass.op);
-    return 0;
 }
 
 static void report_latency(struct weir_run *run, struct mdtest_test *t,
@@ -320,7 +326,8 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     report_latency(run, t, rec);
     if (t->pass.again && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
         return -1;
-    return measure(run, t, rec, extra_s, err);
+    measure(run, t, rec, extra_s);
+    return 0;
 }
 
 static int before_tree(struct weir_run *run, void *state, const struct weir_stage *s,
