@@ -311,6 +311,14 @@ static int conclude(struct weir_phase_context *c, struct weir_err *err)
     return weir_observers_after(c->run, c->rec, c->rec->failed ? weir_run_second(c->run) : err);
 }
 
+/* Profilers may show each phase apart: those that know it take 1 and a name as the begin of a region,
+ * and -1 and the name as its end. */
+static void tell_profiler(const struct weir_phase_context *c, int level)
+{
+    if (!c->run->par.without_mpi)
+        MPI_Pcontrol(level, c->ph->key);
+}
+
 static int run_phase(struct weir_phase_context *c, const struct weir_stage *stage)
 {
     struct weir_run *run = c->run;
@@ -326,9 +334,11 @@ static int run_phase(struct weir_phase_context *c, const struct weir_stage *stag
     c->target = c->pass;
     weir_phase_begin_watch(c);
     weir_observers_start(run, c->rec);
+    tell_profiler(c, 1);
     timed_part(c);
     c->rec->failed = all_ok(c) < 0;
     rc = conclude(c, c->err);
+    tell_profiler(c, -1);
     if (c->rec->failed || rc < 0)
         return -1;
     return check_records(run, c->rec, c->err);
