@@ -115,8 +115,10 @@ int weir_files_add_options(struct weir_files *f, const char *prefix, const struc
         memcpy(&path, (const char *)values + rows->offset, sizeof(path));
         if (!is_file(path))
             continue;
+        if (path[weir_opt_file_length(rows, path)])
+            path = weir_arena_strndup(f->arena, path, weir_opt_file_length(rows, path), err);
         role = role_of(f, prefix, rows, err);
-        if (!role || weir_files_add(f, role, path,
+        if (!path || !role || weir_files_add(f, role, path,
                                     rows->flags & WEIR_OPT_READS    ? WEIR_FILE_READ
                                     : rows->flags & WEIR_OPT_WRITES ? WEIR_FILE_WRITE
                                                                     : WEIR_FILE_ADD,

@@ -127,10 +127,9 @@ enum weir_code weir_observers_run_end(struct weir_run *run, enum weir_code code)
 void weir_observers_choose(struct weir_run *run)
 {
     run->records.wanted = false;
-    EACH(o) {
+    run->records.picks = NULL;
+    EACH(o)
         o->on = !o->row->wanted || o->row->wanted(run->test);
-        run->records.wanted |= o->on && o->row->operations;
-    }
 }
 
 int weir_observers_test_begin(struct weir_run *run, struct weir_err *err)

@@ -24,7 +24,6 @@ struct weir_observer {
     const char *name;
     size_t state_size;  /* bytes, zeroed, as long as the run: 'state' below */
     int maxima, sums;   /* numbers of this row in the maximum and in the sum of a phase */
-    bool operations;    /* it reads run->records: operations are kept where it is wanted */
 
     /* LOCAL, the same on all: does it take part in a test? NULL: yes. Otherwise no function below
      * from test_begin on is called in that test. */
@@ -56,7 +55,7 @@ struct weir_observer {
 
     /* ---- a test ---- */
 
-    /* LOCAL: takes memory, starts threads. No session is open. */
+    /* LOCAL: takes memory, starts threads, asks for operations (run->records). No session is open. */
     int (*test_begin)(struct weir_run *run, void *state, struct weir_err *err);
     /* TOGETHER: sessions and the common clock are there; the report has nothing of the test. */
     int (*test_start)(struct weir_run *run, void *state, struct weir_err *err);
@@ -118,8 +117,7 @@ void weir_observers_release(struct weir_run *run);
 /* The state of the row with this name in this run; NULL: it has no such row. Local. */
 void *weir_observed(const struct weir_run *run, const char *name);
 
-/* Choose who is wanted by run->test, and set run->records.wanted where one of them reads
- * operations. Local. */
+/* Choose who is wanted by run->test; nobody has asked for operations yet. Local. */
 void weir_observers_choose(struct weir_run *run);
 
 /* One loop for each hook: see above. Those that return an int return the same on all ranks, but for

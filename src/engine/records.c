@@ -25,6 +25,8 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
 
     r->n = r->cap = 0;
     r->dropped = 0;
+    if (r->picks && weir_picks_reserve(r->picks, steps, err) < 0)
+        return -1;
     if (!r->wanted || cap == 0)
         return 0;
     if (cap > r->taken) {

@@ -11,25 +11,8 @@
 #include "base/err.h"
 #include "base/hist.h"
 #include "base/intervals.h"
-
-/* An operation without a place in a file, and a rank without an operation. */
-#define WEIR_NO_OFFSET UINT64_MAX
-#define WEIR_NO_TIME INT64_MIN
-
-/* One operation. Times on the local clock, ns; file offset, or number of the item, or
- * WEIR_NO_OFFSET; bytes that were moved. op: its index in the operations of the program. error: its
- * errno, 0 when it was good. */
-struct weir_record {
-    uint64_t begin_ns, end_ns, off, len;
-    uint16_t op;
-    int32_t error;
-};
-
-/* When it began, ns after a time of the same clock; before it, less than 0. Local. */
-static inline int64_t weir_record_after(const struct weir_record *r, uint64_t origin_ns)
-{
-    return (int64_t)(r->begin_ns - origin_ns);
-}
+#include "engine/picks.h"
+#include "engine/record.h"
 
 /* The operations of this rank in the phase that runs, or that has just run. Release with
  * weir_records_free. */
@@ -40,6 +23,7 @@ struct weir_records {
     bool wanted;
     uint64_t limit;
     struct weir_intervals *intervals; /* where an operation is counted, too; NULL: nowhere */
+    struct weir_picks *picks;         /* and where some are kept, on all ranks or none; NULL: nowhere */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
     /* Of a phase: times of each kind of operation, where the program adds to them (transfer.h), one to
      * spare, and room to merge them. summed: on rank 0 they are those of all ranks, and it is known
@@ -58,8 +42,8 @@ struct weir_records {
  * (WEIR_ESETUP). */
 int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir_err *err);
 
-/* Make room for 'steps' operations, r->limit at most, all pages touched; forget what was there.
- * Where r->wanted is false nothing is kept. Called by the engine before each phase. Local. Returns
+/* Make room for 'steps' operations, r->limit at most, and for those that r->picks may pick, all pages touched;
+ * forget what was there. Where r->wanted is false only these are kept. Called by the engine before each phase. Local. Returns
  * 0, or -1 and err (WEIR_ESETUP). */
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err);
 void weir_records_free(struct weir_records *r);
@@ -67,7 +51,7 @@ void weir_records_free(struct weir_records *r);
 /* Record one operation. Local, a few ns. */
 static inline void weir_records_put(struct weir_records *r, const struct weir_record *one)
 {
-    if (__builtin_expect(!r->wanted && !r->intervals, 1))
+    if (__builtin_expect(!r->wanted && !r->intervals && !r->picks, 1))
         return;
     if (r->n < r->cap)
         r->rec[r->n++] = *one;
@@ -75,10 +59,12 @@ static inline void weir_records_put(struct weir_records *r, const struct weir_re
         r->dropped++;
     if (r->intervals && one->error == 0)
         weir_intervals_add(r->intervals, one->begin_ns, one->end_ns, one->len, 1);
+    if (r->picks)
+        weir_picks_put(r->picks, one);
 }
 
 /* So many operations that were good, one after the other, of which nobody asked for single ones
- * (r->wanted). Local, a few ns. */
+ * (r->wanted, r->picks). Local, a few ns. */
 static inline void weir_records_add_batch(struct weir_records *r, uint64_t begin_ns,
                                           uint64_t end_ns, uint64_t bytes, uint64_t ops)
 {

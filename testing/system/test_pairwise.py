@@ -19,7 +19,7 @@ OUTCOMES = ["clean", "fail", "signal"]
 REPORT = "--report=text:/dev/null,json:r.json"
 # What every program has
 FEW = "--timeline=time.npy --timeline-limit=3"
-ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy --rules=io500 --anonymous --strict",
+ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy,sample=1/2,slowest=1 --rules=io500 --anonymous --strict",
           "--findings --peak=1t --limit=H01:1 --existing=fail",
           "--rules=none --no-space-check"]
 REPEATED = "--until=1 --until-max=5"  # at least 5 and at most 5

@@ -7,9 +7,12 @@ import struct
 
 import conftest
 
-FIELDS = "begin end offset bytes rank repetition phase operation error"
-Record = collections.namedtuple("Record", FIELDS)
-FORM = struct.Struct("<qqqqIIHHi")
+FIELDS = "begin end offset bytes rank repetition phase operation error number chosen".split()
+TYPES = ["<i8"] * 4 + ["<u4"] * 2 + ["<u2"] * 2 + ["<i4"] + ["<i8"] * 2
+Record = collections.namedtuple("Record", FIELDS, defaults=(None, 0))
+# All operations; some of them, with their numbers and why they are there.
+FORMS = {9: struct.Struct("<qqqqIIHHi"), 11: struct.Struct("<qqqqIIHHiqq")}
+SAMPLE, SLOWEST, NEIGHBOUR, FAILED = 1, 2, 4, 8
 
 
 def read_records(path):
@@ -18,12 +21,12 @@ def read_records(path):
     length, = struct.unpack("<H", data[8:10])
     head = ast.literal_eval(data[10:10 + length].decode("ascii"))
     assert (10 + length) % 64 == 0 and data[10 + length - 1:10 + length] == b"\n"
-    assert [name for name, _ in head["descr"]] == FIELDS.split() and not head["fortran_order"]
-    assert [form for _, form in head["descr"]] == ["<i8"] * 4 + ["<u4"] * 2 + ["<u2"] * 2 + ["<i4"]
+    fields = len(head["descr"])
+    assert head["descr"] == list(zip(FIELDS, TYPES))[:fields] and not head["fortran_order"]
     n, = head["shape"]
     body = data[10 + length:]
-    assert len(body) == n * FORM.size == n * 48, (len(body), n)
-    return [Record(*r) for r in FORM.iter_unpack(body)]
+    assert len(body) == n * FORMS[fields].size, (len(body), n)
+    return [Record(*r) for r in FORMS[fields].iter_unpack(body)]
 
 
 class Timeline:
@@ -45,6 +48,9 @@ class Timeline:
         except ImportError:
             pass
         assert doc["records"] == len(self.records) == sum(p["records"] for p in doc["phases"]), doc
+        assert doc["seen"] == sum(p["seen"] for p in doc["phases"])
+        if "chosen" not in doc:
+            assert all(p["seen"] == p["records"] + p["dropped"] for p in doc["phases"]), doc
         assert doc["complete"] is complete and doc["dropped"] == sum(p["dropped"] for p in doc["phases"])
         assert [p["index"] for p in doc["phases"]] == list(range(len(doc["phases"])))
         keys = [(r.phase, r.rank, r.begin) for r in self.records]

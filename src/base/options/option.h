@@ -107,6 +107,7 @@ struct weir_opt {
                           * does not begin with a dash */
     const char *const
         *suggestions; /* STR: NULL-terminated, values that a shell offers; others are fine, too */
+    const char *ends; /* STR: the end of the name of a file, after which words may follow: a.npy,word=1 */
 };
 
 /* The topic of a row, as a last field; and for those on the first page of --help. */
@@ -172,6 +173,10 @@ struct weir_optset {
  * bytes. Local. */
 int weir_places_count(const char *list);
 const char *weir_places_at(const char *list, int i, size_t *len);
+
+/* The name of the file in the value of such a row, and the words after it: its bytes. All of a value that
+ * ends as names do, and of those of other rows. Local. */
+size_t weir_opt_file_length(const struct weir_opt *row, const char *value);
 
 /* All tables a program understands. An option that several tables know is set in all of them. */
 struct weir_opts {

@@ -292,3 +292,15 @@ const char *weir_places_at(const char *list, int i, size_t *len)
     *len = strcspn(list, "@");
     return list;
 }
+
+size_t weir_opt_file_length(const struct weir_opt *row, const char *value)
+{
+    size_t len = strlen(value), end = row->ends ? strlen(row->ends) : 0;
+
+    if (len < end || strcmp(value + len - end, row->ends ? row->ends : "") == 0)
+        return len;
+    for (size_t at = len; at > end; at--)
+        if (value[at] == ',' && memcmp(value + at - end, row->ends, end) == 0)
+            return at;
+    return len;
+}

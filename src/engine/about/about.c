@@ -133,6 +133,8 @@ static void add_table(struct anonymous *a, const char *prefix, const struct weir
         add_key(a, prefix, rows->key);
         weir_str_clear(&value);
         weir_opt_show(rows, values, &value);
+        if (value.len > 0)
+            value.text[weir_opt_file_length(rows, value.text)] = '\0';
         add_places(&a->names, weir_str_text(&value));
     }
     a->names.failed |= value.failed;

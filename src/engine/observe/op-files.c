@@ -200,6 +200,14 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
     return weir_agree(&run->world, begin_files(run, tests, n, err), err);
 }
 
+static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)state;
+    (void)err;
+    run->records.wanted = true;
+    return 0;
+}
+
 static int repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
@@ -240,10 +248,10 @@ static bool wanted(const struct weir_test *t)
 
 const struct weir_observer weir_op_files = {
     .name = "op-files",
-    .operations = true,
     .wanted = wanted,
     .check = check,
     .run_begin = run_begin,
+    .test_begin = test_begin,
     .repetition = repetition,
     .after = after,
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline-doc.c - the form of a timeline: its records, and the document beside them */
+/* timeline-doc.c - the document beside the records of a timeline */
 #include "config.h"
 #include "engine/observe/timeline-doc.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +13,11 @@
 #include "base/text/names.h"
 #include "base/text/wholefile.h"
 #include "engine/about/configuration.h"
+#include "engine/observe/timeline-choice.h"
 #include "engine/phase.h"
 #include "engine/program.h"
 
 #define HOST_TEXT 64
-#define PREAMBLE 10 /* magic, version, length of the text after it */
-
-static const char dtype[] = "[('begin', '<i8'), ('end', '<i8'), ('offset', '<i8'), "
-                            "('bytes', '<i8'), ('rank', '<u4'), ('repetition', '<u4'), "
-                            "('phase', '<u2'), ('operation', '<u2'), ('error', '<i4')]";
 
 const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
 {
@@ -197,8 +192,16 @@ static void add_rate(struct weir_json *j, const struct weir_phase_rec *rec)
     weir_json_str(j, "rate_unit", moves ? "bytes" : unit);
 }
 
+static void add_sums(struct weir_json *j, const struct weir_timeline_sums *sums)
+{
+    weir_json_int(j, "seen", (int64_t)sums->seen);
+    weir_json_int(j, "records", (int64_t)sums->records);
+    weir_json_int(j, "dropped", (int64_t)sums->dropped);
+}
+
 void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
-                             const struct weir_phase_rec *rec, int index)
+                             const struct weir_phase_rec *rec, int index,
+                             const struct weir_timeline_sums *sums)
 {
     const struct weir_stage *s = run->stage;
     const char *key = s->phase == rec->phase ? s->key : rec->phase->key;
@@ -217,8 +220,7 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
     weir_json_int(&j, "work_end", rec->last[WEIR_MARK_WORKED] - run->records.zero_ns);
     weir_json_int(&j, "clock_uncertainty", (int64_t)rec->clock_error_ns);
     add_rate(&j, rec);
-    weir_json_int(&j, "records", (int64_t)rec->records_sum);
-    weir_json_int(&j, "dropped", (int64_t)rec->dropped_sum);
+    add_sums(&j, sums);
     weir_json_text(&j, "interrupted", rec->interrupted ? "true" : "false");
     weir_json_text(&j, "failed", rec->failed ? "true" : "false");
     weir_json_close(&j);
@@ -265,8 +267,26 @@ static void add_texts(struct weir_json *j, const char *key, const struct weir_st
     weir_json_close(j);
 }
 
+/* Which operations are there, when these are not all. */
+static void add_choice(struct weir_json *j, const struct weir_timeline_choice *c)
+{
+    if (!weir_timeline_picks(c) && !c->ranks)
+        return;
+    weir_json_open(j, "chosen", false);
+    if (c->sample) {
+        weir_json_int(j, "sample", c->sample);
+        weir_json_int(j, "seed", c->seed);
+    }
+    if (c->ranks)
+        weir_json_str(j, "ranks", c->ranks);
+    if (c->slowest)
+        weir_json_int(j, "slowest", c->slowest);
+    weir_json_close(j);
+}
+
 static void make_document(const struct weir_timeline_doc *d, const struct weir_run *run,
-                          uint64_t records, uint64_t dropped, bool complete, struct weir_str *out)
+                          const struct weir_timeline_sums *sums, bool complete,
+                          struct weir_str *out)
 {
     struct weir_json j = { .out = out, .flat = 3 };
 
@@ -278,22 +298,23 @@ static void make_document(const struct weir_timeline_doc *d, const struct weir_r
     add_texts(&j, "tests", &d->tests);
     add_texts(&j, "phases", &d->phases);
     add_operations(&j, run->program);
-    weir_json_int(&j, "records", (int64_t)records);
-    weir_json_int(&j, "dropped", (int64_t)dropped);
+    add_choice(&j, d->choice);
+    add_sums(&j, sums);
     weir_json_text(&j, "complete", complete ? "true" : "false");
     weir_json_close(&j);
     weir_str_addc(out, '\n');
 }
 
 int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *run,
-                            uint64_t records, uint64_t dropped, bool complete, struct weir_err *err)
+                            const struct weir_timeline_sums *sums, bool complete,
+                            struct weir_err *err)
 {
     struct weir_wholefile w = { .place = NULL };
     struct weir_str text = { 0 };
     int rc;
 
     d->written_ns = weir_now_ns();
-    make_document(d, run, records, dropped, complete, &text);
+    make_document(d, run, sums, complete, &text);
     if (text.failed || d->tests.failed || d->phases.failed) {
         weir_str_free(&text);
         return weir_refuse(err, WEIR_ESETUP, "no memory for '%s'", d->path);
@@ -309,42 +330,4 @@ int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *
         rc = -1;
     weir_str_free(&text);
     return rc;
-}
-
-/* ---- the records ---- */
-
-static unsigned char *put(unsigned char *at, uint64_t value, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        *at++ = (unsigned char)(value >> 8 * i);
-    return at;
-}
-
-/* Blanks fill what the text leaves; a newline ends it. */
-void weir_npy_header(char out[WEIR_NPY_HEADER], uint64_t n)
-{
-    static const unsigned char magic[] = { 0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0 };
-    char text[WEIR_NPY_HEADER];
-    int len =
-        snprintf(text, sizeof(text),
-                 "{'descr': %s, 'fortran_order': False, 'shape': (%" PRIu64 ",), }", dtype, n);
-
-    memset(out, ' ', WEIR_NPY_HEADER);
-    memcpy(out, magic, sizeof(magic));
-    put((unsigned char *)out + sizeof(magic), WEIR_NPY_HEADER - PREAMBLE, 2);
-    memcpy(out + PREAMBLE, text, (size_t)len);
-    out[WEIR_NPY_HEADER - 1] = '\n';
-}
-
-void weir_npy_record(unsigned char out[WEIR_NPY_RECORD], const struct weir_npy_record *r)
-{
-    const int64_t longs[] = { r->begin, r->end, r->offset, r->bytes };
-
-    for (int i = 0; i < 4; i++)
-        out = put(out, (uint64_t)longs[i], 8);
-    out = put(out, r->rank, 4);
-    out = put(out, r->repetition, 4);
-    out = put(out, r->phase, 2);
-    out = put(out, r->operation, 2);
-    put(out, (uint32_t)r->error, 4);
 }

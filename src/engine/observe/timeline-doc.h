@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline-doc.h - the form of a timeline: its records, and the document beside them, which says
- * what their numbers mean (doc/timeline.md) */
+/* timeline-doc.h - the document beside the records of a timeline, which says what their numbers mean
+ * (doc/timeline.md) */
 #ifndef WEIR_ENGINE_OBSERVE_TIMELINE_DOC_H
 #define WEIR_ENGINE_OBSERVE_TIMELINE_DOC_H
 
@@ -10,13 +10,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/observe/timeline-records.h"
 
 struct weir_phase_rec;
 struct weir_run;
+struct weir_timeline_choice;
 
 /* Used on rank 0 only. Zero: nothing is known yet. */
 struct weir_timeline_doc {
     const char *path;
+    const struct weir_timeline_choice *choice;
     /* Objects of JSON, one after the other, each ended by a NUL; to be freed. */
     struct weir_str tests, phases;
     uint64_t written_ns; /* when the document was written last */
@@ -33,35 +36,13 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run);
 
 /* Add phase number 'index', which has just ended, well or not. Local, rank 0. */
 void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run *run,
-                             const struct weir_phase_rec *rec, int index);
+                             const struct weir_phase_rec *rec, int index,
+                             const struct weir_timeline_sums *sums);
 
-/* Put the document into its place: so many records are in the file, and so many were dropped.
- * Local, rank 0. Returns 0, or -1 and err (WEIR_ESETUP); then what was there stays. */
+/* Put the document into its place, with the sums of all phases. Local, rank 0. Returns 0, or -1 and err
+ * (WEIR_ESETUP); then what was there stays. */
 int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *run,
-                            uint64_t records, uint64_t dropped, bool complete,
+                            const struct weir_timeline_sums *sums, bool complete,
                             struct weir_err *err);
-
-/* ---- the records: one array in the format 1.0 of NumPy's .npy files ----
- *
- * numpy.load(FILE, mmap_mode="r") reads it: an array of one dimension whose elements have the
- * fields below, little-endian and without padding. */
-
-#define WEIR_NPY_HEADER 512 /* bytes before the first record, whatever their number */
-#define WEIR_NPY_RECORD 48  /* bytes of a record */
-
-/* One operation. Times in ns; offset -1: none; error: its errno, 0 for none. phase and operation
- * are numbers of the document beside the file. */
-struct weir_npy_record {
-    int64_t begin, end, offset, bytes;
-    uint32_t rank, repetition;
-    uint16_t phase, operation;
-    int32_t error;
-};
-
-/* The header of a file of n records. Local. */
-void weir_npy_header(char out[WEIR_NPY_HEADER], uint64_t n);
-
-/* A record as it is in the file. Local. */
-void weir_npy_record(unsigned char out[WEIR_NPY_RECORD], const struct weir_npy_record *r);
 
 #endif

@@ -6,33 +6,32 @@
  * failure. What goes wrong with it ends the timeline, not the run. */
 #include "config.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/observe/all.h"
-#include "engine/observe/gather.h"
+#include "engine/observe/timeline-choice.h"
 #include "engine/observe/timeline-doc.h"
+#include "engine/picks.h"
 #include "par/agree.h"
 #include "par/io/mpioutput.h"
-#include "par/reduce.h"
 
-#define PIECE ((size_t)8192) /* records that are written at a time: 384 KiB */
 #define PHASES_SMALL 16      /* so many phases the document is written after each ... */
 #define DOC_NS WEIR_NS_PER_S /* ... and then not more often than this */
 
 /* Zero: none. All numbers are the same on all ranks of the test that runs. */
 struct state {
-    const char *path; /* NULL: none was asked for */
-    bool failed;      /* nothing is written any more; why was said */
-    bool entered;     /* the test that runs has begun to write */
-    uint64_t records; /* in the file */
-    uint64_t dropped; /* that are not */
+    struct weir_timeline_choice choice; /* path NULL: none was asked for */
+    size_t size;                        /* of a record */
+    bool failed;                        /* nothing is written any more; why was said */
+    bool entered;                       /* the test that runs has begun to write */
+    struct weir_timeline_sums all;
+    struct weir_timeline_sums test; /* of the test that runs */
     int phases;
+    struct weir_picks picks; /* of this rank, where not all operations of all ranks are kept */
     unsigned char *piece; /* records on their way to the file; NULL between tests */
     struct weir_mpi_output file;
     struct weir_timeline_doc doc; /* rank 0 */
@@ -40,7 +39,7 @@ struct state {
 
 static bool is_on(const struct state *t)
 {
-    return t->path && !t->failed;
+    return t->choice.path && !t->failed;
 }
 
 /* ---- both files ---- */
@@ -50,50 +49,46 @@ static bool wanted(const struct weir_test *t)
     return t->plan.options->timeline != NULL;
 }
 
-/* The first test adds the document: both files are those of the run. The name ends in .npy. */
+/* The first test adds the document: both files are those of the run. The name ends in .npy, and words may
+ * follow it. */
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
+    struct weir_timeline_choice choice;
     const char *name;
 
     if (!o->timeline || files->test > 0)
         return 0;
-    name = weir_timeline_doc_name(o->timeline, files->arena, err);
+    if (weir_timeline_choice_read(o->timeline, files->arena, &choice, err) < 0)
+        return -1;
+    name = weir_timeline_doc_name(choice.path, files->arena, err);
     return name ? weir_files_add(files, "--timeline (the document beside it)", name,
                                  WEIR_FILE_WRITE, err)
                 : -1;
 }
 
-/* A file without records. */
-static int make_file(const char *path, struct weir_err *err)
-{
-    char header[WEIR_NPY_HEADER];
-    struct stat st;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666), rc = 0;
-
-    if (fd < 0 && errno == ENXIO)
-        return weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
-    if (fd < 0)
-        return weir_fail(err, WEIR_ESETUP, "open timeline '%s'", path);
-    weir_npy_header(header, 0);
-    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-        rc = weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
-    else if (write(fd, header, sizeof(header)) != (ssize_t)sizeof(header))
-        rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
-    if (close(fd) < 0 && rc == 0)
-        rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
-    return rc;
-}
-
 static int write_document(struct weir_run *run, struct state *t, bool complete, struct weir_err *err)
 {
-    return weir_timeline_doc_write(&t->doc, run, t->records, t->dropped, complete, err);
+    return weir_timeline_doc_write(&t->doc, run, &t->all, complete, err);
 }
 
 static int begin(struct weir_run *run, struct state *t, struct weir_err *err)
 {
-    t->doc.path = weir_timeline_doc_name(t->path, &run->arena, err);
-    return t->doc.path && make_file(t->path, err) == 0 ? write_document(run, t, false, err) : -1;
+    t->doc.choice = &t->choice;
+    t->doc.path = weir_timeline_doc_name(t->choice.path, &run->arena, err);
+    return t->doc.path && weir_timeline_make(t->choice.path, t->size, err) == 0
+               ? write_document(run, t, false, err)
+               : -1;
+}
+
+/* The tasks of the largest test. */
+static int most_tasks(const struct weir_test *tests, int n)
+{
+    int most = 1;
+
+    for (int i = 0; i < n; i++)
+        most = tests[i].plan.tasks > most ? tests[i].plan.tasks : most;
+    return most;
 }
 
 /* Makes both files, in place of what is there. A script may say anywhere where the results go: the
@@ -109,13 +104,17 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
         return 0;
     if (run->world.without_mpi)
         return weir_refuse(err, WEIR_EUSAGE, "option --timeline needs MPI, which was not started");
-    t->path = path;
+    rc = weir_timeline_choice_read(path, &run->arena, &t->choice, err);
+    if (weir_agree(&run->world, rc, err) < 0 ||
+        weir_timeline_check_ranks(&t->choice, most_tasks(tests, n), err) < 0) {
+        t->choice.path = NULL;
+        return -1;
+    }
+    t->size = weir_timeline_picks(&t->choice) ? WEIR_NPY_PICKED : WEIR_NPY_RECORD;
     if (run->world.rank == 0)
         rc = begin(run, t, err);
-    if (weir_agree(&run->world, rc, err) == 0)
-        return 0;
-    t->failed = true;
-    return -1;
+    t->failed = weir_agree(&run->world, rc, err) < 0;
+    return t->failed ? -1 : 0;
 }
 
 /* ---- a failure ---- */
@@ -123,15 +122,15 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
 /* The same on all ranks of the test: say it, and free the space that a part has taken. */
 static void give_up(struct weir_run *run, struct state *t, const struct weir_err *why)
 {
-    off_t good = WEIR_NPY_HEADER + (off_t)t->records * WEIR_NPY_RECORD;
+    off_t good = WEIR_NPY_HEADER + (off_t)(t->all.records * t->size);
     struct weir_err err = *why;
 
     t->failed = true;
     if (run->par.rank != 0)
         return;
-    weir_err_within(&err, "timeline '%s' ends here, the run goes on", t->path);
+    weir_err_within(&err, "timeline '%s' ends here, the run goes on", t->choice.path);
     weir_run_refuse(run, &err);
-    if (truncate(t->path, good) < 0)
+    if (truncate(t->choice.path, good) < 0)
         weir_note(&run->log, "the timeline could not be shortened to its %lld bytes that are whole",
                   (long long)good);
 }
@@ -150,13 +149,31 @@ static bool all_good(struct weir_run *run, struct state *t, int rc, struct weir_
 /* Copies rank 0's counters to ranks that took no part in an earlier test. */
 static void learn_state(struct weir_run *run, struct state *t)
 {
-    uint64_t v[4] = { t->records, t->dropped, (uint64_t)t->phases, t->failed };
+    uint64_t v[5] = { t->all.seen, t->all.records, t->all.dropped, (uint64_t)t->phases, t->failed };
 
     weir_bcast(&run->par, v, sizeof(v), 0);
-    t->records = v[0];
-    t->dropped = v[1];
-    t->phases = (int)v[2];
-    t->failed = v[3] != 0;
+    t->all = (struct weir_timeline_sums) { v[0], v[1], v[2] };
+    t->phases = (int)v[3];
+    t->failed = v[4] != 0;
+}
+
+/* All operations of a rank are the records of the test; of others, some are picked, or none. */
+static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct state *t = state;
+    bool here = weir_timeline_has_rank(&t->choice, &run->par);
+
+    (void)err;
+    t->test = (struct weir_timeline_sums) { 0 };
+    t->picks = (struct weir_picks) { .here = here && weir_timeline_picks(&t->choice),
+                                     .one_of = (uint64_t)t->choice.sample,
+                                     .slowest = (uint32_t)t->choice.slowest,
+                                     .limit = run->records.limit };
+    if (here && !t->picks.here)
+        run->records.wanted = true;
+    else
+        run->records.picks = &t->picks;
+    return 0;
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *unused)
@@ -173,12 +190,12 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
     if (t->failed)
         return 0;
     weir_timeline_doc_test(&t->doc, run);
-    t->piece = malloc(PIECE * WEIR_NPY_RECORD);
+    t->piece = malloc(WEIR_TIMELINE_PIECE * t->size);
     if (!t->piece)
         rc = weir_fail(&err, WEIR_ESETUP, "memory for records that are being written");
     if (!all_good(run, t, rc, &err))
         return 0;
-    if (weir_mpi_output_open(&t->file, &run->par, t->path, &err) < 0)
+    if (weir_mpi_output_open(&t->file, &run->par, t->choice.path, &err) < 0)
         give_up(run, t, &err);
     return 0;
 }
@@ -189,6 +206,8 @@ static void test_free(struct weir_run *run, void *state)
     struct weir_err err = WEIR_ERR_INIT;
     int rc = 0;
 
+    run->records.picks = NULL;
+    weir_picks_free(&t->picks);
     if (!t->entered)
         return;
     t->entered = false;
@@ -205,53 +224,16 @@ static void test_free(struct weir_run *run, void *state)
 
 /* ---- a phase ---- */
 
-static void encode(const struct weir_run *run, const struct state *t,
-                   const struct weir_phase_rec *rec, size_t from, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        const struct weir_record *r = &run->records.rec[from + i];
-        struct weir_npy_record out = { .begin = weir_records_time(run, r->begin_ns),
-                                       .end = weir_records_time(run, r->end_ns),
-                                       .offset = (int64_t)r->off,
-                                       .bytes = (int64_t)r->len,
-                                       .rank = (uint32_t)run->par.rank,
-                                       .repetition = (uint32_t)rec->repetition,
-                                       .phase = (uint16_t)t->phases,
-                                       .operation = r->op,
-                                       .error = r->error };
-
-        weir_npy_record(t->piece + i * WEIR_NPY_RECORD, &out);
-    }
-}
-
-/* Write the records of this rank at their place in the file. Local. */
-static int write_records(struct weir_run *run, struct state *t, const struct weir_phase_rec *rec,
-                         uint64_t place, struct weir_err *err)
-{
-    size_t all = run->records.n;
-
-    weir_records_sort(&run->records);
-    for (size_t from = 0; from < all; from += PIECE) {
-        size_t n = all - from < PIECE ? all - from : PIECE;
-
-        encode(run, t, rec, from, n);
-        if (weir_mpi_output_write(&t->file, WEIR_NPY_HEADER + (place + from) * WEIR_NPY_RECORD,
-                                  t->piece, n * WEIR_NPY_RECORD, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Rank 0: make what all ranks have written a part of the file. */
 static int write_header(struct weir_run *run, struct state *t, const struct weir_phase_rec *rec,
-                        struct weir_err *err)
+                        const struct weir_timeline_sums *sums, struct weir_err *err)
 {
     char header[WEIR_NPY_HEADER];
 
-    weir_npy_header(header, t->records + rec->records_sum);
+    weir_npy_header(header, t->all.records + sums->records, t->size);
     if (weir_mpi_output_write(&t->file, 0, header, sizeof(header), err) < 0)
         return -1;
-    weir_timeline_doc_phase(&t->doc, run, rec, t->phases);
+    weir_timeline_doc_phase(&t->doc, run, rec, t->phases, sums);
     return 0;
 }
 
@@ -260,32 +242,90 @@ static bool document_is_due(const struct state *t)
     return t->phases <= PHASES_SMALL || weir_now_ns() - t->doc.written_ns > DOC_NS;
 }
 
+/* The draw of a phase depends on the seed, the rank and the number of the phase, and on nothing else. */
+static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                  struct weir_err *err)
+{
+    struct state *t = state;
+
+    (void)rec;
+    (void)err;
+    t->picks.key = weir_rng_at(weir_rng_at((uint64_t)t->choice.seed, (uint64_t)run->par.rank),
+                               (uint64_t)t->phases);
+    return 0;
+}
+
+static void add_up(struct weir_timeline_sums *to, const struct weir_timeline_sums *more)
+{
+    to->seen += more->seen;
+    to->records += more->records;
+    to->dropped += more->dropped;
+}
+
+/* Of the operations that were picked: phase.c warns of those that all readers share. */
+static int warn(struct weir_run *run, const struct weir_phase_rec *rec,
+                const struct weir_timeline_sums *sums, struct weir_err *err)
+{
+    if (!run->records.picks || sums->dropped == 0)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "the timeline has no room for all that was chosen of the %s phase: %" PRIu64
+                     " operations are recorded, %" PRIu64
+                     " are not; --timeline-limit gives each task more",
+                     rec->phase->key, sums->records, sums->dropped);
+}
+
 /* Writes the records of a phase that has run, well or not; they are in the order of their begin
  * afterwards. */
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
-                 struct weir_err *unused)
+                 struct weir_err *err)
 {
     struct state *t = state;
-    struct weir_err err = WEIR_ERR_INIT;
+    struct weir_err own = WEIR_ERR_INIT;
     bool is_root = run->par.rank == 0;
-    uint64_t place;
+    struct weir_timeline_sums sums;
+    int rc;
 
-    (void)unused;
     if (!is_on(t) || !run->stage)
         return 0;
-    t->dropped += rec->dropped_sum;
+    sums = weir_timeline_finish(run);
     if (t->phases > UINT16_MAX) { /* more than the records can tell apart */
-        t->dropped += rec->records_sum;
+        sums.dropped += sums.records;
+        sums.records = 0;
+        add_up(&t->all, &sums);
         return 0;
     }
-    place = t->records + weir_before_u64(&run->par, run->records.n);
-    if (!all_good(run, t, write_records(run, t, rec, place, &err), &err) ||
-        !all_good(run, t, is_root ? write_header(run, t, rec, &err) : 0, &err))
+    rc = weir_timeline_write(run, &t->file, rec, t->phases, t->all.records, t->piece, t->size, &own);
+    if (!all_good(run, t, rc, &own) ||
+        !all_good(run, t, is_root ? write_header(run, t, rec, &sums, &own) : 0, &own))
         return 0;
-    t->records += rec->records_sum;
+    add_up(&t->all, &sums);
+    add_up(&t->test, &sums);
     t->phases++;
-    all_good(run, t, is_root && document_is_due(t) ? write_document(run, t, false, &err) : 0, &err);
-    return 0;
+    all_good(run, t, is_root && document_is_due(t) ? write_document(run, t, false, &own) : 0, &own);
+    return warn(run, rec, &sums, err);
+}
+
+/* In the results: which part of the operations of the test is in the timeline. */
+static void test_end(struct weir_run *run, void *state)
+{
+    const struct state *t = state;
+    const struct weir_timeline_choice *c = &t->choice;
+    struct weir_report *r = &run->report;
+
+    if (!t->entered)
+        return;
+    weir_report_enter(r, "timeline", false);
+    weir_report_int(r, WEIR_FOR_DATA, "operations", (int64_t)t->test.seen);
+    weir_report_int(r, WEIR_FOR_DATA, "records", (int64_t)t->test.records);
+    weir_report_int(r, WEIR_FOR_DATA, "dropped", (int64_t)t->test.dropped);
+    if (c->sample)
+        weir_report_int(r, WEIR_FOR_DATA, "sample", c->sample);
+    if (c->ranks)
+        weir_report_str(r, WEIR_FOR_DATA, "ranks", c->ranks);
+    if (c->slowest)
+        weir_report_int(r, WEIR_FOR_DATA, "slowest", c->slowest);
+    weir_report_leave(r);
 }
 
 /* ---- the end ---- */
@@ -297,7 +337,7 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
     struct weir_err err = WEIR_ERR_INIT;
     bool good = weir_code_is_whole(code);
 
-    if (run->world.rank == 0 && t->path && t->phases > UINT16_MAX)
+    if (run->world.rank == 0 && t->choice.path && t->phases > UINT16_MAX)
         weir_note(&run->log, "the timeline has the first %d phases", t->phases);
     if (run->world.rank == 0 && is_on(t) && write_document(run, t, good, &err) < 0) {
         weir_run_refuse(run, &err);
@@ -318,13 +358,15 @@ static void release(struct weir_run *run, void *state)
 const struct weir_observer weir_timeline = {
     .name = "timeline",
     .state_size = sizeof(struct state),
-    .operations = true,
     .wanted = wanted,
     .check = check,
     .run_begin = run_begin,
     .run_end = run_end,
     .release = release,
+    .test_begin = test_begin,
     .test_start = test_start,
+    .test_end = test_end,
     .test_free = test_free,
+    .before = before,
     .after = after,
 };

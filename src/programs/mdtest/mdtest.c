@@ -122,7 +122,8 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
 
     t->tasks = run->par.size;
-    t->pass.fine = run->report.details || t->o->latency || run->records.wanted;
+    t->pass.fine = run->report.details || t->o->latency || run->records.wanted ||
+                   run->records.picks;
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 
