@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "base/err.h"
 #include "base/hist.h"
@@ -15,7 +16,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 10
+#define WEIR_BACKEND_ABI 11
 
 struct weir_array_ops;
 
@@ -43,6 +44,7 @@ struct weir_access {
     /* The program makes up the names of its files: only regular files may be there, and links are
      * not followed. Names that the user gave are. */
     bool own_names;
+    int depth;            /* transfers of a task in flight at most; 0: as the backend does */
     const char *in_place; /* options that leave an existing file in its place; NULL: there are none */
     int tasks, nodes;
 };
@@ -111,9 +113,14 @@ struct weir_timed {
 
 enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
 
+/* And of a queue, after those of the calls: ns from one completion to the next, and how many
+ * transfers are in flight with each that is submitted. */
+enum { WEIR_HIST_BETWEEN = WEIR_OPS, WEIR_HIST_DEPTH, WEIR_HISTS };
+
 /* Latencies of each operation since the last reset, on this rank. */
 struct weir_session_stats {
-    struct weir_hist hist[WEIR_OPS];
+    struct weir_hist hist[WEIR_HISTS];
+    uint64_t completed_ns; /* clock at the last completion of a queue; 0: none, or it was empty since */
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
@@ -127,9 +134,10 @@ struct weir_session {
     const struct weir_log *log;
     void *priv;     /* priv_size zeroed bytes, the backend's own */
     unsigned flags; /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
-    int depth;      /* transfers in flight at most: 1, or what begin has set */
+    int depth;      /* transfers in flight at most: access.depth, 1, or what begin has set */
     int in_flight;  /* submitted and not given back yet */
     struct weir_request *only; /* of a queue of depth 1 */
+    struct weir_request *oldest, *newest; /* in the queue of the backend */
     struct weir_session_stats *stats;
     struct weir_timed timed;
     bool opened;            /* a file, at least once */
@@ -167,6 +175,7 @@ struct weir_request {
     int sys;                   /* with -1: errno */
     uint64_t begin_ns, end_ns; /* local clock: submitted, given back */
     struct weir_request *next; /* the queue's */
+    struct weir_request *older, *newer; /* the session's: in flight, in the order of submission */
 };
 
 /* How far requests of the user were applied; -1: not known. */
@@ -243,8 +252,9 @@ struct weir_backend {
     int (*close)(struct weir_file *, struct weir_err *);
     ssize_t (*xfer)(struct weir_file *, const struct weir_io *,
                     struct weir_err *); /* may be short; 0 on read: end of file */
-    /* The queue, where a backend has one: then begin sets s->depth to what its options allow. NULL:
-     * the session makes a queue of depth 1 from xfer. Nothing here allocates but queue.
+    /* The queue, where a backend has one: before begin s->depth is access.depth, or 1; without
+     * access.depth begin may set it to what its options allow. NULL: the session makes a queue of
+     * depth 1 from xfer. Nothing here allocates but queue.
      * queue: from now on up to depth (1 to s->depth) requests are in flight. None is now.
      * submit: start r, or keep it for a batch. There is room: the session counts. -1: not in the
      * queue. What the system refuses later comes back from complete.
@@ -255,6 +265,9 @@ struct weir_backend {
      * xfer may be called while requests are in flight: it continues those that came back short. */
     const char *depth_option; /* which of its options limits the depth, without prefix */
     int (*queue)(struct weir_session *, int depth, struct weir_err *);
+    /* After queue, and once: the memory that its transfers will use most, n pieces. It stays until
+     * end. NULL: no use for it. */
+    int (*buffers)(struct weir_session *, const struct iovec *area, int n, struct weir_err *);
     int (*submit)(struct weir_request *r, struct weir_err *);
     int (*complete)(struct weir_file *f, int least, int most, struct weir_request **done,
                     struct weir_err *);

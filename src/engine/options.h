@@ -17,7 +17,7 @@ struct weir_run_options {
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, timeline_limit, peak, assume_rate;
     double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s;
-    int verbose, repetitions, io_timeout_s, until_max;
+    int verbose, repetitions, io_timeout_s, until_max, depth;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
         no_space_check, anonymous;
 };

@@ -12,7 +12,7 @@ import conftest
 PLUGINS = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src" / ".libs").glob("weir-*.so"))
 
 
-LIBRARY = {"aio": "libaio", "hdf5": "libhdf5", "ncmpi": "libpnetcdf"}
+LIBRARY = {"aio": "libaio", "hdf5": "libhdf5", "ncmpi": "libpnetcdf", "uring": "liburing"}
 
 
 @pytest.fixture(params=sorted(LIBRARY))

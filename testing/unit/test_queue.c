@@ -195,7 +195,7 @@ static struct bench *start(void)
 {
     struct bench *b = start_with(&fake_backend, (struct weir_access) { .tasks = 1 });
 
-    assert_int_equal(weir_queue_begin(&b->q, &b->s, UINT64_MAX, LEN, &b->err), 0);
+    assert_int_equal(weir_queue_begin(&b->q, &b->s, UINT64_MAX, LEN, (struct iovec) { 0 }, &b->err), 0);
     return b;
 }
 
@@ -277,6 +277,54 @@ static void transfers_end_in_any_order_with_times_of_their_own(void **state)
     stop(b);
 }
 
+/* The last ends first; the watchdog sees the first until it has ended, and then no call. */
+static void the_oldest_transfer_is_the_call_that_is_watched(void **state)
+{
+    struct bench *b = start();
+    struct weir_call call = { 0 };
+    uint64_t turn;
+
+    (void)state;
+    b->s.call = &call;
+    for (unsigned i = 0; i < DEPTH; i++)
+        assert_int_equal(put(b, WEIR_DIR_WRITE, i * LEN), 0);
+    turn = call.turn;
+    assert_int_equal(turn % 2, 1);
+    assert_int_equal(call.io->off, 0);
+    assert_int_equal(get(b, 1), 2);
+    assert_int_equal(call.io->off, 0);
+    assert_int_equal(put(b, WEIR_DIR_WRITE, 2 * LEN), 0);
+    assert_int_equal(call.turn, turn);
+    assert_int_equal(get(b, 3), 3);
+    assert_int_equal(call.turn % 2, 0);
+    stop(b);
+}
+
+/* Two at a time come back: no time between these, and none before the first. */
+static void depths_and_times_between_completions_are_counted(void **state)
+{
+    struct bench *b = start();
+    const struct weir_hist *depth = &b->s.stats->hist[WEIR_HIST_DEPTH];
+    const struct weir_hist *between = &b->s.stats->hist[WEIR_HIST_BETWEEN];
+
+    (void)state;
+    for (unsigned i = 0; i < DEPTH; i++)
+        assert_int_equal(put(b, WEIR_DIR_WRITE, i * LEN), 0);
+    assert_int_equal(get(b, 1), 2);
+    weir_sleep_ns(1000000);
+    assert_int_equal(get(b, 1), 2);
+    assert_int_equal(depth->n, DEPTH);
+    assert_int_equal(depth->sum_ns, 1 + 2 + 3 + 4);
+    assert_int_equal(depth->max_ns, DEPTH);
+    assert_int_equal(between->n, DEPTH - 1);
+    assert_int_equal(between->min_ns, 0);
+    assert_true(between->max_ns >= 1000000);
+    assert_int_equal(put(b, WEIR_DIR_WRITE, 0), 0); /* the queue was empty */
+    assert_int_equal(get(b, 1), 1);
+    assert_int_equal(between->n, DEPTH - 1);
+    stop(b);
+}
+
 static void waiting_for_more_than_is_in_flight_takes_what_there_is(void **state)
 {
     struct bench *b = start();
@@ -296,12 +344,12 @@ static void a_queue_is_no_deeper_than_the_work(void **state)
     struct bench *b = start_with(&fake_backend, (struct weir_access) { .tasks = 1 });
 
     (void)state;
-    assert_int_equal(weir_queue_begin(&b->q, &b->s, 3, 0, &b->err), 0);
+    assert_int_equal(weir_queue_begin(&b->q, &b->s, 3, 0, (struct iovec) { 0 }, &b->err), 0);
     assert_int_equal(b->q.depth, 3);
     assert_int_equal(b->fake.depth, 3);
     assert_null(b->q.pool);
     weir_queue_end(&b->q);
-    assert_int_equal(weir_queue_begin(&b->q, &b->s, 1, LEN, &b->err), 0);
+    assert_int_equal(weir_queue_begin(&b->q, &b->s, 1, LEN, (struct iovec) { 0 }, &b->err), 0);
     assert_int_equal(b->q.depth, 0);
     assert_int_equal(weir_session_queue(&b->s, DEPTH + 1, &b->err), -1);
     assert_int_equal(b->err.code, WEIR_EBUG);
@@ -313,7 +361,7 @@ static void buffers_that_no_memory_holds_are_refused_with_the_option(void **stat
     struct bench *b = start_with(&fake_backend, (struct weir_access) { .tasks = 1 });
 
     (void)state;
-    assert_int_equal(weir_queue_begin(&b->q, &b->s, DEPTH, (size_t)1 << 50, &b->err), -1);
+    assert_int_equal(weir_queue_begin(&b->q, &b->s, DEPTH, (size_t)1 << 50, (struct iovec) { 0 }, &b->err), -1);
     assert_int_equal(b->err.code, WEIR_ESETUP);
     assert_non_null(strstr(b->err.text, "give a smaller --fake.depth"));
     assert_int_equal(b->q.depth, 0);
@@ -508,7 +556,7 @@ static void a_backend_without_a_queue_has_one_of_depth_1(void **state)
     plain.queue = NULL;
     b = start_with(&plain, (struct weir_access) { .tasks = 1 });
     assert_int_equal(b->s.depth, 1);
-    assert_int_equal(weir_queue_begin(&b->q, &b->s, UINT64_MAX, LEN, &b->err), 0);
+    assert_int_equal(weir_queue_begin(&b->q, &b->s, UINT64_MAX, LEN, (struct iovec) { 0 }, &b->err), 0);
     assert_int_equal(b->q.depth, 0);
     move_two(b);
     assert_int_equal(b->fake.xfers, 2);
@@ -535,7 +583,7 @@ static void writes_with_a_sync_each_go_one_by_one(void **state)
     (void)state;
     move_two(b);
     assert_int_equal(b->fake.syncs, 2);
-    assert_int_equal(weir_queue_begin(&b->q, &b->s, UINT64_MAX, LEN, &b->err), 0);
+    assert_int_equal(weir_queue_begin(&b->q, &b->s, UINT64_MAX, LEN, (struct iovec) { 0 }, &b->err), 0);
     assert_int_equal(put(b, WEIR_DIR_READ, 0), 0);
     assert_int_equal(put(b, WEIR_DIR_READ, LEN), 0);
     assert_int_equal(put(b, WEIR_DIR_WRITE, 2 * LEN), 0);
@@ -577,6 +625,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transfers_end_in_any_order_with_times_of_their_own),
+        cmocka_unit_test(the_oldest_transfer_is_the_call_that_is_watched),
+        cmocka_unit_test(depths_and_times_between_completions_are_counted),
         cmocka_unit_test(waiting_for_more_than_is_in_flight_takes_what_there_is),
         cmocka_unit_test(a_queue_is_no_deeper_than_the_work),
         cmocka_unit_test(buffers_that_no_memory_holds_are_refused_with_the_option),

@@ -17,6 +17,7 @@ class Weir(AutotoolsPackage):
     license("BSD-3-Clause")
 
     variant("aio", default=True, description="backend AIO")
+    variant("uring", default=True, description="backend URING")
     variant("hdf5", default=True, description="backend HDF5")
     variant("netcdf", default=False, description="backend NETCDF (parallel netCDF-C)")
     variant("ncmpi", default=False, description="backend NCMPI (PnetCDF)")
@@ -31,6 +32,7 @@ class Weir(AutotoolsPackage):
     depends_on("python", type=("build", "run"))
     depends_on("mpi@3.1:")
     depends_on("libaio", when="+aio")
+    depends_on("liburing", when="+uring")
     depends_on("hdf5@1.10: +mpi", when="+hdf5")
     depends_on("netcdf-c +mpi", when="+netcdf")
     depends_on("parallel-netcdf@1.8:", when="+ncmpi")
@@ -44,7 +46,7 @@ class Weir(AutotoolsPackage):
     def configure_args(self):
         spec = self.spec
         args = [f"CC={spec['mpi'].mpicc}"]
-        for name, package in (("aio", "libaio"), ("hdf5", "hdf5"), ("netcdf", "netcdf-c"), ("ncmpi", "parallel-netcdf"),
+        for name, package in (("aio", "libaio"), ("uring", "liburing"), ("hdf5", "hdf5"), ("netcdf", "netcdf-c"), ("ncmpi", "parallel-netcdf"),
                               ("lustre", "lustre")):
             args += self.with_or_without(name, activation_value=lambda _, p=package: spec[p].prefix)
         return args

@@ -26,16 +26,10 @@ struct aio_queue {
 static int aio_check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
     const struct aio_options *o = s->opt;
-    const char *around = weir_posix_around(s);
 
-    if (s->be->base->check(s, extent, err) < 0)
+    if (s->be->base->check(s, extent, err) < 0 || weir_posix_check_queue(s, err) < 0)
         return -1;
-    if (around)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--posix.%s is for transfers that are done when their call returns, and "
-                           "those of AIO are not; leave it out, or take -a POSIX",
-                           around);
-    if (o->granularity > o->max_pending)
+    if (s->access.depth == 0 && o->granularity > o->max_pending)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--aio.granularity (%d) must not be more than --aio.max-pending (%d)",
                            o->granularity, o->max_pending);
@@ -71,7 +65,7 @@ static int open_context(struct aio_queue *q, struct weir_err *err)
     if (rc == -EAGAIN || rc == -EINVAL)
         weir_refuse(err, WEIR_ESETUP,
                     "%s (/proc/sys/fs/aio-max-nr is the limit for all processes of a node; give a "
-                    "smaller --aio.max-pending)",
+                    "smaller --depth or --aio.max-pending)",
                     err ? err->text : "");
     return -1;
 }
@@ -105,7 +99,8 @@ static int aio_begin(struct weir_session *s, struct weir_err *err)
 {
     const struct aio_options *o = s->opt;
 
-    s->depth = o->max_pending;
+    if (s->access.depth == 0)
+        s->depth = o->max_pending;
     return make_queue(s->priv, 1, 1, err);
 }
 

@@ -20,8 +20,8 @@
 
 struct dummy_options {
     int64_t delay_create, delay_close, delay_sync, delay_xfer; /* microseconds */
-    bool delay_only_rank0, store;
-    int64_t fail_at, short_every, corrupt_at; /* 0: never */
+    bool delay_only_rank0, store, reverse;
+    int64_t fail_at, short_every, corrupt_at, lose_at; /* 0: never */
     int fail_rank;
     const char *fail_op, *fail_errno;
 };
@@ -55,6 +55,7 @@ _Static_assert(sizeof(errno_names) / sizeof(errno_names[0]) ==
                "one number for each name");
 
 #define USEC_MAX 1000000000000
+#define HOUR_NS (UINT64_C(3600) * 1000000000)
 
 static const struct weir_opt dummy_opts[] = {
     OPT_SIZE(0, "delay-create", NULL, struct dummy_options, delay_create, "0", "USEC",
@@ -84,6 +85,11 @@ static const struct weir_opt dummy_opts[] = {
         0, "corrupt-at", NULL, struct dummy_options, corrupt_at, "0", "N",
         "The N-th read of a test returns one wrong bit, counted from 1 on each rank; implies store",
         .max = INT64_MAX),
+    OPT_FLAG(0, "reverse", NULL, struct dummy_options, reverse,
+             "With --depth, the transfer that began last ends first"),
+    OPT_SIZE(0, "lose-at", NULL, struct dummy_options, lose_at, "0", "N",
+             "With --depth, the N-th transfer of a test never ends, counted from 1 on each rank",
+             .max = INT64_MAX),
     OPT_END
 };
 
@@ -94,6 +100,7 @@ struct dummy {
     bool plain;                  /* a transfer does nothing */
     int fail_op, fail_errno;
     int64_t count[OPS], reads;
+    struct weir_request *held; /* in flight: a list in the order in which they end */
 };
 
 struct dummy_file {
@@ -180,29 +187,121 @@ static ssize_t move_stored(const struct dummy_file *f, const struct weir_io *io,
     return pread(f->fd, io->buf, len, (off_t)io->off);
 }
 
-/* May move less than asked for; 0 on a read means end of file. An error is the bare reason: the
- * session adds the rest. */
-static ssize_t dummy_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err *err)
+/* The bytes that a transfer is to move, maybe less than asked for; -1 and errno: it fails. */
+static ssize_t choose_end(struct weir_session *s, const struct weir_io *io)
 {
-    struct dummy_file *f = (struct dummy_file *)wf;
-    const struct dummy_options *o = wf->s->opt;
-    struct dummy *d = wf->s->priv;
+    const struct dummy_options *o = s->opt;
+    struct dummy *d = s->priv;
     ssize_t n = (ssize_t)io->len;
 
-    if (d->plain)
-        return n;
-    delay(d, o->delay_xfer);
     if (fails_now(d, o, OP_XFER))
-        return weir_fail(err, WEIR_EIO, "injected");
+        return -1;
     if (o->short_every > 0 && d->count[OP_XFER] % o->short_every == 0)
         n -= n / 2;
-    if (d->stores) {
+    return n;
+}
+
+/* Move n bytes. -1 and errno. */
+static ssize_t end_transfer(const struct dummy_file *f, const struct weir_io *io, ssize_t n)
+{
+    const struct dummy_options *o = f->base.s->opt;
+    struct dummy *d = f->base.s->priv;
+
+    if (d->stores)
         n = move_stored(f, io, (size_t)n);
-        if (n < 0)
-            return weir_fail(err, WEIR_EIO, "stored");
-    }
     if (io->dir == WEIR_DIR_READ && ++d->reads == o->corrupt_at && n > 0)
         ((unsigned char *)io->buf)[n / 2] ^= 1;
+    return n;
+}
+
+/* 0 on a read means end of file. An error is the bare reason: the session adds the rest. */
+static ssize_t dummy_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err *err)
+{
+    const struct dummy_options *o = wf->s->opt;
+    struct dummy *d = wf->s->priv;
+    ssize_t n;
+
+    if (d->plain)
+        return (ssize_t)io->len;
+    delay(d, o->delay_xfer);
+    n = choose_end(wf->s, io);
+    if (n < 0)
+        return weir_fail(err, WEIR_EIO, "injected");
+    n = end_transfer((struct dummy_file *)wf, io, n);
+    return n < 0 ? weir_fail(err, WEIR_EIO, "stored") : n;
+}
+
+/* The queue (--depth). A request is held until its time; its end_ns is ours until we give it
+ * back. */
+
+static int dummy_submit(struct weir_request *r, struct weir_err *err)
+{
+    struct weir_session *s = r->file->s;
+    const struct dummy_options *o = s->opt;
+    struct dummy *d = s->priv;
+    struct weir_request **at = &d->held;
+
+    (void)err;
+    errno = 0;
+    r->n = choose_end(s, &r->io);
+    r->sys = errno;
+    r->end_ns = weir_now_ns() + (d->delayed ? (uint64_t)o->delay_xfer * 1000 : 0);
+    if (d->count[OP_XFER] == o->lose_at)
+        r->end_ns = UINT64_MAX;
+    while (*at && !o->reverse)
+        at = &(*at)->next;
+    r->next = *at;
+    *at = r;
+    return 0;
+}
+
+/* The time at which the first of those that are held ends. */
+static uint64_t next_end(const struct dummy *d)
+{
+    uint64_t ns = UINT64_MAX;
+
+    for (const struct weir_request *r = d->held; r; r = r->next)
+        ns = r->end_ns < ns ? r->end_ns : ns;
+    return ns;
+}
+
+static int take_ended(struct dummy *d, int most, struct weir_request **done)
+{
+    uint64_t now_ns = weir_now_ns();
+    struct weir_request **at = &d->held, *r;
+    int n = 0;
+
+    while (n < most && *at) {
+        r = *at;
+        if (r->end_ns > now_ns) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        if (r->n > 0)
+            r->n = end_transfer((struct dummy_file *)r->file, &r->io, r->n);
+        if (r->n < 0 && r->sys == 0)
+            r->sys = errno;
+        done[n++] = r;
+    }
+    return n;
+}
+
+static int dummy_complete(struct weir_file *wf, int least, int most, struct weir_request **done,
+                          struct weir_err *err)
+{
+    struct dummy *d = wf->s->priv;
+    uint64_t end_ns, now_ns;
+    int n = take_ended(d, most, done);
+
+    (void)err;
+    while (n < least) {
+        end_ns = next_end(d);
+        now_ns = weir_now_ns();
+        if (end_ns > now_ns)
+            weir_sleep_ns(end_ns - now_ns < HOUR_NS ? end_ns - now_ns : HOUR_NS);
+        n += take_ended(d, most - n, done + n);
+    }
     return n;
 }
 
@@ -336,6 +435,8 @@ const struct weir_backend weir_backend_dummy = {
     .open = dummy_open,
     .close = dummy_close,
     .xfer = dummy_xfer,
+    .submit = dummy_submit,
+    .complete = dummy_complete,
     .sync = dummy_sync,
     .ns = &dummy_ns,
 };

@@ -69,6 +69,30 @@ static int posix_check(struct weir_session *s, const struct weir_extent *extent,
     return posix_layout_check(posix_opts, o, &o->layout, err);
 }
 
+const char *weir_posix_around(const struct weir_session *s)
+{
+    const struct posix_options *o = options_of(s);
+
+    return o->rangelocks ? "rangelocks" : o->layout.hint_access ? "gpfs.hintaccess" : NULL;
+}
+
+int weir_posix_check_queue(const struct weir_session *s, struct weir_err *err)
+{
+    const char *around = weir_posix_around(s);
+
+    if (!around)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--posix.%s is for transfers that are done when their call returns, and "
+                       "those of %s are not; leave it out, or take -a POSIX",
+                       around, s->be->name);
+}
+
+bool weir_posix_is_direct(const struct weir_session *s)
+{
+    return options_of(s)->odirect;
+}
+
 /* The alignment of direct I/O on a file: *align is 0 where it is impossible. False: the system
  * cannot tell. */
 #ifdef STATX_DIOALIGN
@@ -161,12 +185,6 @@ static int posix_close(struct weir_file *wf, struct weir_err *err)
     return 0;
 }
 
-const char *weir_posix_around(const struct weir_session *s)
-{
-    const struct posix_options *o = options_of(s);
-
-    return o->rangelocks ? "rangelocks" : o->layout.hint_access ? "gpfs.hintaccess" : NULL;
-}
 
 int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err)
 {

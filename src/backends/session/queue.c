@@ -16,6 +16,7 @@
 static int check_memory(const struct weir_session *s, int depth, size_t room, struct weir_err *err)
 {
     int tasks = s->par->cache.per_node_max > 0 ? s->par->cache.per_node_max : 1;
+    bool own = s->access.depth == 0;
     double node = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
     if ((double)depth * (double)room * tasks <= node)
@@ -23,7 +24,8 @@ static int check_memory(const struct weir_session *s, int depth, size_t room, st
     return weir_refuse(err, WEIR_ESETUP,
                        "%d buffers of %zu bytes in each of %d tasks are more than the memory of a "
                        "node; give a smaller --%s%s or transfer size",
-                       depth, room, tasks, s->be->prefix, s->be->depth_option);
+                       depth, room, tasks, own ? s->be->prefix : "",
+                       own ? s->be->depth_option : "depth");
 }
 
 static int make_buffers(struct weir_queue *q, size_t room, struct weir_err *err)
@@ -48,8 +50,16 @@ static int make_requests(struct weir_queue *q, struct weir_err *err)
     return 0;
 }
 
+static int show_buffers(const struct weir_queue *q, struct weir_session *s, struct iovec own,
+                        struct weir_err *err)
+{
+    const struct iovec area[] = { own, { q->pool, q->stride * (size_t)q->depth } };
+
+    return s->be->buffers ? s->be->buffers(s, area, q->pool ? 2 : 1, err) : 0;
+}
+
 int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
-                     struct weir_err *err)
+                     struct iovec own, struct weir_err *err)
 {
     *q = (struct weir_queue) { .depth = most < (uint64_t)s->depth ? (int)most : s->depth };
     if (q->depth <= 1) {
@@ -57,7 +67,8 @@ int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most
         return 0;
     }
     if (weir_session_queue(s, q->depth, err) == 0 && check_memory(s, q->depth, room, err) == 0 &&
-        make_requests(q, err) == 0 && (room == 0 || make_buffers(q, room, err) == 0))
+        make_requests(q, err) == 0 && (room == 0 || make_buffers(q, room, err) == 0) &&
+        show_buffers(q, s, own, err) == 0)
         return 0;
     weir_queue_end(q);
     return -1;

@@ -16,10 +16,11 @@ struct weir_queue {
 
 /* Make a queue that is as deep as the session allows, but not deeper than 'most'; each request has
  * a page-aligned buffer of 'room' bytes, none with 0. The session asks its backend first. Where
- * the depth is 1 nothing is made, and q->depth is 0: use weir_session_xfer. Local. 0, or -1 and
- * err (WEIR_ESETUP); then nothing is left. */
+ * the depth is 1 nothing is made, and q->depth is 0: use weir_session_xfer. 'own' is memory of the
+ * caller that transfers use, too; the backend learns of both. Local. 0, or -1 and err (WEIR_ESETUP);
+ * then nothing is left. */
 int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
-                     struct weir_err *err);
+                     struct iovec own, struct weir_err *err);
 
 /* Free the requests and their buffers. After the session has ended, which waits for what may still
  * be in flight. Harmless on zeros. */

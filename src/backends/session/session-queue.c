@@ -32,6 +32,43 @@ int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err)
     return has_queue(s) && s->be->queue ? s->be->queue(s, depth, err) : 0;
 }
 
+/* For the watchdog this rank is in the transfer that has been in flight longest, so one that never
+ * ends is found while others come and go. */
+static void announce(const struct weir_session *s)
+{
+    if (!s->call)
+        return;
+    if (!s->oldest)
+        weir_call_end(s->call);
+    else if (s->call->io != &s->oldest->io || s->call->turn % 2 == 0) /* another one than before */
+        weir_call_move(s->call, s->oldest->file->path, &s->oldest->io);
+}
+
+static void add_flight(struct weir_session *s, struct weir_request *r)
+{
+    r->older = s->newest;
+    r->newer = NULL;
+    s->newest = r;
+    if (r->older) {
+        r->older->newer = r;
+        return;
+    }
+    s->oldest = r;
+    announce(s);
+}
+
+static void drop_flight(struct weir_session *s, const struct weir_request *r)
+{
+    if (r->newer)
+        r->newer->older = r->older;
+    else
+        s->newest = r->older;
+    if (r->older)
+        r->older->newer = r->newer;
+    else
+        s->oldest = r->newer;
+}
+
 int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_session *s = r->file->s;
@@ -43,12 +80,16 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
             return weir_refuse(err, WEIR_EBUG, "a second transfer where one at a time is moved");
         s->only = r;
     } else {
-        weir_session_enter_xfer(s, r->file->path, &r->io);
-        rc = weir_session_leave(s, s->be->submit(r, err));
+        add_flight(s, r);
+        rc = s->be->submit(r, err);
         *clock_ns = weir_now_ns();
+        weir_hist_add(&s->stats->hist[WEIR_HIST_DEPTH], (uint64_t)s->in_flight + 1);
     }
-    if (rc < 0)
+    if (rc < 0) {
+        drop_flight(s, r);
+        announce(s);
         return -1;
+    }
     s->in_flight++;
     r->file->in_flight++;
     return 0;
@@ -98,12 +139,16 @@ static void take(struct weir_session *s, struct weir_request **done, int n, uint
     for (int i = 0; i < n; i++) {
         struct weir_request *r = done[i];
 
+        drop_flight(s, r);
         r->end_ns = *clock_ns;
         if (__builtin_expect(r->n != (ssize_t)r->io.len, 0))
             finish(r, clock_ns, failed ? NULL : err);
         if (r->n >= 0)
             weir_hist_add(&s->stats->hist[WEIR_OP_XFER], r->end_ns - r->begin_ns);
         failed |= r->n < 0;
+        if (s->stats->completed_ns)
+            weir_hist_add(&s->stats->hist[WEIR_HIST_BETWEEN], r->end_ns - s->stats->completed_ns);
+        s->stats->completed_ns = r->end_ns;
     }
 }
 
@@ -112,12 +157,12 @@ static int complete_queued(struct weir_file *f, int least, int most, struct weir
                            uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_session *s = f->s;
-    int n;
+    int n = s->be->complete(f, least, most, done, err);
 
-    weir_session_enter(s, "wait for the transfers", f->path);
-    n = weir_session_leave(s, s->be->complete(f, least, most, done, err));
-    if (n > 0)
-        take(s, done, n, clock_ns, err);
+    if (n <= 0)
+        return n;
+    take(s, done, n, clock_ns, err);
+    announce(s);
     return n;
 }
 
@@ -140,6 +185,8 @@ int weir_session_complete(struct weir_file *f, int least, int most, struct weir_
                               n > 0 && done[0]->n < 0 ? NULL : err);
     n += got > 0 ? got : 0;
     s->in_flight -= n;
+    if (s->in_flight == 0) /* the next begins without one before it */
+        s->stats->completed_ns = 0;
     for (int i = 0; i < n; i++)
         done[i]->file->in_flight--;
     return got < 0 && n == 0 ? -1 : n;

@@ -23,7 +23,7 @@ static struct weir_session describe_session(const struct weir_backend *be,
                                    .par = par,
                                    .log = log,
                                    .flags = be->flags,
-                                   .depth = 1 };
+                                   .depth = access->depth > 0 ? access->depth : 1 };
 }
 
 static int alloc_priv(struct weir_session *s, struct weir_err *err)
@@ -34,13 +34,30 @@ static int alloc_priv(struct weir_session *s, struct weir_err *err)
     return 0;
 }
 
+/* Transfers that have ended when their call returns are in no queue. */
+static int check_depth(const struct weir_session *s, struct weir_err *err)
+{
+    if (s->access.depth <= 1 || (s->be->submit && !s->access.collective))
+        return 0;
+    if (!s->be->submit)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--depth=%d: a transfer of %s ends when its call returns, so one is in "
+                           "flight; leave the option out, or take a backend with a queue (AIO, "
+                           "URING)",
+                           s->access.depth, s->be->name);
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--depth=%d with -c: collective transfers go one at a time; leave one of the "
+                       "options out",
+                       s->access.depth);
+}
+
 static int check_session(struct weir_session *s, const struct weir_extent *extent,
                          struct weir_err *err)
 {
     if (s->be->abi != WEIR_BACKEND_ABI)
         return weir_refuse(err, WEIR_EBUG, "backend %s was built for interface %u, this is %d",
                            s->be->name, s->be->abi, WEIR_BACKEND_ABI);
-    return s->be->check ? s->be->check(s, extent, err) : 0;
+    return s->be->check && s->be->check(s, extent, err) < 0 ? -1 : check_depth(s, err);
 }
 
 int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
@@ -66,7 +83,7 @@ drop:
 int weir_session_start(struct weir_session *s, struct weir_err *err)
 {
     s->started = !s->be->begin || s->access.dry_run || s->be->begin(s, err) == 0;
-    if (s->access.collective) /* in the order of the calls, which is that of all ranks */
+    if (s->access.collective || s->access.dry_run) /* in the order of the calls, which is that of all ranks */
         s->depth = 1;
     return s->started ? 0 : -1;
 }

@@ -23,6 +23,13 @@ struct weir_posix_file {
  * does. Local. */
 const char *weir_posix_around(const struct weir_session *s);
 
+/* For a backend with a queue: refuse options that ask for a call before and after each transfer.
+ * Local. 0, or -1 and err (WEIR_EUSAGE). */
+int weir_posix_check_queue(const struct weir_session *s, struct weir_err *err);
+
+/* Do transfers bypass the page cache? Local. */
+bool weir_posix_is_direct(const struct weir_session *s);
+
 /* Record why a transfer failed: 'doing' and the reason in errno, which stays. weir_complete or the
  * session name the transfer. Local. Returns -1. */
 int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err);

@@ -16,6 +16,7 @@ extern const struct weir_observer weir_op_files; /* a file of the operations of 
 extern const struct weir_observer weir_ranks;    /* the file of the ranks, and outliers */
 extern const struct weir_observer weir_dropcache; /* --drop-cache */
 extern const struct weir_observer weir_checks;   /* findings and verdict of a test */
+extern const struct weir_observer weir_queue_use; /* how full the queue of transfers was */
 extern const struct weir_observer weir_metrics;  /* everything measured about a phase */
 
 #endif

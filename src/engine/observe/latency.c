@@ -63,7 +63,7 @@ static void merge_ends(const struct weir_run *run, const struct weir_session *s,
 /* Histograms with times on any rank travel as one array. The sums of their extremes mean nothing. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec)
 {
-    const int kinds = weir_operations_count(run->program), n = kinds + WEIR_OPS;
+    const int kinds = weir_operations_count(run->program), n = kinds + WEIR_HISTS;
     struct weir_hist *spare = &run->records.hist[kinds], *room = spare + 1;
     int64_t *ends = (int64_t *)(void *)&room[n];
     int used = 0;

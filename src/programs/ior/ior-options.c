@@ -112,6 +112,7 @@ const struct weir_opt ior_opts[] = {
             "How -z distributes the offsets of a shared file: even gives every task the same "
             "number of transfers, original repeats the uneven distribution of older releases",
             .choices = distributions, OPT_IN(ORDER)),
+    OPT_RUN(depth, 0, "depth", "depth"),
     OPT_RUN(warnings_are_errors, 0, "warning-as-errors", "warningAsErrors"),
     OPT_RUN(dry_run, 0, "dry-run", "dryRun",
             .help = "Show what the test needs and how its results would be judged, and do nothing"),

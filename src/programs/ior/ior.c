@@ -152,7 +152,8 @@ static int begin_queue(struct ior_test *t, struct weir_err *err)
         ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o);
 
     return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
-                            copies ? x->transfer : 0, err);
+                            copies ? x->transfer : 0,
+                            (struct iovec) { t->data.buf[0], x->transfer }, err);
 }
 
 static int start(struct weir_run *run, void *state, struct weir_err *err)

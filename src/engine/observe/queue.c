@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* queue.c - how full the queue of transfers was in a phase (--depth) */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "base/clock.h"
+#include "engine/observe/all.h"
+#include "engine/observe/latency.h"
+#include "engine/phase.h"
+#include "engine/test.h"
+
+#define GROUPS 7 /* of depths: 1, 2, up to 4, 8, 16, 32, more */
+
+struct queue_row {
+    const char *operation;
+    int64_t test, iter, asked, least, most;
+    double mean, share[GROUPS];
+    struct weir_latency between;
+};
+
+#define Q struct queue_row
+#define COUNT(f, k, h) COL_INT(Q, f, k, h)
+#define SHARE(i, k, h) COL_REAL(Q, share[i], k, "Submissions at depth " h ", percent")
+#define SECONDS(f, k, h) COL_REAL(Q, between.f, k, h, .unit = WEIR_NS_PER_S)
+
+static const struct weir_col cols[] = {
+    COUNT(test, "test", "Number of the test, from 0"),
+    COUNT(iter, "iter", "Repetition, from 0"),
+    COL_STR(Q, operation, "operation", "Phase"),
+    COUNT(asked, "depth", "Transfers of a task that may be in flight"),
+    COUNT(between.n, "completions", "Transfers of all tasks that followed another one out of the queue"),
+    COL_REAL(Q, mean, "depthMean", "Mean number of transfers in flight, with each that is submitted"),
+    COUNT(least, "depthMin", "Least of these numbers"),
+    COUNT(most, "depthMax", "Most of them"),
+    SHARE(0, "depth1", "1"),
+    SHARE(1, "depth2", "2"),
+    SHARE(2, "depth4", "3 to 4"),
+    SHARE(3, "depth8", "5 to 8"),
+    SHARE(4, "depth16", "9 to 16"),
+    SHARE(5, "depth32", "17 to 32"),
+    SHARE(6, "depthMore", "33 and more"),
+    SECONDS(mean, "betweenMean", "Mean time of a task from one completion to the next, seconds"),
+    SECONDS(p50, "betweenP50", "Half of these times are less, seconds"),
+    SECONDS(p99, "betweenP99", "99 % of these times are less, seconds"),
+    SECONDS(max, "betweenMax", "Longest of them, seconds"),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "queue", .cols = cols, .readers = WEIR_FOR_DATA };
+
+/* Depths up to 32 have a bin each. */
+static void share_groups(const struct weir_hist *h, double *share)
+{
+    uint64_t below = 0;
+
+    for (int i = 0; i < GROUPS; i++) {
+        uint64_t n = h->n - below;
+
+        if (i < GROUPS - 1) {
+            n = 0;
+            for (uint64_t depth = i > 0 ? (1u << (i - 1)) + 1 : 1; depth <= 1u << i; depth++)
+                n += h->bin[weir_hist_bin(depth)];
+        }
+        share[i] = 100.0 * (double)n / (double)h->n;
+        below += n;
+    }
+}
+
+static void report(struct weir_run *run, const struct weir_session *s,
+                   const struct weir_phase_rec *rec)
+{
+    const struct weir_hist *depth = &s->stats->hist[WEIR_HIST_DEPTH];
+    struct queue_row row = {
+        .operation = rec->phase->key,
+        .test = run->test->id,
+        .iter = rec->repetition,
+        .asked = s->depth,
+        .mean = (double)depth->sum_ns / (double)depth->n,
+        .least = (int64_t)depth->min_ns,
+        .most = (int64_t)depth->max_ns,
+    };
+
+    share_groups(depth, row.share);
+    weir_latency_of(&s->stats->hist[WEIR_HIST_BETWEEN], &row.between);
+    weir_report_row(&run->report, &table, &row);
+    if (run->log.verbose >= 1)
+        weir_report_line(&run->report,
+                         "queue of %s: depth %" PRId64 ", mean %.1f, most %" PRId64
+                         "; time between completions: mean %.6f s, p99 %.6f s",
+                         row.operation, row.asked, row.mean, row.most,
+                         row.between.mean / WEIR_NS_PER_S, row.between.p99 / WEIR_NS_PER_S);
+}
+
+static void measured(struct weir_run *run, void *state, struct weir_session *s,
+                     const struct weir_phase_rec *rec)
+{
+    (void)state;
+    if (!rec || !(run->report.details || run->test->plan.options->depth > 1))
+        return;
+    weir_latency_sum(run, s, rec);
+    if (run->par.rank == 0 && s->stats && s->stats->hist[WEIR_HIST_DEPTH].n > 0)
+        report(run, s, rec);
+}
+
+const struct weir_observer weir_queue_use = { .name = "queue", .measured = measured };

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--depth: several transfers of a task in flight, with every backend that has a queue, and what is told of it."""
+import json
+import os
+import sys
+
+import pytest
+
+import conftest
+import model
+
+QUEUES = {
+    "AIO": "-a AIO --depth=8 --aio.granularity=3 ",
+    "URING": "-a URING --depth=8 --uring.batch=3 ",
+    "URING, nothing registered": "-a URING --depth=8 --uring.buffers=no --uring.files=no --uring.batch=1 ",
+    "URING, a thread of the kernel": "-a URING --depth=8 --uring.sqpoll ",
+    "DUMMY": "-a DUMMY --dummy.store --dummy.reverse --dummy.short-every=5 --depth=8 ",
+}
+SUM = dict(block=24576, size=4096, segments=5)  # 30 transfers of a task: several times round the queue
+
+
+@pytest.fixture(params=["AIO", "URING", "DUMMY"])
+def queue(request, need_backend):
+    need_backend(request.param)
+    return QUEUES[request.param]
+
+
+def bytes_of(ior, name):
+    return {p.name[len(name):]: p.read_bytes() for p in ior.cwd.iterdir() if p.name.startswith(name)}
+
+
+def queue_rows(ior):
+    return {row["operation"]: row for row in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["queue"]}
+
+
+# ---- data ----
+
+WAYS = {
+    "plain": ("", SUM),
+    "private": ("filePerProc=1 fsync=1", dict(SUM, private=True)),
+    "random": ("filePerProc=1 randomOffset=1 fsyncPerWrite=1", dict(SUM, private=True)),
+    "wear-out": ("reorderTasksConstant=1 deadlineForStonewalling=60 stoneWallingWearOut=1", SUM),
+    "odd": ("", dict(block=3000, size=1000, segments=7)),
+}
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", QUEUES, ids=lambda name: name.replace(", ", "-").replace(" ", "_"))
+def test_files_have_the_bytes_of_one_transfer_at_a_time(ior, need_backend, name):
+    need_backend(name.split(",")[0])
+    lines = ["IOR START"]
+    for way, (settings, what) in WAYS.items():
+        lines += ["testFile=" + way, "blockSize=%d" % what["block"], "transferSize=%d" % what["size"], "segmentCount=%d" % what["segments"]]
+        lines += settings.split() + ["RUN"] + [word.split("=")[0] + "=0" for word in settings.split()]
+    (ior.cwd / "script").write_text("\n".join(lines + ["IOR STOP", ""]))
+    run = ior(QUEUES[name] + "-w -r -W -R -k -G 7 -l o -f script").ok()
+    for way, (_, what) in WAYS.items():
+        assert bytes_of(ior, way) == model.files(packet="o", **what), way
+    assert run.warnings == [] and run.accesses() == ["write", "read"] * len(WAYS), run
+
+
+@pytest.mark.parametrize("args", ["-l signature", "-l o -F -z --random-offset-seed=3"])
+def test_reads_in_the_queue_find_what_is_wrong(ior, queue, args):
+    ior("-a POSIX -w -k -G 7 -b 64k -t 4k " + args.replace(" -z --random-offset-seed=3", ""), np=1).ok()
+    name, = ior.files()
+    data = bytearray((ior.cwd / name).read_bytes())
+    for offset in (5 * 4096 + 8, 9 * 4096, 15 * 4096 + 4095):
+        data[offset] ^= 4
+    (ior.cwd / name).write_bytes(data)
+    run = ior(queue + "-R -k -G 7 -b 64k -t 4k " + args, np=1).fails(4, "wrong data in 3 places")
+    for offset in (5, 9, 15):
+        assert "in the transfer at %d" % (offset * 4096) in run.stderr, run
+
+
+def test_a_file_that_is_too_short_ends_the_run(ior, queue):
+    (ior.cwd / "testFile").write_bytes(bytes(100000))
+    queue = queue.replace("--dummy.reverse ", "")  # the first one past the end is the one that is told
+    ior(queue + "-r -k -b 128k -t 8k -G 0", np=1).fails(3, "read 8192 bytes at offset 98304 of 'testFile'", "end of file")
+
+
+def test_a_full_disk_names_the_transfer(ior, queue):
+    """Nothing is left in the queue when the file is closed and removed."""
+    limit = ["bash", "-c", 'trap "" XFSZ; ulimit -f 100; exec "$@"', "-"]  # KiB
+    run = ior(queue + "-w -F -b 256k -t 8k", np=1, prefix=limit)
+    assert run.returncode == 3 and len(run.errors) == 1, run
+    assert "of 'testFile.00000000'" in run.errors[0] and "File too large" in run.errors[0], run
+    assert ior.files() == []
+
+
+# ---- the queue ----
+
+def test_results_tell_how_full_the_queue_was(ior, queue):
+    run = ior(queue + "-w -r -F -k -v -b 160k -t 4k --report=text:-,json:r.json").ok()
+    for name, row in queue_rows(ior).items():
+        assert row["depth"] == row["depthMax"] == 8 and row["depthMin"] == 1 and 1 < row["depthMean"] <= 8, row
+        shares = [row[key] for key in row if key in ("depth1", "depth2", "depth4", "depth8", "depth16", "depth32", "depthMore")]
+        assert sum(shares) == pytest.approx(100) and row["depth1"] >= 2.5 and row["depth16"] == row["depth32"] == row["depthMore"] == 0, row
+        assert 0 < row["completions"] <= 78 and 0 <= row["betweenP50"] <= row["betweenP99"] <= row["betweenMax"], row
+        assert "queue of %s: depth 8, mean %.1f, most 8" % (name, row["depthMean"]) in run.stdout, run
+    assert set(queue_rows(ior)) == {"write", "read"}
+
+
+def test_a_queue_is_no_deeper_than_there_are_transfers(ior, queue):
+    ior(queue + "-w -b 12k -t 4k --report=json:r.json", np=1).ok()
+    assert queue_rows(ior)["write"]["depthMax"] == 3
+
+
+def test_without_a_queue_there_is_nothing_to_tell(ior):
+    ior("-a DUMMY -w --depth=1 --report=json:r.json", np=1).ok()
+    assert "queue" not in json.loads((ior.cwd / "r.json").read_text())["tests"][0]
+
+
+def test_latency_is_from_submission_to_completion(ior):
+    """Eight transfers of 20 ms at a time: each takes as long, and all of them an eighth of the sum."""
+    run = ior("-a DUMMY --depth=8 --dummy.delay-xfer=20000 -w -b 64k -t 4k --report=json:r.json", np=1).ok()
+    phase = json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"][0]
+    assert phase["transferCount"] == 16 and phase["transferP50"] >= 0.02 and phase["workTime"] >= 0.04, phase
+    conftest.timely(phase["workTime"] < 0.16, run)
+
+
+def test_a_transfer_that_fails_in_the_queue_is_named(ior):
+    ior("-a DUMMY --depth=8 --dummy.fail-at=11 --dummy.fail-errno=ENOSPC --dummy.fail-rank=1 -w -F -b 64k -t 4k").fails(
+        3, "rank 1", "write 4096 bytes at offset 40960 of 'testFile.00000001'", "No space left")
+
+
+def test_a_transfer_that_never_ends_is_named_while_others_go_on(ior):
+    run = ior("-a DUMMY --depth=4 --dummy.lose-at=3 --dummy.delay-xfer=2000 -w -b 64m -t 4k --io-timeout=1", np=1)
+    assert run.returncode == 3 and len(run.errors) == 1, run
+    assert "write of 4096 bytes at offset 8192 of 'testFile' has not returned for" in run.errors[0], run
+
+
+# ---- refused ----
+
+@pytest.mark.parametrize("args, words", [
+    ("-a POSIX --depth=2", ("--depth=2: a transfer of POSIX ends when its call returns", "URING")),
+    ("-a MMAP --depth=2", ("a transfer of MMAP ends",)),
+    ("-a HDF5 --depth=4", ("a transfer of HDF5 ends",)),
+    ("-a DUMMY -c --depth=2", ("--depth=2 with -c", "one at a time")),
+    ("-a DUMMY --depth=-1", ("--depth", "'-1'", "from 0")),
+    ("-a URING --depth=40000", ("--depth=40000", "32768")),
+    ("-a URING --depth=2 --posix.rangelocks", ("--posix.rangelocks", "URING", "-a POSIX")),
+    ("-a URING --depth=2 --uring.iopoll", ("--uring.iopoll", "--posix.odirect")),
+], ids=lambda v: v.replace(" ", "_") if isinstance(v, str) else "")
+def test_depths_that_cannot_be_are_refused(ior, need_backend, args, words):
+    need_backend(args.split()[1])
+    ior(args + " -w", np=None).fails(1, *words)
+    assert ior.files() == []
+
+
+# Answers io_uring_setup with EPERM in this process and its children, as containers do.
+FORBID = """
+import ctypes, os, struct, sys
+filter = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]  # number; is it 425?; EPERM; allowed
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in filter))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(filter), ctypes.addressof(code)))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.c_void_p(ctypes.addressof(program)), 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+"""
+
+
+def test_a_system_that_forbids_io_uring_is_named_with_what_to_ask_for(ior, need_backend):
+    need_backend("URING")
+    run = ior("-a URING -w --depth=4", np=1, prefix=[sys.executable, "-c", FORBID])
+    run.fails(2, "io_uring_setup for a queue of depth 4", "Operation not permitted", "kernel.io_uring_disabled", "seccomp", "-a AIO")
+    assert ior.files() == []
+
+
+LOCKED = ["prlimit", "--memlock=131072", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can drop the capability to lock memory")
+def test_a_limit_of_locked_memory_is_told(ior, need_backend):
+    need_backend("URING")
+    ior("-a URING -w --depth=4 --uring.buffers=yes", np=1, prefix=LOCKED).fails(2, "--uring.buffers=yes", "ulimit -l", "Cannot allocate memory")
+    run = ior("-a URING -w -k -v -G 7 -l o --depth=4", np=1, prefix=LOCKED).ok()
+    assert "uring.buffers = not registered (Cannot allocate memory)" in run.stdout and "uring.files = registered" in run.stdout, run
+    assert "uring.buffers = registered" in ior("-a URING -w -v --depth=4 --uring.buffers=yes", np=1).ok().stdout
