@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer.h - one transfer of a phase: moved, counted and recorded */
+/* transfer.h - the transfers of a phase: moved, counted and recorded, one at a time or several in
+ * flight */
 #ifndef WEIR_ENGINE_TRANSFER_H
 #define WEIR_ENGINE_TRANSFER_H
 
+#include "backends/session/queue.h"
 #include "backends/session/session.h"
 #include "base/clock.h"
 #include "engine/run.h"
@@ -43,6 +45,26 @@ weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *i
     weir_transfer_count(run, io, begin_ns, *clock_ns);
     return 0;
 }
+
+/* Transfers of one file with several in flight. queue->depth is 0 where they are done one after the
+ * other: use weir_transfer then. ended: the data of a transfer are there (NULL: nobody looks); what it
+ * does is outside of all transfers that begin after it. */
+struct weir_flow {
+    struct weir_queue *queue;
+    void (*ended)(struct weir_run *run, void *state, const struct weir_io *io, uint64_t *clock_ns);
+    void *state; /* for ended */
+};
+
+/* A request for the next transfer of f; its io is to be set. Where all are in flight it waits, and
+ * counts what has ended. Local. NULL and err: a transfer has failed. */
+struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w,
+                                    struct weir_file *f, uint64_t *clock_ns, struct weir_err *err);
+/* Begin it. Local. 0, or -1 and err. */
+int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
+                     uint64_t *clock_ns, struct weir_err *err);
+/* Wait for all that is in flight, and count it. Local. 0, or -1 and err. */
+int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                    uint64_t *clock_ns, struct weir_err *err);
 
 /* An operation of the phase that runs is over: its time goes into run->records.hist, and the operation
  * into the records. Local, some ns. */

@@ -8,6 +8,7 @@ import pytest
 
 import conftest
 import model
+from mib_support import mib  # noqa: F401
 
 QUEUES = {
     "AIO": "-a AIO --depth=8 --aio.granularity=3 ",
@@ -176,3 +177,20 @@ def test_a_limit_of_locked_memory_is_told(ior, need_backend):
     run = ior("-a URING -w -k -v -G 7 -l o --depth=4", np=1, prefix=LOCKED).ok()
     assert "uring.buffers = not registered (Cannot allocate memory)" in run.stdout and "uring.files = registered" in run.stdout, run
     assert "uring.buffers = registered" in ior("-a URING -w -v --depth=4 --uring.buffers=yes", np=1).ok().stdout
+
+
+# ---- mib ----
+
+def test_calls_of_mib_go_through_the_queue_and_are_verified(mib, queue):  # noqa: F811
+    """In order with a short one at the end, and at random places; a wrong byte is found."""
+    args = queue.replace("-a ", "--api=") + "-F -s 4k -t . --verify "
+    run = mib(args + "-l 30 --report=json:r.json").ok()
+    assert {row["operation"]: row["depthMax"] for row in queue_rows(mib).values()} == {"write": 8, "read": 8}, run
+    data = (mib.cwd / "mibData.00000000").read_bytes()
+    assert len(data) == 30 * 4096
+    (mib.cwd / "mibData.00000000").write_bytes(data[:-96])
+    assert "1 short reads" in mib(args + "-l 30 -R -I").ok().stdout
+    mib(args + "-l 100 -R -b 8").ok()
+    (mib.cwd / "mibData.00000000").write_bytes(data[:40000] + b"\1" + data[40001:])
+    wrong = mib(args + "-l 30 -R")
+    assert wrong.returncode == 4 and "40000" in wrong.errors[0], wrong

@@ -193,33 +193,16 @@ static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uin
 
 /* ---- the queue of a backend that has one ---- */
 
-static int count_failed(struct weir_run *run, const struct weir_request *r)
+/* Check the data of a read. */
+static void look_at(struct weir_run *run, void *state, const struct weir_io *io, uint64_t *clock_ns)
 {
-    const struct weir_err why = { .sys = r->sys };
-
-    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, r->end_ns, r->io.off, &why);
-    return -1;
+    if (((struct ior_test *)state)->pass.verify)
+        verify(run, state, io, clock_ns);
 }
 
-/* Take back what is done, at least one transfer: count it, and check the data of a read. */
-static int take_back(struct weir_run *run, struct ior_test *t, uint64_t *clock_ns,
-                     struct weir_err *err)
+static struct weir_flow flow_of(struct ior_test *t)
 {
-    int n = weir_queue_complete(&t->queue, t->use.file, 1, clock_ns, err);
-    int rc = n < 0 ? -1 : 0;
-
-    for (int i = 0; i < n; i++) {
-        const struct weir_request *r = t->queue.done[i];
-
-        if (r->n < 0) {
-            rc = count_failed(run, r);
-            continue;
-        }
-        weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
-        if (t->pass.verify)
-            verify(run, t, &r->io, clock_ns);
-    }
-    return rc;
+    return (struct weir_flow) { .queue = &t->queue, .ended = look_at, .state = t };
 }
 
 static void *write_from(struct weir_run *run, struct ior_test *t, const struct weir_request *r,
@@ -247,31 +230,23 @@ static void *read_into(const struct ior_test *t, const struct weir_request *r)
 static int queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
                       struct weir_err *err)
 {
-    struct weir_request *r = weir_queue_take(&t->queue);
+    const struct weir_flow flow = flow_of(t);
+    struct weir_request *r = weir_flow_next(run, &flow, t->use.file, clock_ns, err);
 
-    if (!r) {
-        if (take_back(run, t, clock_ns, err) < 0)
-            return -1;
-        r = weir_queue_take(&t->queue);
-    }
-    r->file = t->use.file;
+    if (!r)
+        return -1;
     r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
     r->io.off = next_offset(run, t, i, clock_ns);
     r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
-    if (weir_queue_submit(&t->queue, r, clock_ns, err) == 0)
-        return 0;
-    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, *clock_ns, r->io.off, err);
-    return -1;
+    return weir_flow_submit(run, &flow, r, clock_ns, err);
 }
 
 static int queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
 {
     struct ior_test *t = state;
+    const struct weir_flow flow = flow_of(t);
 
-    while (weir_queue_in_flight(&t->queue) > 0)
-        if (take_back(run, t, clock_ns, err) < 0)
-            return -1;
-    return 0;
+    return weir_flow_drain(run, &flow, t->use.file, clock_ns, err);
 }
 
 /* ---- steps ---- */

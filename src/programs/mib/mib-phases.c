@@ -226,20 +226,13 @@ static int open_peer(struct weir_run *run, void *state, struct weir_err *err)
                              &t->file, err);
 }
 
-static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                      struct weir_err *err)
+/* Where and how much the i-th call of a phase reads. */
+static void place_read(const struct mib_test *t, uint64_t i, struct weir_io *io)
 {
-    struct mib_test *t = state;
-    struct weir_io io = { .dir = WEIR_DIR_WRITE,
-                          .buf = t->buf,
-                          .len = t->extent.transfer,
-                          .off = i * t->extent.transfer };
-
-    if (t->o->verify) {
-        mib_data_fill(t->task, io.off, t->buf, io.len);
-        weir_clock_apart(&run->counters.fill_ns, clock_ns);
-    }
-    return weir_transfer(run, t->file, &io, clock_ns, err);
+    if (t->o->granularity)
+        io->off = (uint64_t)t->o->granularity * weir_rng_below(t->key, i, t->places);
+    else if (t->read_bytes - io->off < io->len)
+        io->len = t->read_bytes - io->off;
 }
 
 static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
@@ -252,23 +245,85 @@ static void verify(struct weir_run *run, struct mib_test *t, const struct weir_i
     weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
 
+/* A call is over. */
+static void look_at(struct weir_run *run, void *state, const struct weir_io *io, uint64_t *clock_ns)
+{
+    struct mib_test *t = state;
+
+    if (io->dir == WEIR_DIR_WRITE)
+        return;
+    t->short_calls += io->len < t->extent.transfer;
+    if (t->o->verify)
+        verify(run, t, io, clock_ns);
+}
+
+/* Its place, its length, and the data of a write. */
+static void prepare_call(struct weir_run *run, const struct mib_test *t, uint64_t i,
+                         struct weir_io *io, uint64_t *clock_ns)
+{
+    io->len = t->extent.transfer;
+    io->off = i * io->len;
+    if (io->dir == WEIR_DIR_READ) {
+        place_read(t, i, io);
+    } else if (t->o->verify) {
+        mib_data_fill(t->task, io->off, io->buf, io->len);
+        weir_clock_apart(&run->counters.fill_ns, clock_ns);
+    }
+}
+
+static struct weir_flow flow_of(struct mib_test *t)
+{
+    return (struct weir_flow) { .queue = &t->queue, .ended = look_at, .state = t };
+}
+
+/* Writes whose data do not differ share a buffer. */
+static int step_queued(struct weir_run *run, struct mib_test *t, enum weir_dir dir, uint64_t i,
+                       uint64_t *clock_ns, struct weir_err *err)
+{
+    const struct weir_flow flow = flow_of(t);
+    struct weir_request *r = weir_flow_next(run, &flow, t->file, clock_ns, err);
+
+    if (!r)
+        return -1;
+    r->io = (struct weir_io) { .dir = dir, .buf = t->buf };
+    if (dir == WEIR_DIR_READ || t->o->verify)
+        r->io.buf = weir_queue_buffer(&t->queue, r);
+    prepare_call(run, t, i, &r->io, clock_ns);
+    return weir_flow_submit(run, &flow, r, clock_ns, err);
+}
+
+static int step(struct weir_run *run, struct mib_test *t, enum weir_dir dir, uint64_t i,
+                uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_io io = { .dir = dir, .buf = t->buf };
+
+    if (t->queue.depth > 0)
+        return step_queued(run, t, dir, i, clock_ns, err);
+    prepare_call(run, t, i, &io, clock_ns);
+    if (weir_transfer(run, t->file, &io, clock_ns, err) < 0)
+        return -1;
+    look_at(run, t, &io, clock_ns);
+    return 0;
+}
+
+static int step_write(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                      struct weir_err *err)
+{
+    return step(run, state, WEIR_DIR_WRITE, i, clock_ns, err);
+}
+
 static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                      struct weir_err *err)
 {
-    struct mib_test *t = state;
-    uint64_t call = t->extent.transfer;
-    struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->buf, .len = call, .off = i * call };
+    return step(run, state, WEIR_DIR_READ, i, clock_ns, err);
+}
 
-    if (t->o->granularity)
-        io.off = (uint64_t)t->o->granularity * weir_rng_below(t->key, i, t->places);
-    else if (t->read_bytes - io.off < call)
-        io.len = t->read_bytes - io.off;
-    if (weir_transfer(run, t->file, &io, clock_ns, err) < 0)
-        return -1;
-    t->short_calls += io.len < call;
-    if (t->o->verify)
-        verify(run, t, &io, clock_ns);
-    return 0;
+static int drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    const struct weir_flow flow = flow_of(t);
+
+    return weir_flow_drain(run, &flow, t->file, clock_ns, err);
 }
 
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
@@ -279,8 +334,11 @@ static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 
 static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 {
+    struct mib_test *t = state;
+
     (void)run;
-    return weir_session_close(((struct mib_test *)state)->file, err);
+    weir_queue_drain(&t->queue, t->file); /* nothing is left unless a call has failed */
+    return weir_session_close(t->file, err);
 }
 
 #define PHASE(k, before, begin, one, ...)                                                          \
@@ -288,7 +346,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
         .key = (k), .unit = "calls",                                                               \
         .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES,                    \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
-        .look = grow_bar, .close = close_file, __VA_ARGS__                                     \
+        .look = grow_bar, .drain = drain, .close = close_file, __VA_ARGS__                                     \
     }
 
 static const struct weir_phase phases[] = {

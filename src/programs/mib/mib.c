@@ -73,6 +73,7 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "verify", NULL, O, verify, "Write data that differ in each place, and check reads",
              OPT_IN(DATA)),
     OPT_FLAG('W', "write_only", NULL, O, write_only, "Only write", OPT_FIRST(ORDER)),
+    OPT_RUN(depth, 0, "depth", NULL),
     OPT_RUN(repetitions, 0, "repetitions", NULL),
     OPT_RUN_UP_TO(existing),
     OPT_RUN(delay_s, 0, "delay", NULL),
@@ -203,7 +204,10 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         .rows = run->test->values->rows,
         .anywhere = !o->test_dir,
         .task = o->no_mpi ? run->launched : run->world.rank,
-        .access = { .own_names = true, .file_per_task = true, .random = o->granularity > 0 },
+        .access = { .own_names = true,
+                    .file_per_task = true,
+                    .random = o->granularity > 0,
+                    .depth = o->run.depth },
         .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
     };
     if (!o->test_dir)
@@ -279,12 +283,16 @@ static void note_place(struct weir_run *run, const struct mib_test *t)
     free(place);
 }
 
-static int take_buffer(struct weir_run *run, void *state, struct weir_err *err)
+static int take_buffers(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
+    size_t call = (size_t)t->o->call_size;
 
     (void)run;
-    return weir_mem_aligned(&t->buf, 4096, (size_t)t->o->call_size, err);
+    if (weir_mem_aligned(&t->buf, 4096, call, err) < 0)
+        return -1;
+    return weir_queue_begin(&t->queue, &t->session, (uint64_t)t->o->call_limit, call,
+                            (struct iovec) { t->buf, call }, err);
 }
 
 static int start(struct weir_run *run, void *state, struct weir_err *err)
@@ -297,7 +305,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     if (writes && t->anywhere && !(t->session.flags & WEIR_BE_NO_DATA))
         note_place(run, t);
-    return weir_local(run, take_buffer, t, err); /* which is much where the size is a mistake */
+    return weir_local(run, take_buffers, t, err); /* which is much where the size is a mistake */
 }
 
 static int enter(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err)
@@ -331,6 +339,7 @@ static void end(void *state)
 
     weir_str_free(&t->own);
     weir_str_free(&t->peer);
+    weir_queue_end(&t->queue);
     free(t->buf);
 }
 

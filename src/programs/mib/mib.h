@@ -5,6 +5,7 @@
 #ifndef WEIR_PROGRAMS_MIB_MIB_H
 #define WEIR_PROGRAMS_MIB_MIB_H
 
+#include "backends/session/queue.h"
 #include "engine/program.h"
 
 enum weir_fs_kind {
@@ -50,6 +51,7 @@ struct mib_test {
     struct weir_access access;
     struct weir_extent extent;
     struct weir_session session;
+    struct weir_queue queue; /* of the session */
     int task, source;     /* number of this task, and of that whose file it reads: ranks, but
                            * for runs without MPI */
     bool anywhere;        /* -t was not given */

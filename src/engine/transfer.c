@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* transfer.c - the transfers of a phase with several in flight */
+#include "engine/transfer.h"
+#include "config.h"
+
+static int count_failed(struct weir_run *run, const struct weir_request *r)
+{
+    const struct weir_err why = { .sys = r->sys };
+
+    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, r->end_ns, r->io.off, &why);
+    return -1;
+}
+
+/* Take back what is done, at least one transfer. */
+static int take_back(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    int n = weir_queue_complete(w->queue, f, 1, clock_ns, err);
+    int rc = n < 0 ? -1 : 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct weir_request *r = w->queue->done[i];
+
+        if (r->n < 0) {
+            rc = count_failed(run, r);
+            continue;
+        }
+        weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
+        if (w->ended)
+            w->ended(run, w->state, &r->io, clock_ns);
+    }
+    return rc;
+}
+
+struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w,
+                                    struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_request *r = weir_queue_take(w->queue);
+
+    if (!r && take_back(run, w, f, clock_ns, err) < 0)
+        return NULL;
+    if (!r)
+        r = weir_queue_take(w->queue);
+    r->file = f;
+    return r;
+}
+
+int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
+                     uint64_t *clock_ns, struct weir_err *err)
+{
+    if (weir_queue_submit(w->queue, r, clock_ns, err) == 0)
+        return 0;
+    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, *clock_ns, r->io.off, err);
+    return -1;
+}
+
+int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                    uint64_t *clock_ns, struct weir_err *err)
+{
+    while (weir_queue_in_flight(w->queue) > 0)
+        if (take_back(run, w, f, clock_ns, err) < 0)
+            return -1;
+    return 0;
+}
