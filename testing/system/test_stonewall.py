@@ -10,6 +10,7 @@ import pytest
 
 import conftest
 from conftest import timely
+from timeline_support import read_records
 
 SLOW_RANK_0 = "--dummy.delay-xfer=50000 --dummy.delay-only-rank0"
 PAIRS = re.compile(r"^stonewalling pairs accessed min: (\d+) max: (\d+) -- min data: \d+\.\d GiB mean data: \d+\.\d GiB "
@@ -47,6 +48,22 @@ def test_wear_out_is_measured_in_the_first_phase_of_every_repetition(ior):
     run = ior("-a DUMMY %s -w -r -F -D 1 -b 8k -t 8k -s 25 -i 2 -O stoneWallingWearOut=1" % SLOW_RANK_0).ok()
     timely(len(PAIRS.findall(run.stdout)) == 4 and all(most == "25" for _, most, _ in PAIRS.findall(run.stdout)), run)
     conftest.sound(run, 50 * 8192)
+
+
+def test_how_far_apart_tasks_stop_is_told(ior, preload):
+    """A slow task ends a transfer after the others have stopped; on nodes that are only pretended, with a clock that is 5 s ahead. Each
+    operation of a timeline says when it was over."""
+    env = {"LD_PRELOAD": ":".join(map(preload, ("shift-clock.c", "slow-rank.c", "two-nodes.c"))), "SHIFT_RANK": "1", "SHIFT_SECONDS": "5",
+           "SLOW_RANK": "2"}
+    run = ior("-a DUMMY -w -F -D 0.25 -b 8k -t 8k -s 1000 --dummy.delay-xfer=100000 --timeline=t.npy --report=json:r.json", np=4,
+              prefix=["env"] + ["%s=%s" % pair for pair in env.items()]).ok()
+    (row,) = json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"]
+    stops = {}
+    for r in read_records(ior.cwd / "t.npy"):
+        stops[r.rank] = max(stops.get(r.rank, 0), r.end)
+    apart = (max(stops.values()) - min(stops.values())) / 1e9
+    assert len(stops) == 4 and abs(row["stopSpread"] - apart) <= row["clockError"] + 1e-6 and row["stopSpread"] <= row["workTime"], (row, stops)
+    timely(0.02 < row["stopSpread"] < 1, row, run)
 
 
 @pytest.mark.parametrize("layout", ["", "-F", "-C", "-F -C", "-F -C -O stoneWallingWearOut=1", "-z -F"])

@@ -19,6 +19,7 @@ struct weir_metrics {
     double open_ns, work_ns, close_ns, total_ns;
     double fill_ns, verify_ns;     /* mean over the ranks */
     double fastest_ns, slowest_ns; /* time between first and last step of a rank */
+    double stop_ns;                /* from the end of that of one rank to that of another, the most */
     int64_t fastest_rank, slowest_rank;
     double clock_error_ns;
     double cache_looked, cache_resident, cache_dirty; /* NaN: not known */
