@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers that do not fit into 31, 32 or 53 bits: long transfers, and offsets far out in files with holes."""
+import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import tempfile
 
 import pytest
 
+import conftest
 import model
 
 SIZE = 8192
@@ -71,3 +74,41 @@ def test_one_transfer_may_have_more_bytes_than_an_int_counts(ior, need_backend, 
             words = struct.unpack("<512Q", f.read(4096))
             assert words[0] == 0 and words[1] == 7 + page * 512 + 1  # the stamp of offset 0, and the count of words
     assert begin + LONG <= path.stat().st_size <= begin + LONG + 4096
+
+
+# ---- sums over ranks ----
+
+def test_blocks_of_a_tebibyte_in_many_segments_are_counted_exactly(ior):
+    """Two files of 2^62 bytes and more are more than 2^63 together; a shared one is refused. What is moved is counted to the byte."""
+    (ior.cwd / "script").write_text("""IOR START
+api=DUMMY
+writeFile=1
+readFile=0
+blockSize=1t
+transferSize=64m
+filePerProc=1
+segmentCount=8
+RUN
+transferSize=64m
+segmentCount=8388607
+deadlineForStonewalling=1
+stoneWallingWearOut=1
+RUN
+IOR STOP
+""")
+    run = ior("-f script --report=text:-,json:r.json").ok()
+    assert re.findall(r"aggregate filesize *: (.*)", run.stdout) == ["16 TiB", "16777214.00 TiB"], run
+    eight, far = [test["phases"][0] for test in json.loads((ior.cwd / "r.json").read_text())["tests"]]
+    assert eight["bytes"] == 16 * 2 ** 40 and eight["operations"] == 2 ** 18, eight
+    assert far["bytes"] == far["operations"] * 2 ** 26 and far["operations"] == 2 * far["stepsMax"], far
+    ior("-a DUMMY -w -b 1t -t 64m -s 8388607", np=2).fails(1, "for 2 tasks are more than a file can hold, 2^63 bytes")
+    ior("-a DUMMY -w -F -b 1t -t 64m -s 8388607", np=3).fails(1, "for 3 tasks are more than can be counted, 2^64 bytes")
+
+
+@pytest.mark.parametrize("program, args, word", [
+    ("mdtest", "-a DUMMY -n 4611686018427387904", "4611686018427387904 items for each of 2 tasks are more than can be counted"),
+    ("md-workbench", "-a DUMMY -I 2147483647 -D 2147483647 -P 2147483647 -R 2 -o w", "more objects than can be counted"),
+])
+def test_more_than_can_be_counted_over_the_ranks_is_refused(ior, program, args, word):
+    ior.program = conftest.BUILD / "src" / program
+    ior(args).fails(1, word)

@@ -334,6 +334,38 @@ static void geometry_that_would_wrap_is_refused(void **state)
     assert_int_equal(weir_offsets_init(&o, &c, NULL), -1);
 }
 
+/* Ranks x bytes at 2^31, 2^32, 2^53 and up to 2^62, by numbers of 128 bits. */
+static void offsets_of_many_ranks_are_exact(void **state)
+{
+    static const struct {
+        int tasks;
+        uint64_t block;
+    } far[] = { { 2, UINT64_C(1) << 30 },       { 2, (UINT64_C(1) << 31) + 8 }, { 65536, 65536 },
+                { 65537, 65528 },               { 1 << 20, UINT64_C(1) << 33 }, { (1 << 20) + 1, (UINT64_C(1) << 33) - 8 },
+                { INT32_MAX, UINT64_C(1) << 29 }, { 1000003, UINT64_C(1) << 40 } };
+    struct weir_offsets o;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(far) / sizeof(*far); i++)
+        for (int k = 0; k < 4; k++) {
+            const int ranks[] = { 0, 1, far[i].tasks / 2, far[i].tasks - 1 };
+            struct weir_offset_conf c = {
+                .layout = { .transfer = far[i].block, .block = far[i].block, .segments = 4, .tasks = far[i].tasks, .shared = true },
+                .task = ranks[k],
+            };
+
+            begin(&o, &c);
+            assert_int_equal(weir_offsets_count(&o), 4);
+            for (uint64_t s = 0; s < 4; s++) {
+                unsigned __int128 at = ((unsigned __int128)s * (unsigned)far[i].tasks + (unsigned)ranks[k]) * far[i].block;
+
+                assert_true(at < UINT64_C(1) << 63);
+                assert_true(weir_offsets_next(&o) == (uint64_t)at);
+            }
+            weir_offsets_free(&o);
+        }
+}
+
 static void impossible_arguments_are_our_own_bug(void **state)
 {
     struct weir_offset_conf good = {
@@ -390,6 +422,7 @@ int main(void)
         cmocka_unit_test(random_in_a_file_smaller_than_a_block_is_refused),
         cmocka_unit_test(no_segment_means_no_transfer),
         cmocka_unit_test(geometry_that_would_wrap_is_refused),
+        cmocka_unit_test(offsets_of_many_ranks_are_exact),
         cmocka_unit_test(impossible_arguments_are_our_own_bug),
         cmocka_unit_test(huge_shuffles_need_no_set_up),
     };

@@ -41,16 +41,20 @@ static int check_sizes(const struct ior_options *o, struct weir_err *err)
     return 0;
 }
 
+/* Private files may together have more than 2^63 bytes: a stonewall ends them. */
 static int check_volume(const struct ior_options *o, int tasks, struct weir_err *err)
 {
-    int64_t file, all;
+    int64_t file, shared = 0;
+    uint64_t all;
+    bool fits = !__builtin_mul_overflow(o->block, o->segments, &file) &&
+                (o->file_per_task || !__builtin_mul_overflow(file, tasks, &shared));
 
-    if (__builtin_mul_overflow(o->block, o->segments, &file) ||
-        __builtin_mul_overflow(file, tasks, &all))
+    if (!fits || __builtin_mul_overflow((uint64_t)file, (uint64_t)tasks, &all))
         return weir_refuse(err, WEIR_EUSAGE,
                            "blocks of %" PRId64 " bytes (-b) in %" PRId64
-                           " segments (-s) for %d tasks are more than a file can hold, 2^63 bytes",
-                           o->block, o->segments, tasks);
+                           " segments (-s) for %d tasks are more than %s",
+                           o->block, o->segments, tasks,
+                           fits ? "can be counted, 2^64 bytes" : "a file can hold, 2^63 bytes");
     return 0;
 }
 

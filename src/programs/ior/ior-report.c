@@ -5,6 +5,8 @@
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -150,6 +152,18 @@ static void report_size(struct weir_report *r, const char *key, int64_t bytes)
     weir_report_str(r, WEIR_FOR_ALL, key, weir_size_show(bytes, text));
 }
 
+/* Private files may together have more than 2^63 bytes. */
+static void report_all_files(struct weir_run *run, const struct ior_options *o)
+{
+    uint64_t all = (uint64_t)o->block * (uint64_t)o->segments * (uint64_t)run->par.size;
+    char text[WEIR_SIZE_TEXT];
+
+    if (all <= INT64_MAX)
+        report_size(&run->report, "aggregate filesize", (int64_t)all);
+    else if (snprintf(text, sizeof(text), "%.2f TiB", ldexp((double)all, -40)) > 0)
+        weir_report_str(&run->report, WEIR_FOR_ALL, "aggregate filesize", text);
+}
+
 static void report_reordering(struct weir_run *run, const struct ior_options *o)
 {
     struct weir_report *r = &run->report;
@@ -198,7 +212,7 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
     weir_report_int(r, WEIR_FOR_ALL, "repetitions", o->run.repetitions);
     report_size(r, "xfersize", o->transfer);
     report_size(r, "blocksize", o->block);
-    report_size(r, "aggregate filesize", o->block * o->segments * run->par.size);
+    report_all_files(run, o);
     if (o->run.dry_run)
         weir_report_int(r, WEIR_FOR_ALL, "dryRun", o->run.dry_run);
     if (o->run.verbose)

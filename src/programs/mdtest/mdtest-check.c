@@ -326,6 +326,11 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 
     if (mdtest_tree_init(&t->tree, &shape, o->unique, err) < 0)
         return -1;
+    if (t->tree.total > INT64_MAX / (uint64_t)o->last)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%" PRIu64 " items for each of %d tasks are more than can be counted, "
+                           "2^63",
+                           t->tree.total, o->last);
     if (run->par.cache.nodes > 1)
         shift *= weir_par_node_stride(&run->par);
     t->shift = (int)(shift % run->par.size);
