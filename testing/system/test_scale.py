@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a run does between its transfers grows at most as log P: a small part of testing/scale/run, and its arithmetic."""
+import math
+import os
+import shlex
+import shutil
+import sys
+
+import pytest
+
+import conftest
+
+pytest.importorskip("numpy", reason="needs python3-numpy for fits")
+sys.path.append(str(conftest.SOURCE / "testing" / "scale"))
+import growth  # noqa: E402
+import runs  # noqa: E402
+
+RANKS = (4, 8, 16)
+
+
+def compiler():
+    """The words that compile for the MPI library under test."""
+    if "WEIR_MPI_CFLAGS" in os.environ:
+        return shlex.split(os.environ["WEIR_CC"] + " " + os.environ["WEIR_MPI_CFLAGS"])
+    return ["mpicc"]
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """counted(name, ranks, per_node, more): what each rank of a program did, with more options."""
+    if conftest.SANITIZED:
+        pytest.skip("a preloaded library and a sanitizer do not go together")
+    if not shutil.which(compiler()[0]):
+        pytest.skip("no %s to make the preloaded library" % compiler()[0])
+    folder = tmp_path_factory.mktemp("scale")
+    library = runs.make_library(compiler(), folder / "count.so")
+
+    def count(name, ranks, per_node=2, more=""):
+        here = folder / str(len(os.listdir(folder)))
+        here.mkdir()
+        runner = runs.Runner(conftest.LAUNCHER, conftest.BUILD, library, here, conftest.program_env())
+        return runner.run(name, ranks, per_node, more, timeout=100 * conftest.PATIENCE)
+    return count
+
+
+def unknown(program, got, per_node=2):
+    return [v.key for v in growth.judge(program, got, per_node) if v.why is None]
+
+
+@pytest.mark.parametrize("name", ["ior", "md-workbench"])
+def test_nothing_grows_with_all_ranks(counted, name):
+    got = {p: counted(name, p) for p in RANKS}
+    assert unknown(name, got) == []
+    assert {c.kind for c in got[16][0].calls} >= {"Allreduce", "Comm_split", "Recv", "Send"}
+    phases = {"ior": {"write", "read"}, "md-workbench": {"precreate", "benchmark", "cleanup"}}[name]
+    assert {c.phase for c in got[16][0].calls} == {"start", "between", "end"} | phases
+    assert all(h.peak > 0 for rank in got[16] for h in rank.heap)
+
+
+def test_what_grows_is_found(counted):
+    """Rank 0 writes a line for each rank into a file."""
+    got = {p: counted("ior", p, 1, "-O saveRankPerformanceDetailsCSV=ranks.csv -i 1") for p in (2, 4, 8)}
+    found = unknown("ior", got, 1)
+    assert ("root", "read", "Gather", "bytes") in found and ("root", "read", "heap", "peak") in found, found
+    assert {key[0] for key in found} == {"root"}, found
+
+
+def test_calls_inside_of_a_library_are_not_ours(counted, need_backend):
+    need_backend("HDF5")
+    kinds = {c.kind for rank in counted("h5exerciser", 2, more="-a HDF5 -i 1") for c in rank.calls}
+    assert "Allreduce" in kinds and not any(kind.startswith("File_") for kind in kinds), kinds
+
+
+# ---- the arithmetic ----
+
+def run_of(ranks, calls, heap=()):
+    """What ranks do, from calls(rank) and heap(rank): (kind, sent, received) and bytes."""
+    made = []
+    for r in range(ranks):
+        rows = [runs.Call("write", kind, ranks, r == 0, 1, sent, received) for kind, sent, received in calls(r)]
+        made.append(runs.Rank(rows, [runs.Heap("write", 0, heap(r))] if heap else []))
+    return made
+
+
+def growing(calls, heap=()):
+    return {v.key for v in growth.judge("any", {p: run_of(p, lambda r, p=p: calls(r, p), heap and (lambda r, p=p: heap(r, p)))
+                                                for p in (4, 16, 64)}, 2)}
+
+
+ROLES = {"root", "leader", "follower"}
+
+
+@pytest.mark.parametrize("kind, sent, received, roles, measures", [
+    ("Allgather", lambda p: 4, lambda p: 4 * p, ROLES, {"bytes"}),
+    ("Alltoall", lambda p: p, lambda p: p, ROLES, {"messages", "bytes"}),
+    ("Gatherv", lambda p: 0, lambda p: 0, {"root"}, {"messages"}),
+    ("Bcast", lambda p: 4 * p, lambda p: 0, ROLES, {"bytes"}),
+    ("Allreduce", lambda p: 4000, lambda p: 4000, set(), set()),
+    ("Barrier", lambda p: 0, lambda p: 0, set(), set()),
+    ("Sendrecv", lambda p: 8, lambda p: 8, set(), set()),
+])
+def test_a_collective_is_one_call_and_costs_more(kind, sent, received, roles, measures):
+    found = growing(lambda r, p: [(kind, sent(p), received(p))])
+    assert found == {(role, "write", kind, measure) for role in roles for measure in measures}
+
+
+def test_one_rank_that_is_no_leader_is_found():
+    assert growing(lambda r, p: [("Recv", 0, 8)] * (p if r == 3 else 1)) == \
+        {("follower", "write", "Recv", measure) for measure in growth.MEASURES}
+
+
+def test_memory_for_a_number_of_each_rank_is_found():
+    assert growing(lambda r, p: [], lambda r, p: 10 ** 6 + 4 * p * (r == 0)) == {("root", "write", "heap", "peak")}
+    assert growing(lambda r, p: [], lambda r, p: 10 ** 6 + 4 * len(str(p))) == set()
+
+
+def test_the_exponent_does_not_see_what_is_constant():
+    assert growth.exponent([(p, 10 ** 6 + 5 * p) for p in (6, 24, 54, 96)]) == pytest.approx(1)
+    assert growth.exponent([(p, 7 + 5 * math.log2(p)) for p in (4, 8, 16, 32)]) == pytest.approx(0)
+    assert growth.exponent([(p, 7 + p * p) for p in (1024, 2048, 4096)]) == pytest.approx(2, abs=0.01)
+    assert growth.exponent([(4, 7), (8, 7), (16, 7)]) == 0
+
+
+def test_a_logarithm_that_is_rounded_up_is_not_linear():
+    stairs = [(p, 1000 + 100 * math.ceil(math.log2(p))) for p in (6, 24, 54, 96)]
+    assert not growth.is_linear(growth.fit(stairs), stairs, "messages")
