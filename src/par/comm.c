@@ -227,35 +227,3 @@ void weir_mpi_io(struct weir_str *out)
     out->failed |= mpi.failed;
     weir_str_free(&mpi);
 }
-
-/* Bring the others' to rank 0, whose memory is 'all', NULL where it has none. Collective over
- * par->leaders. */
-static void gather_hosts(const struct weir_par *par, const struct weir_host *mine,
-                         struct weir_host *all)
-{
-    int wanted = all != NULL;
-
-    weir_mpi_must(par, MPI_Bcast(&wanted, 1, MPI_INT, 0, par->leaders), "MPI_Bcast");
-    if (wanted)
-        weir_mpi_must(par,
-                      MPI_Gather(mine, sizeof(*mine), MPI_BYTE, all, sizeof(*mine), MPI_BYTE, 0,
-                                 par->leaders),
-                      "MPI_Gather");
-}
-
-struct weir_host *weir_par_hosts(const struct weir_par *par, int *n)
-{
-    struct weir_host mine = { .tasks = par->followers + 1 }, *all = NULL;
-    bool several = par->leaders != MPI_COMM_NULL;
-
-    *n = par->rank == 0;
-    memcpy(mine.name, par->host, sizeof(mine.name));
-    if (par->rank == 0 && several)
-        weir_mpi_must(par, MPI_Comm_size(par->leaders, n), "MPI_Comm_size");
-    if (*n > 0 && (all = calloc((size_t)*n, sizeof(*all))))
-        all[0] = mine;
-    if (several)
-        gather_hosts(par, &mine, all);
-    *n = all ? *n : 0;
-    return all;
-}

@@ -127,15 +127,4 @@ void weir_mpi_library(struct weir_str *out);
  * through MPI_T, which takes 0.2 s and some memory that does not come back. Local. */
 void weir_mpi_io(struct weir_str *out);
 
-/* A kernel with its ranks, under the name of the first of them: what the user says of nodes does not
- * change it. */
-struct weir_host {
-    char name[WEIR_HOST_TEXT];
-    int tasks;
-};
-
-/* Every host in the order of the lowest ranks, *n of them, on rank 0: the caller frees them. NULL
- * and 0 on other ranks, and where there is no memory. Collective over par->comm. */
-struct weir_host *weir_par_hosts(const struct weir_par *par, int *n);
-
 #endif

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "par/reduce.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #define EACH_TAG 7
 #define ASK_TAG 8
 #define ANSWER_TAG 9
+#define PIECE_TAG 10
 
 /* Answer all that ask for ours, until nobody asks any more (NBX, Hoefler 2010): a rank whose
  * request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from another
@@ -172,6 +174,92 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
     free(counts);
     free(at);
     return has_memory ? total / (int)size : -1;
+}
+
+/* ---- texts of all ranks ---- */
+
+/* A tree for each group of neighbours: a rank has the texts of those that follow it, up to the next
+ * one of its height. */
+struct tree {
+    int group; /* ranks, a power of two; the first of each group sends to rank 0 */
+    int place; /* of this rank in its group */
+    char *held;
+    size_t used, room;
+};
+
+/* Take the text of this rank. Memory is only where others come in. False: there is none. */
+static bool begin_tree(const struct weir_par *par, const struct weir_str *mine, size_t most,
+                       struct tree *t)
+{
+    int ranks;
+
+    for (t->group = 1; t->group < par->size && 2 * (size_t)t->group * most <= WEIR_PIECE;)
+        t->group *= 2;
+    t->place = par->rank % t->group;
+    ranks = t->place ? t->place & -t->place : t->group;
+    t->room = (size_t)ranks * most;
+    t->used = mine->len;
+    if (ranks == 1 && par->rank > 0)
+        return true;
+    t->held = malloc(t->room);
+    if (t->held)
+        memcpy(t->held, weir_str_text(mine), mine->len);
+    return t->held != NULL;
+}
+
+static void receive_text(const struct weir_par *par, struct tree *t, int from)
+{
+    MPI_Status got;
+    int n;
+
+    weir_mpi_must(par,
+                  MPI_Recv(t->held + t->used, (int)(t->room - t->used), MPI_BYTE, from, PIECE_TAG,
+                           par->comm, &got),
+                  "MPI_Recv");
+    weir_mpi_must(par, MPI_Get_count(&got, MPI_BYTE, &n), "MPI_Get_count");
+    t->used += (size_t)n;
+}
+
+/* Bring the texts of a group to its first rank, and from there to rank 0: synchronous, so that only
+ * that one which is received takes memory there. */
+static void climb_tree(const struct weir_par *par, const struct weir_str *mine, struct tree *t)
+{
+    int up = 1;
+
+    for (; up < t->group && !(t->place & up); up *= 2)
+        if (par->rank + up < par->size)
+            receive_text(par, t, par->rank + up);
+    if (par->rank > 0)
+        weir_mpi_must(par,
+                      MPI_Ssend(t->held ? t->held : weir_str_text(mine), (int)t->used, MPI_BYTE,
+                                t->place ? par->rank - up : 0, PIECE_TAG, par->comm),
+                      "MPI_Ssend");
+}
+
+int weir_pieces(const struct weir_par *par, const struct weir_str *mine,
+                void (*each)(void *arg, const char *bytes, size_t len), void *arg)
+{
+    int64_t most[2] = { mine->failed, (int64_t)mine->len }, missing;
+    struct tree t = { 0 };
+
+    weir_allmax_i64(par, most, 2);
+    if (most[0] || most[1] == 0)
+        return most[0] ? -1 : 0;
+    weir_mpi_must(par, most[1] > INT_MAX ? MPI_ERR_COUNT : MPI_SUCCESS, "weir_pieces");
+    missing = !begin_tree(par, mine, (size_t)most[1], &t);
+    weir_allmax_i64(par, &missing, 1);
+    if (!missing)
+        climb_tree(par, mine, &t);
+    for (int from = 0; !missing && par->rank == 0 && from < par->size; from += t.group) {
+        if (from > 0) {
+            t.used = 0;
+            receive_text(par, &t, from);
+        }
+        if (t.used > 0)
+            each(arg, t.held, t.used);
+    }
+    free(t.held);
+    return missing ? -1 : 0;
 }
 
 /* ---- the ranks of a node ---- */

@@ -5,6 +5,7 @@
 #define WEIR_PAR_REDUCE_H
 
 #include "base/stats.h"
+#include "base/str.h"
 #include "par/comm.h"
 
 /* The 'mine' of rank 'whom', for any choice of whom on each rank. One agreement, and one message for
@@ -23,6 +24,15 @@ void weir_merge_stats(const struct weir_par *par, struct weir_stats *s);
  * they are the same. */
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from);
 
+#define WEIR_PIECE ((size_t)4 << 20)
+
+/* The texts of all ranks, in rank order, to 'each' on rank 0, in pieces of one rank or of several, none
+ * of them empty. A rank holds WEIR_PIECE bytes of others at most, or the longest text; rank 0 gets a message
+ * for each piece, and no rank more than log2 of the ranks of others. Returns 0; -1 on every rank, and
+ * nothing is brought, when memory is out or 'mine' has failed. Collective over par->comm. */
+int weir_pieces(const struct weir_par *par, const struct weir_str *mine,
+                void (*each)(void *arg, const char *bytes, size_t len), void *arg);
+
 /* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank
  * 0: out has room for most*size bytes there (ignored elsewhere). Returns their number on rank 0, 0
  * elsewhere; -1 on every rank, and nothing is brought, when rank 0 has no memory for two ints a
@@ -33,12 +43,12 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
 #define WEIR_NODES_WORDS 64
 
 /* The bits that any rank of our node has set, in place on the leader of the node, of
- * WEIR_NODES_WORDS words at most; others keep theirs. Nodes as MPI sees them. Collective over
+ * WEIR_NODES_WORDS words at most; others keep theirs. Nodes are kernels, as in par->leader. Collective over
  * par->comm: messages between the ranks of a node only. */
 void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
 
 /* The n words of every rank of our node, on its leader, its own first and the others in any order:
- * n for each rank, or nowhere where 'all' is NULL; others get nothing. Nodes as MPI sees them.
+ * n for each rank, or nowhere where 'all' is NULL; others get nothing. Nodes are kernels.
  * Collective over par->comm: messages between the ranks of a node only. */
 void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, uint64_t *all);
 

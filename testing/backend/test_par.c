@@ -5,6 +5,7 @@
 #include "par/clock.h"
 #include "par/comm.h"
 #include "par/group.h"
+#include "par/hosts.h"
 #include "par/reduce.h"
 
 #include <dlfcn.h>
@@ -101,6 +102,12 @@ int MPI_Send(const void *in, int n, MPI_Datatype type, int to, int tag, MPI_Comm
 {
     messages++;
     return PMPI_Send(in, n, type, to, tag, comm);
+}
+
+int MPI_Ssend(const void *in, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+    messages++;
+    return PMPI_Ssend(in, n, type, to, tag, comm);
 }
 
 int MPI_Allgather(const void *in, int n, MPI_Datatype type, void *out, int m, MPI_Datatype to, MPI_Comm comm)
@@ -266,6 +273,53 @@ static bool judge_circle(const struct machine *k, const struct weir_par *par)
     return most == par->cache.per_node_max && found[0] == circle[(at + most) % n] && found[1] == circle[(at + 2 * most) % n];
 }
 
+/* Hosts as they come: their number, and for each rank that of its host. */
+struct host_list {
+    const struct weir_par *par;
+    int n, of[64];
+    bool right;
+};
+
+/* The ranks of "0-4:2,7" have host n; false: that is no list in ascending order. */
+static bool mark_ranks(struct host_list *l, const char *ranks, int64_t tasks)
+{
+    long last = -1;
+
+    for (char *end; *ranks; ranks = end + (*end == ',')) {
+        long from = strtol(ranks, &end, 10), to = *end == '-' ? strtol(end + 1, &end, 10) : from;
+        long step = *end == ':' ? strtol(end + 1, &end, 10) : 1;
+
+        if (end == ranks || from <= last || to < from || step < 1 || (to - from) % step != 0)
+            return false;
+        for (long r = from; r <= to && r < l->par->size; r += step, tasks--)
+            l->of[r] = l->n;
+        last = to;
+    }
+    return tasks == 0;
+}
+
+static void take_host(void *arg, const struct weir_host *host)
+{
+    struct host_list *l = arg;
+
+    l->right = mark_ranks(l, host->ranks, host->tasks) && l->right && strcmp(host->name, l->par->host) == 0;
+    l->n++;
+}
+
+/* Each kernel is a host with its ranks, in the order of the lowest ones. */
+static bool judge_hosts(const struct machine *k, const struct weir_par *par)
+{
+    struct host_list l = { .par = par, .right = true };
+
+    for (int r = 0; r < par->size; r++)
+        l.of[r] = -1;
+    if (weir_hosts(par, take_host, &l) < 0)
+        return false;
+    for (int r = 0; par->rank == 0 && r < par->size; r++)
+        l.right = l.right && l.of[r] == (k ? number_of(k, r, par->size) : 0);
+    return par->rank == 0 ? l.right && l.n == (k ? par->cache.nodes : 1) : l.n == 0;
+}
+
 #define MACHINES (sizeof(machines) / sizeof(machines[0]))
 
 /* MPI reports each machine, on kernels that are each of them. */
@@ -286,6 +340,7 @@ static void test_nodes(struct tap *t)
                "counts the ranks that meet their own kernel, MPI %s, kernels %s", machine->name, kernels->name);
         tap_ok(t, judge_circle(kernels, &par), NULL, "the ranks of a kernel stand side by side, MPI %s, kernels %s",
                machine->name, kernels->name);
+        tap_ok(t, judge_hosts(kernels, &par), NULL, "each host has its ranks, MPI %s, kernels %s", machine->name, kernels->name);
         weir_par_free(&par);
     }
     machine = kernels = NULL;
@@ -386,12 +441,81 @@ static void test_subset(struct tap *t, const struct weir_par *all)
     tap_ok(t, par.comm == MPI_COMM_NULL, NULL, "freeing a zeroed struct does no harm");
 }
 
+/* ---- texts of all ranks ---- */
+
+/* Rank r has this text: mostly a line, of some ranks nothing, of one as many bytes as a piece has. */
+static void make_text(int r, int big, struct weir_str *out)
+{
+    if (r == big)
+        for (size_t i = 0; i < WEIR_PIECE; i++)
+            weir_str_addc(out, (char)('a' + i % 25));
+    else if (r % 3 != 2)
+        weir_str_addf(out, "%d has %0*d\n", r, r % 5 + 1, r);
+}
+
+struct got {
+    struct weir_str text;
+    int pieces;
+    bool whole; /* each piece ends where a text ends */
+};
+
+static void take_piece(void *arg, const char *bytes, size_t len)
+{
+    struct got *g = arg;
+
+    g->pieces++;
+    g->whole = g->whole && len > 0 && len <= WEIR_PIECE && (bytes[len - 1] == '\n' || len == WEIR_PIECE);
+    weir_str_add(&g->text, bytes, len);
+}
+
+/* The texts come whole and in order; 'big': the rank with the large one, -1: none. */
+static bool judge_pieces(const struct weir_par *par, int big, int most)
+{
+    struct weir_str mine = { 0 }, all = { 0 };
+    struct got got = { .whole = true };
+    bool right;
+
+    make_text(par->rank, big, &mine);
+    for (int r = 0; r < par->size; r++)
+        make_text(r, big, &all);
+    right = weir_pieces(par, &mine, take_piece, &got) == 0;
+    if (par->rank == 0)
+        right = right && got.whole && got.pieces <= most && got.text.len == all.len &&
+                memcmp(got.text.text, all.text, all.len) == 0;
+    else
+        right = right && got.pieces == 0;
+    weir_str_free(&mine);
+    weir_str_free(&all);
+    weir_str_free(&got.text);
+    return right;
+}
+
+static void test_pieces(struct tap *t, const struct weir_par *par)
+{
+    struct weir_str mine = { 0 };
+    struct got got = { .whole = true };
+    int levels = 0;
+
+    while (1 << levels < par->size)
+        levels++;
+    messages = 0;
+    tap_ok(t, judge_pieces(par, -1, 1), NULL, "short texts of all ranks come in one piece, in order");
+    tap_ok(t, messages <= levels + 1, NULL, "a rank has one message for each level of the tree");
+    tap_ok(t, judge_pieces(par, par->size - 1, par->size) && judge_pieces(par, 0, par->size), NULL,
+           "texts that are no piece together come in several");
+    tap_ok(t, weir_pieces(par, &mine, take_piece, &got) == 0 && got.pieces == 0, NULL,
+           "where nobody has a text, none comes");
+    weir_str_addf(&mine, "lost");
+    mine.failed = par->rank == par->size - 1;
+    tap_ok(t, weir_pieces(par, &mine, take_piece, &got) == -1 && got.pieces == 0, NULL,
+           "a text that one rank has no memory for fails on all, and none comes");
+    weir_str_free(&mine);
+}
+
 static void test_alone(struct tap *t)
 {
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_clock clock;
-    struct weir_host *host;
-    int hosts;
     struct weir_par par;
     int64_t max = 3;
     uint64_t sum = 4, got = 0;
@@ -404,15 +528,13 @@ static void test_alone(struct tap *t)
     weir_sum_u64(&par, &sum, 1);
     weir_gather(&par, &sum, sizeof(sum), &got);
     weir_clock_estimate(&par, &clock);
-    host = weir_par_hosts(&par, &hosts);
     tap_ok(t, max == 3 && sum == 4 && got == 4 && weir_fetch_u64(&par, 5, 0) == 5, NULL,
            "one process without MPI is all of its ranks");
     tap_ok(t, weir_collect(&par, &sum, 1, sizeof(sum), 8, &got) == 1, NULL,
            "its items are brought to itself");
     tap_ok(t, weir_agree(&par, weir_refuse(&err, WEIR_EIO, "no"), &err) < 0 && err.code == WEIR_EIO,
            NULL, "it agrees with itself");
-    tap_ok(t, hosts == 1 && host && host->tasks == 1 && host->name[0], NULL, "it has one host");
-    free(host);
+    tap_ok(t, judge_hosts(NULL, &par), NULL, "it is one host");
     weir_par_free(&par);
 }
 
@@ -840,6 +962,7 @@ int main(int argc, char **argv)
         test_shifted_clocks(&t, &par);
         test_clocks_of_nodes(&t);
         test_interpolation(&t);
+        test_pieces(&t, &par);
         test_reductions(&t, &par);
         test_fetches(&t, &par);
         test_merged_stats(&t, &par);

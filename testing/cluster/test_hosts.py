@@ -30,7 +30,9 @@ def test_hosts_are_counted(cluster, hosts, by_node, placement):
     assert {row["tpn"] for row in run.summary} == {float(fullest)}, run
     doc = cluster.json()
     where = doc["provenance"]
-    assert where["hosts"].split() == list(hosts) and where["tasksOfHosts"] == list(hosts.values()), where
+    assert [(h["name"], h["tasks"]) for h in where["hosts"]] == list(hosts.items()), where
+    if by_node:
+        assert [h["ranks"] for h in where["hosts"]] == ["0,2", "1,3"], where
     assert where["nodes"] == len(hosts) and where["placement"] == placement, where
     assert doc["tests"][0]["configuration"]["tasksPerNode"] == int(fullest)
     assert cluster.files() == ["r.json"], run

@@ -106,9 +106,10 @@ def test_a_job_with_a_limit_is_measured_until_then(limited):  # the first of all
 def test_srun_starts_tasks_on(slurm, limited, words, tasks):
     done = run(slurm, words.replace("srun", "srun --overlap --exclude=node1 --mpi=" + MPI) + RUN).ok()
     where = slurm.json()["provenance"]
-    assert where["nodes"] == len(tasks) and sum(where["tasksOfHosts"]) == sum(tasks), (where, done)
-    assert where["hosts"] == "node2 node3" and slurm.files() == ["r.json"], (where, done)
-    assert done.options["clients per node"] == str(max(where["tasksOfHosts"])), done
+    on = {h["name"]: h["tasks"] for h in where["hosts"]}
+    assert where["nodes"] == len(tasks) and sum(on.values()) == sum(tasks), (where, done)
+    assert list(on) == ["node2", "node3"] and slurm.files() == ["r.json"], (where, done)
+    assert done.options["clients per node"] == str(max(on.values())), done
 
 
 def test_a_staged_program_runs(slurm, limited):
@@ -132,7 +133,7 @@ def test_a_job_at_its_limit_reports_what_it_has(slurm, limited):
 def test_srun_uses_all_nodes(slurm):
     done = run(slurm, "srun -N3 -n4 --mpi=" + MPI + RUN).ok()
     where = slurm.json()["provenance"]
-    assert (where["nodes"], where["tasksOfHosts"]) == (3, [2, 1, 1]) and slurm.files() == ["r.json"], (where, done)
+    assert (where["nodes"], [h["tasks"] for h in where["hosts"]]) == (3, [2, 1, 1]) and slurm.files() == ["r.json"], (where, done)
 
 
 @pytest.mark.mpich

@@ -50,6 +50,13 @@ def records(phase, repetition, operation, ranks, calls, begin, mean, moved, seed
     return out
 
 
+def hosts_of(ranks):
+    """The first half of the ranks on one host, the others on another."""
+    half = (ranks + 1) // 2
+    return [{"name": "node1", "tasks": half, "ranks": "0-%d" % (half - 1) if half > 1 else "0"}] + (
+        [{"name": "node2", "tasks": ranks - half, "ranks": "%d-%d" % (half, ranks - 1) if ranks - half > 1 else str(half)}] if ranks > half else [])
+
+
 def write(path, ranks=4, calls=100, repetitions=1, metadata=False, moved=2**20, mean=0.01, **head):
     """FILE.npy and FILE.json, the name that older versions gave the document, at path (without suffix). Returns the records."""
     operations = METADATA if metadata else DATA
@@ -86,7 +93,7 @@ def write(path, ranks=4, calls=100, repetitions=1, metadata=False, moved=2**20, 
     table = np.concatenate(parts) if parts else np.zeros(0, RECORD)
     np.save(str(path) + ".npy", table)
     document = {
-        "schema": "weir-timeline-1",
+        "schema": "weir-timeline-2",
         "program": "mdtest" if metadata else "ior",
         "version": "4.1.0",
         "command": ["ior", "-t", "1m"],
@@ -103,7 +110,7 @@ def write(path, ranks=4, calls=100, repetitions=1, metadata=False, moved=2**20, 
                     "block-size": calls * moved,
                     "file-per-proc": 0,
                 },
-                "hosts": {"names": ["node1", "node2"], "host": [2 * r // ranks for r in range(ranks)]},
+                "hosts": hosts_of(ranks),
             }
         ],
         "phases": phases,

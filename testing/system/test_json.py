@@ -137,7 +137,7 @@ def breakages():
     yield "a time below zero", lambda d: d["tests"][0]["phases"][0].update(openTime=-1e-9)
     yield "half a transfer", lambda d: d["tests"][0]["phases"][0].update(steps=1.5)
     yield "an unknown packet", lambda d: d["tests"][0]["Parameters"].update({"data packet type": "g"})
-    yield "another version of the schema", lambda d: d.update(schema_version=2)
+    yield "another version of the schema", lambda d: d.update(schema_version=1)
     yield "an object in place of the list", lambda d: d.update(tests=d["tests"][0])
     yield "a row of nothing", lambda d: d["tests"][0]["Results"].append({})
     yield "a date that is none", lambda d: d.update(Finished="soon")

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The nodes that MPI reports are compared with the kernels that the tasks run on, which have the page caches."""
+import json
 import os
 import shutil
+import socket
 import subprocess
 
 import pytest
 
 import conftest
 from test_trust import document
+from timeline_support import hosts_of_ranks
 
 SMALL = "-b 64k -t 64k --report=text:-,json:r.json "
 WARNING = "nodes that MPI reports: %d; kernels that the tasks run on: %d"
@@ -93,6 +96,20 @@ def test_every_program_warns(ior, lied, program, args):
     assert finding["H36"]["outcome"] == "found", finding["H36"]
 
 
+# ---- hosts ----
+
+@pytest.mark.parametrize("kernels, tasks, ranks, first_three", [("", 5, ["0-4:2", "1,3"], ["0,2", "1"]), ("pairs", 5, ["0-1", "2-3", "4"], ["0-1", "2"]),
+                                                               ("one", 1, ["0"], ["0"])])
+def test_hosts_are_listed_once_with_their_ranks(ior, lied, kernels, tasks, ranks, first_three):
+    """In the results those of all tasks, in the timeline those of the test, which takes three."""
+    _, doc, _ = lied("-a DUMMY -w --timeline=t.npy -N %d " % min(3, tasks) + SMALL, np=tasks, WEIR_KERNELS=kernels)
+    hosts = doc["provenance"]["hosts"]
+    assert [h["ranks"] for h in hosts] == ranks and len(hosts_of_ranks(hosts)) == tasks, hosts
+    assert {h["name"] for h in hosts} == {socket.gethostname()}
+    test, = json.loads((ior.cwd / "t.timeline.json").read_text())["tests"]
+    assert [h["ranks"] for h in test["hosts"]] == first_three and len(hosts_of_ranks(test["hosts"])) == test["tasks"], test
+
+
 # ---- name spaces ----
 
 def space(kind, steps=""):
@@ -122,3 +139,6 @@ def test_containers_with_names_of_their_own_are_one_cache(ior, preload):
     assert run.warnings[0].startswith(WARNING % (2, 1)) and finding["H07"]["value"] == 100, (run, finding)
     run = ior(SMALL + "-C", np=2, env={"LD_PRELOAD": preload("two-nodes.c"), "WEIR_NODES": "one", "WEIR_KERNELS": "one"}, prefix=words).ok()
     assert run.warnings == [] and document(run)["provenance"]["kernels"] == 1, run
+    run = ior(SMALL + "--anonymous -j 1e-9", np=2, env={"LD_PRELOAD": preload("two-nodes.c"), "WEIR_NODES": "one", "WEIR_KERNELS": "one"}, prefix=words).ok()
+    text = json.dumps(document(run))
+    assert any("box" in w for w in run.warnings) and "box" not in text and "for host1, task 1" in text, run

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir-plot: the pictures, on timelines whose numbers are known."""
 import gzip
+import importlib
 import json
 import pathlib
 import re
@@ -285,11 +286,25 @@ def test_trace_events(plot, tmp_path):
     assert last["args"] == {"offset": int(table["offset"][-1]), "bytes": 2 ** 20} and last["name"] == "read" and last["tid"] == 1
     hosts = {e["args"]["name"] for e in document["traceEvents"] if e.get("name") == "process_name"}
     assert hosts == {"phases", "node1", "node2"}
+    where = {e["tid"]: e["pid"] for e in document["traceEvents"] if e.get("name") == "thread_name"}
+    assert where == {0: 1, 1: 2}
     plot("trace", "a.npy", "--limit=7", "-o", "b.json.gz").ok()
     short = json.loads(gzip.decompress((tmp_path / "b.json.gz").read_bytes()))["traceEvents"]
     kept = [e["dur"] for e in short if e["ph"] == "X" and e["cat"] != "phase"]
     longest = np.sort(table["end"] - table["begin"])[-7:] / 1e3
     assert sorted(kept) == pytest.approx(list(longest), abs=0.001) and "left out" in plot.out
+
+
+@pytest.mark.parametrize("hosts, expected", [
+    ([{"name": "b1", "ranks": "0-2:2,5"}, {"name": "b2", "ranks": "1,3-4"}], ["b1", "b2", "b1", "b2", "b2", "b1"]),
+    ([{"name": "localhost", "ranks": "0-4:2"}, {"name": "b2", "ranks": "1"}, {"name": "localhost", "ranks": "3-5:2"}],
+     ["localhost (1)", "b2", "localhost (1)", "localhost (2)", "localhost (1)", "localhost (2)"]),
+    ({"names": ["b1", "b2"], "host": [0, 1, 0, 1, 1, 0]}, ["b1", "b2", "b1", "b2", "b2", "b1"]),  # weir-timeline-1
+    (["b1", "b2", "b1", "b2", "b2", "b1"], ["b1", "b2", "b1", "b2", "b2", "b1"]),
+] + [([{"name": "b1", "ranks": bad}], None) for bad in ("0-4", "0-6", "0-99999999999999", "0-5:0", "", "5-0", "0--5", "x", 3, None)]
+    + [(bad, None) for bad in ([{"ranks": "0-5"}], [], {}, 7, None, [{"name": ["b1"], "ranks": "0-5"}])])
+def test_hosts_of_ranks_in_new_and_old_documents(plot, hosts, expected):
+    assert importlib.import_module("weir_plot.hosts").of_ranks(hosts, 6) == expected
 
 
 # ---- results ----

@@ -122,7 +122,7 @@ def test_the_version_is_that_of_the_programs(name):
 
 def test_names_that_do_not_fit(plot):
     table = fresh()
-    for members, words in (({"schema": "weir-timeline-2"}, ["a.json", "weir-timeline-1"]),
+    for members, words in (({"schema": "weir-timeline-3"}, ["a.json", "weir-timeline-2"]),
                            ({"phases": None}, ["member 'phases' is missing"]),
                            ({"phases": 3}, ["'phases' is not a list"]),
                            ({"phases": [1]}, ["'phases' is not a list of objects"]),
@@ -163,7 +163,7 @@ def test_members_that_are_missing_or_nonsense_are_done_without(plot):
     fresh()
     change("a.json", program=None, command=None, version=7, dropped="many", complete=False)
     head = json.loads(pathlib.Path("a.json").read_text())
-    head["tests"][0] = {"index": 0, "tasks": float("nan"), "hosts": {"names": ["x"], "host": [0, 9]}, "parameters": [1]}
+    head["tests"][0] = {"index": 0, "tasks": float("nan"), "hosts": [{"name": "x", "ranks": "0-9:0"}], "parameters": [1]}
     head["phases"][0].update(rate=float("nan"), title=None, repetition="first")
     pathlib.Path("a.json").write_text(json.dumps(head))
     for command in ("rate", "heat", "trace"):

@@ -29,6 +29,21 @@ def read_records(path):
     return [Record(*r) for r in FORMS[fields].iter_unpack(body)]
 
 
+def hosts_of_ranks(hosts):
+    """The number of its host for each rank; each rank has one, and hosts are in the order of their first ranks."""
+    of = {}
+    for number, host in enumerate(hosts):
+        mine = []
+        for part in host["ranks"].split(","):
+            bounds, _, step = part.partition(":")
+            first, _, last = bounds.partition("-")
+            mine += range(int(first), int(last or first) + 1, int(step or 1))
+        assert mine == sorted(set(mine)) and len(mine) == host["tasks"] and not of.keys() & set(mine), hosts
+        of.update(dict.fromkeys(mine, number))
+    assert sorted(of) == list(range(len(of))) and list(dict.fromkeys(of[r] for r in sorted(of))) == list(range(len(hosts))), hosts
+    return [of[r] for r in sorted(of)]
+
+
 class Timeline:
     """Both files of a run, checked in every way that holds for each of them."""
 
@@ -62,8 +77,7 @@ class Timeline:
             assert r.operation < len(doc["operations"]) and r.bytes >= 0
             assert doc["operations"][r.operation]["moves_bytes"] or r.bytes == 0, r
         for test in doc["tests"]:
-            assert len(test["hosts"]["host"]) == test["tasks"]
-            assert all(0 <= h < len(test["hosts"]["names"]) for h in test["hosts"]["host"])
+            assert len(hosts_of_ranks(test["hosts"])) == test["tasks"]
 
     def of(self, phase, rank=None):
         return [r for r in self.records if r.phase == phase and (rank is None or r.rank == rank)]

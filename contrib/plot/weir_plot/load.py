@@ -21,7 +21,7 @@ def kind_of(path):
     if start[:6] == b"\x93NUMPY"[: len(start)]:
         return "timeline"
     if start.lstrip()[:1] == b"{":
-        return "names" if jsonfile.read(path).get("schema") == timeline.SCHEMA else "result"
+        return "names" if jsonfile.read(path).get("schema") in timeline.SCHEMAS else "result"
     if path.endswith(".npy"):
         raise Refusal("%s: not a NumPy file: it begins with other bytes" % path)
     return "profile"

@@ -2,6 +2,7 @@
 """A run as the pictures see it: phases, and the calls of every task in them, on one clock."""
 import numpy as np
 
+from . import hosts
 from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 
@@ -45,16 +46,7 @@ class Run:
 
     def hosts(self, test):
         """The host of each rank, or None."""
-        hosts = self.tests[test].get("hosts")
-        if isinstance(hosts, dict):
-            names, of_rank = hosts.get("names"), hosts.get("host")
-            try:
-                hosts = [names[int(i)] for i in of_rank]
-            except (TypeError, ValueError, IndexError, KeyError):
-                return None
-        if not isinstance(hosts, list) or len(hosts) != self.tasks(test):
-            return None
-        return [str(h) for h in hosts]
+        return hosts.of_ranks(self.tests[test].get("hosts"), self.tasks(test))
 
     def epoch(self, test):
         """Seconds since 1970 at which the clock of a test was 0, or None."""

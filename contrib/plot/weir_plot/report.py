@@ -9,6 +9,7 @@ from . import (
     calls,
     diff,
     heat,
+    hosts,
     intervals,
     jsonfile,
     latency,
@@ -142,8 +143,8 @@ def pairs(runs, results):
 
 def heading(runs, results):
     programs = list(dict.fromkeys([r.program for r in results] + [r.program for r in runs]))
-    hosts = list(dict.fromkeys(str(r.provenance["hosts"]) for r in results if r.provenance.get("hosts")))
-    where = " on %s" % hosts[0] if len(hosts) == 1 and len(hosts[0]) < 60 else ""
+    places = list(dict.fromkeys(filter(None, (hosts.names(r.provenance.get("hosts")) for r in results))))
+    where = " on %s" % places[0] if len(places) == 1 and len(places[0]) < 60 else ""
     return "%s%s" % (" and ".join(programs), where)
 
 
@@ -275,13 +276,17 @@ def tables_of(result, test):
         out.append(page.table(in_units(result, rows), "Results of the repetitions", columns(rows)))
     out.append(latencies(result, test))
     for key, rows in test.items():
-        if key not in KNOWN and isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        if key not in KNOWN and is_table(rows):
             out.append(page.table(rows, words.label(key).capitalize(), columns(rows)))
     about = list((test.get("provenance") or {}).items() if isinstance(test.get("provenance"), dict) else [])
     about += [(k, test[k]) for k in ("Path", "Capacity", "Used Capacity", "hintsInEffect") if k in test]
     out.append(page.facts(about, "Files and file system"))
     out.append(page.folded("All parameters", page.facts(sorted(result.parameters(test).items()))))
     return out
+
+
+def is_table(rows):
+    return isinstance(rows, list) and bool(rows) and all(isinstance(row, dict) for row in rows)
 
 
 def of_result(result):
@@ -294,7 +299,7 @@ def of_result(result):
         ("began", document.get("Began")),
         ("finished", document.get("Finished")),
     ]
-    rows += [(k, v) for k, v in result.provenance.items()]
+    rows += [(k, v) for k, v in result.provenance.items() if not is_table(v)]
     rows += [
         (k, document[k])
         for k in ("Path", "Capacity", "Used Capacity", "Inodes", "Used Inodes")
@@ -302,6 +307,8 @@ def of_result(result):
     ]
     out = [findings(document), page.said("Notes of the run", texts(document.get("notes")))]
     out.append(page.facts(rows, "What was run, and where"))
+    if is_table(result.provenance.get("hosts")):
+        out.append(page.folded("Hosts and their ranks", page.table(result.provenance["hosts"])))
     rows = jsonfile.rows(result.source, document, "summary")
     if rows:
         out.append(page.folded("Summary over the repetitions", page.table(rows, "", columns(rows))))

@@ -8,7 +8,7 @@ from . import jsonfile
 from .model import RECORD, Run
 from .refusal import Refusal, reason
 
-SCHEMA = "weir-timeline-1"
+SCHEMAS = ("weir-timeline-2", "weir-timeline-1")  # the hosts of a test have another form in the older one
 DOCUMENT = (".timeline.json", ".json")
 
 
@@ -83,8 +83,9 @@ def read_header(path, f):
 
 def check_head(path, head):
     schema = head.get("schema")
-    if schema != SCHEMA:
-        raise Refusal("%s: not the document of a timeline: schema is %r, not %r" % (path, schema, SCHEMA))
+    if schema not in SCHEMAS:
+        known = " or ".join(repr(name) for name in SCHEMAS)
+        raise Refusal("%s: not the document of a timeline: schema is %r, not %s" % (path, schema, known))
     for key, kind, wanted in (
         ("tests", "test", ("index",)),
         ("phases", "phase", ("index", "test", "begin", "end")),

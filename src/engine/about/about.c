@@ -23,21 +23,44 @@
 #include "engine/about/banner.h"
 #include "engine/about/configuration.h"
 #include "engine/observe/all.h"
+#include "par/reduce.h"
 
 /* Of a run; used on rank 0 only. */
 struct anonymous {
     struct weir_names names;
+    int hosts;            /* names of them that are known */
     struct weir_set keys; /* of values that are left out completely */
 };
 
 /* ---- what is known ---- */
 
-static void add_hosts(struct weir_names *names, const struct weir_host *hosts, int n)
+/* Names of the hosts of some ranks, each with its NUL. Containers of one kernel have names of their own. */
+static void add_hosts(void *anonymous, const char *bytes, size_t len)
+{
+    struct anonymous *a = anonymous;
+
+    for (const char *name = bytes; name < bytes + len; name += strlen(name) + 1) {
+        size_t before = a->names.known;
+
+        weir_names_add_host(&a->names, name, a->hosts);
+        a->hosts += a->names.known > before;
+    }
+}
+
+static void find_hosts(struct weir_run *run, struct anonymous *a)
+{
+    struct weir_str mine = { 0 };
+
+    weir_str_add(&mine, run->world.host, strlen(run->world.host) + 1);
+    if (weir_pieces(&run->world, &mine, add_hosts, a) < 0)
+        a->names.failed = true;
+    weir_str_free(&mine);
+}
+
+static void add_machine(struct weir_names *names)
 {
     struct utsname u;
 
-    for (int i = 0; i < n; i++)
-        weir_names_add_host(names, hosts[i].name, i);
     if (uname(&u) == 0)
         weir_names_add_host(names, u.nodename, 0);
 }
@@ -214,21 +237,16 @@ static const char *hide(const void *names, const char *key, const char *value,
 static void begin_hiding(struct weir_run *run, struct anonymous *a,
                          const struct weir_values *values, int n)
 {
-    struct weir_host *hosts;
-    int nodes;
-
     run->report.hide = hide;
     run->report.names = a;
-    hosts = weir_par_hosts(&run->world, &nodes);
-    if (run->world.rank == 0) {
-        add_hosts(&a->names, hosts, nodes);
-        add_user(&a->names);
-        add_other_keys(a);
-        for (int i = 0; i < n; i++)
-            add_test(a, &values[i]);
-        a->names.failed |= !hosts;
-    }
-    free(hosts);
+    find_hosts(run, a);
+    if (run->world.rank > 0)
+        return;
+    add_machine(&a->names);
+    add_user(&a->names);
+    add_other_keys(a);
+    for (int i = 0; i < n; i++)
+        add_test(a, &values[i]);
 }
 
 /* ---- the row ---- */

@@ -14,7 +14,7 @@
 #include "base/node/environment.h"
 #include "base/text/path.h"
 #include "engine/program.h"
-#include "par/comm.h"
+#include "par/hosts.h"
 
 const char *weir_placement_name(enum weir_placement placement)
 {
@@ -27,40 +27,59 @@ const char *weir_placement_name(enum weir_placement placement)
     return names[placement];
 }
 
-/* A value that a reader needs. It is missing where it is unknown or --anonymous changes it. */
+static void add_missing(struct weir_missing *missing, const char *key)
+{
+    size_t len = strlen(missing->names);
+
+    if (snprintf(missing->names + len, sizeof(missing->names) - len, "%s%s", missing->n ? ", " : "",
+                 key) > 0)
+        missing->n++;
+}
+
+/* Is it unknown, or does --anonymous change it? */
+static bool is_hidden(const struct weir_run *run, const char *key, const char *text)
+{
+    struct weir_str room = { 0 };
+    bool hidden = !*text || strcmp(weir_report_shown(&run->report, key, text, &room), text) != 0;
+
+    weir_str_free(&room);
+    return hidden;
+}
+
+/* A value that a reader needs, and misses where it is hidden. */
 static void report_needed(struct weir_run *run, struct weir_missing *missing, const char *key,
                           const char *text)
 {
-    struct weir_str room = { 0 };
-    const char *shown = weir_report_shown(&run->report, key, text, &room);
-    size_t len = strlen(missing->names);
-
     weir_report_str(&run->report, WEIR_FOR_DATA, key, text);
-    if ((!*text || strcmp(shown, text) != 0) &&
-        snprintf(missing->names + len, sizeof(missing->names) - len, "%s%s", missing->n ? ", " : "",
-                 key) > 0)
-        missing->n++;
-    weir_str_free(&room);
+    if (is_hidden(run, key, text))
+        add_missing(missing, key);
 }
 
-/* Names of the nodes in the order of their lowest ranks, and how many tasks each of them has. */
+static const struct weir_table hosts_table = { .key = "hosts",
+                                               .cols = weir_host_cols,
+                                               .readers = WEIR_FOR_DATA };
+
+/* The hosts of a run on their way to rank 0. */
+struct hosts {
+    struct weir_run *run;
+    int shown; /* with their names */
+};
+
+static void report_host(void *hosts, const struct weir_host *host)
+{
+    struct hosts *h = hosts;
+
+    weir_report_row(&h->run->report, &hosts_table, host);
+    h->shown += !is_hidden(h->run, NULL, host->name);
+}
+
 static void report_hosts(struct weir_run *run)
 {
-    struct weir_str names = { 0 };
-    struct weir_host *all;
-    int n;
+    struct hosts h = { .run = run };
 
-    all = weir_par_hosts(&run->world, &n);
-    run->report.lost |= run->world.rank == 0 && !all;
-    for (int i = 0; i < n; i++)
-        weir_str_addf(&names, "%s%s", i ? " " : "", all[i].name);
-    report_needed(run, &run->report.missing, "hosts", weir_str_text(&names));
-    weir_report_free(&run->report, &names);
-    weir_report_enter(&run->report, "tasksOfHosts", true);
-    for (int i = 0; i < n; i++)
-        weir_report_int(&run->report, WEIR_FOR_DATA, NULL, all[i].tasks);
-    weir_report_leave(&run->report);
-    free(all);
+    run->report.lost |= weir_hosts(&run->world, report_host, &h) < 0;
+    if (h.shown == 0)
+        add_missing(&run->report.missing, "hosts");
 }
 
 static void report_text(struct weir_run *run, const char *key, void (*tell)(struct weir_str *out))

@@ -9,8 +9,8 @@
 /* "block", "cyclic" or "other". Local. */
 const char *weir_placement_name(enum weir_placement placement);
 
-/* Report the object "provenance" of a run: version, MPI library, hosts (one of each node), nodes,
- * tasks, placement, and "environment": what the node of rank 0 is, what tasks may use, and what
+/* Report the object "provenance" of a run: version, MPI library, nodes, tasks,
+ * placement, hosts with their ranks, and "environment": what the node of rank 0 is, what tasks may use, and what
  * steers MPI-IO. For data readers. Collective over run->world. */
 void weir_provenance_run(struct weir_run *run);
 

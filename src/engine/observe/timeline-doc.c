@@ -4,7 +4,6 @@
 #include "engine/observe/timeline-doc.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -16,8 +15,8 @@
 #include "engine/observe/timeline-choice.h"
 #include "engine/phase.h"
 #include "engine/program.h"
+#include "par/hosts.h"
 
-#define HOST_TEXT 64
 
 const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
 {
@@ -75,41 +74,23 @@ static void add_parameters(struct weir_json *j, const struct weir_report *r,
     weir_json_close(j);
 }
 
-/* Each name once, in the order of its first rank; host[i] becomes the number of rank i's. Returns
- * how many there are. Ranks of a node mostly follow each other. */
-static int number_hosts(char (*name)[HOST_TEXT], int ranks, int *host)
+/* A member of the list of hosts. */
+struct hosts {
+    struct weir_json *j;
+    const struct weir_report *report;
+};
+
+static void add_host(void *hosts, const struct weir_host *host)
 {
-    int n = 0;
-
-    for (int i = 0; i < ranks; i++) {
-        int k = i > 0 && strcmp(name[i], name[host[i - 1]]) == 0 ? host[i - 1] : 0;
-
-        while (k < n && strcmp(name[i], name[k]) != 0)
-            k++;
-        if (k == n)
-            memmove(name[n++], name[i], HOST_TEXT);
-        host[i] = k;
-    }
-    return n;
-}
-
-static void add_hosts(struct weir_json *j, const struct weir_report *r, char (*name)[HOST_TEXT],
-                      int ranks, int *host)
-{
-    int n = number_hosts(name, ranks, host);
+    const struct hosts *h = hosts;
     struct weir_str room = { 0 };
 
-    weir_json_open(j, "hosts", false);
-    weir_json_open(j, "names", true);
-    for (int i = 0; i < n; i++)
-        weir_json_str(j, NULL, weir_report_shown(r, NULL, name[i], &room));
+    weir_json_open(h->j, NULL, false);
+    weir_json_str(h->j, "name", weir_report_shown(h->report, NULL, host->name, &room));
+    weir_json_int(h->j, "tasks", host->tasks);
+    weir_json_str(h->j, "ranks", host->ranks);
+    weir_json_close(h->j);
     weir_str_free(&room);
-    weir_json_close(j);
-    weir_json_open(j, "host", true);
-    for (int i = 0; i < ranks; i++)
-        weir_json_int(j, NULL, host[i]);
-    weir_json_close(j);
-    weir_json_close(j);
 }
 
 /* Seconds since 1970 at which the clock of the run was 0: to lay series of other programs on it.
@@ -137,21 +118,9 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
 {
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     const struct weir_test *t = run->test;
-    size_t ranks = (size_t)run->par.size;
-    char mine[HOST_TEXT] = "", (*all)[HOST_TEXT] = NULL;
     struct weir_json j = { .out = &d->tests, .flat = 1 };
-    int64_t room;
-    int *host = NULL;
+    struct hosts hosts = { &j, &run->report };
 
-    memcpy(mine, run->par.host, sizeof(mine) - 1);
-    if (run->par.rank == 0) {
-        all = malloc(ranks * sizeof(*all));
-        host = malloc(ranks * sizeof(*host));
-    }
-    room = all && host;
-    weir_allmax_i64(&run->par, &room, 1);
-    if (room)
-        weir_gather(&run->par, mine, sizeof(mine), all);
     if (run->par.rank == 0) {
         weir_json_open(&j, NULL, false);
         weir_json_int(&j, "index", t->id);
@@ -159,14 +128,16 @@ void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
         add_hash(&j, run);
         weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
         weir_json_real(&j, "epoch", epoch_of_zero(run));
-        if (room)
-            add_hosts(&j, &run->report, all, run->par.size, host);
-        add_parameters(&j, &run->report, t->values->rows, t->chosen);
-        weir_json_close(&j);
-        weir_str_addc(&d->tests, '\0');
+        weir_json_open(&j, "hosts", true);
     }
-    free(all);
-    free(host);
+    if (weir_hosts(&run->par, add_host, &hosts) < 0)
+        d->tests.failed = true;
+    if (run->par.rank > 0)
+        return;
+    weir_json_close(&j);
+    add_parameters(&j, &run->report, t->values->rows, t->chosen);
+    weir_json_close(&j);
+    weir_str_addc(&d->tests, '\0');
 }
 
 /* ---- phases ---- */
@@ -291,7 +262,7 @@ static void make_document(const struct weir_timeline_doc *d, const struct weir_r
     struct weir_json j = { .out = out, .flat = 3 };
 
     weir_json_open(&j, NULL, false);
-    weir_json_str(&j, "schema", "weir-timeline-1");
+    weir_json_str(&j, "schema", "weir-timeline-2");
     weir_json_str(&j, "program", run->program->name);
     weir_json_str(&j, "version", PACKAGE_VERSION);
     add_command(&j, run);

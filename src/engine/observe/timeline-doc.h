@@ -30,7 +30,7 @@ struct weir_timeline_doc {
  * .npy. */
 const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err);
 
-/* Add the test that begins: its parameters, and the host of every rank. Collective over run->par; d
+/* Add the test that begins: its parameters, and the hosts with their ranks. Collective over run->par; d
  * is used on rank 0 only. */
 void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run);
 

@@ -16,7 +16,7 @@
 #include "base/text/wholefile.h"
 
 /* Of the JSON documents of all programs; increases when a key changes its meaning or is removed. */
-#define WEIR_SCHEMA_VERSION 1
+#define WEIR_SCHEMA_VERSION 2
 
 /* Which readers a fact or a line is meant for. */
 enum {
