@@ -77,6 +77,7 @@ static int emit_phase(struct weir_run *run, struct weir_test *t, const struct we
     else if (s->after(run, t->state, s, rec, rc < 0 ? weir_run_second(run) : err) < 0)
         rc = -1;
     t->wrong += rec->wrong_sum;
+    weir_report_flush(&run->report); /* what is killed later leaves the phase */
     return weir_agree_same(run, rc, err);
 }
 

@@ -11,9 +11,11 @@ import time
 
 import pytest
 
+import conftest
 from mdtest_support import mdtest  # noqa: F401  (a fixture)
 from mdw_support import SMALL, mdw  # noqa: F401  (a fixture)
 
+LEFT = ".r.json.incomplete"
 SLOW = "-a DUMMY -w -i 500 -b 8k -t 8k -d 0 --dummy.delay-xfer=20000"
 
 
@@ -61,17 +63,32 @@ def test_an_error_after_an_output_was_closed_uses_it_no_more(ior):
 
 # ---- whole or not there ----
 
-def test_a_killed_run_leaves_rows_but_no_document(ior):
+def test_a_killed_run_leaves_rows_and_an_incomplete_document(ior):
     """What an earlier run has left is gone, too: nobody takes it for the results of this one."""
     (ior.cwd / "r.json").write_text("old")
+    (ior.cwd / LEFT).write_text("old")
     proc = ior.start(SLOW + " --report=json:r.json,csv:c.csv,text:t.txt", np=2)
     rows = ior.cwd / "c.csv"
     until(lambda: rows.exists() and rows.read_text().count("\n") > 3)
-    assert (ior.cwd / "t.txt").stat().st_size > 0 and ior.files() == ["c.csv", "t.txt"]
+    assert (ior.cwd / "t.txt").stat().st_size > 0 and ior.files() == [LEFT, "c.csv", "t.txt"]
     for pid in ior.wait_for_ranks(proc, 2):
         os.kill(pid, signal.SIGKILL)
     ior.finish(proc)
-    assert ior.files() == ["c.csv", "t.txt"] and rows.read_text().endswith("\n")
+    assert ior.files() == [LEFT, "c.csv", "t.txt"] and rows.read_text().endswith("\n")
+    data = json.loads((ior.cwd / LEFT).read_text())
+    assert data["unfinished"] == 1 and len(data["tests"][0]["phases"]) > 2 and "status" not in data
+
+
+def test_two_jobs_at_once_with_one_name_do_not_mix(ior):
+    """The last one to end has the place."""
+    proc = ior.start(SLOW + " --report=json:r.json,csv:c.csv", np=None)
+    rows = ior.cwd / "c.csv"
+    until(lambda: rows.exists() and rows.read_text().count("\n") > 1)
+    subprocess.run([conftest.BUILD / "src" / "mdtest"] + "-a DUMMY -n 3 -F --report=json:r.json".split(), cwd=ior.cwd, check=True,
+                   capture_output=True, timeout=60)
+    assert json.loads((ior.cwd / "r.json").read_text())["program"] == "mdtest" and LEFT in ior.files()
+    proc.terminate()
+    assert document(ior.finish(proc, 30).ok(6))["program"] == "ior" and ior.files() == ["c.csv", "r.json"]
 
 
 def test_an_interrupted_run_has_a_document(ior):

@@ -14,9 +14,7 @@
 
 #define TRIES 100 /* names, until one is free */
 
-/* A new file in the directory of 'place', whose name does not depend on how long that of the place
- * is. Its descriptor, and its name in *name (malloc'ed); -1 with errno set. */
-static int create_beside(const char *place, char **name)
+int weir_create_beside(const char *place, char **name)
 {
     const char *slash = strrchr(place, '/');
     int dir = slash ? (int)(slash - place) + 1 : 0, fd = -1;
@@ -27,7 +25,7 @@ static int create_beside(const char *place, char **name)
         weir_str_addf(&text, "%.*s.weir-%ld-%d", dir, place, (long)getpid(), i);
         errno = ENOMEM;
         if (!text.failed)
-            fd = open(text.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            fd = open(text.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -45,7 +43,7 @@ static int create_beside(const char *place, char **name)
 static bool can_create_and_rename(const char *place)
 {
     char *name;
-    int fd = create_beside(place, &name);
+    int fd = weir_create_beside(place, &name);
     bool removed;
 
     if (fd < 0)
@@ -80,7 +78,7 @@ int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct we
 
 int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err)
 {
-    int fd = create_beside(w->place, &w->beside);
+    int fd = weir_create_beside(w->place, &w->beside);
 
     if (fd < 0)
         return weir_fail(err, WEIR_ESETUP, "create a temporary file in the directory of '%s'",

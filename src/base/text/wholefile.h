@@ -34,6 +34,11 @@ int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *e
  * A pipe that nobody reads is an error. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
 
+/* Create a new file in the directory of 'place', whose name does not depend on how long that of the
+ * place is. Local. Returns its descriptor, and its name in *name (malloc'ed), or -1 with errno set
+ * and *name NULL. */
+int weir_create_beside(const char *place, char **name);
+
 /* fopen(3) with mode "r", "w" or "a" that does not wait for the other end of a pipe: one that nobody
  * writes to is empty, and one that nobody reads is an error (ENXIO). For files that are opened
  * during a run, or again and again. Local. NULL with errno set. */

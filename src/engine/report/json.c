@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.c - the result as one JSON document, kept in memory and written whole at the end */
+/* json.c - the result as one JSON document, which is in a file from the beginning and grows */
 #include "config.h"
 #include "engine/report/report.h"
 
@@ -9,28 +9,16 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/text/json.h"
+#include "base/text/jsonfile.h"
 
 #define DEPTH 16
-#define PIECE ((size_t)1 << 16) /* bytes that are written at once */
 
-/* An object, a list, or a value that is text already. A row of a table is one value: rows are most
- * of a large document. */
-struct node {
-    const char *key; /* NULL in a list */
-    const char *text;
-    bool list;
-    struct node *first, *last, *next;
-};
-
-/* The chain of open objects and lists, outermost first. */
 struct document {
     pthread_mutex_t lock; /* between the main thread and a rescue, which never gives it back */
-    struct weir_arena arena;
-    struct node *open[DEPTH];
+    struct weir_jsonfile file;
+    struct weir_jsonpart *open[DEPTH]; /* the chain of open objects and lists, outermost first */
     int depth;
-    bool failed;         /* out of memory, or nested too deep */
-    struct node waiting; /* lists of messages from between two tests: for the one that comes */
+    struct weir_str waiting; /* messages from between two tests, for the one that comes: kind, NUL, text, NUL */
 };
 
 /* Kinds of messages and their lists, which every test and the run have. */
@@ -40,74 +28,30 @@ static const struct {
 
 #define LISTS (sizeof(lists) / sizeof(*lists))
 
-/* ---- the tree ---- */
-
-static void append(struct node *in, struct node *n)
+static int begin_document(struct weir_sink *s, struct weir_err *err)
 {
-    if (in->last)
-        in->last->next = n;
-    else
-        in->first = n;
-    in->last = n;
-}
+    struct document *d = calloc(1, sizeof(*d));
 
-static struct node *find(const struct node *in, const char *key)
-{
-    struct node *n = in->first;
-
-    while (n && (in->list || strcmp(n->key, key) != 0))
-        n = n->next;
-    return n;
-}
-
-/* A new member of 'in'; NULL when memory is out. */
-static struct node *add_node(struct document *d, struct node *in, const char *key, bool list)
-{
-    struct node *n = weir_arena_alloc(&d->arena, sizeof(*n), NULL);
-
-    if (n && !in->list && !(n->key = weir_arena_strdup(&d->arena, key ? key : "", NULL)))
-        n = NULL;
-    if (!n) {
-        d->failed = true;
-        return NULL;
-    }
-    n->list = list;
-    append(in, n);
-    return n;
-}
-
-static struct document *document_of(struct weir_sink *s)
-{
-    struct document *d = s->priv;
-
-    if (d)
-        return d;
-    d = calloc(1, sizeof(*d));
-    if (d) {
-        d->open[0] = weir_arena_alloc(&d->arena, sizeof(struct node), NULL);
-        if (!d->open[0]) {
-            free(d);
-            d = NULL;
-        } else {
-            pthread_mutex_init(&d->lock, NULL);
-        }
-    }
     if (!d)
-        s->sys = ENOMEM; /* comes back from the end */
+        return weir_fail(err, WEIR_ESETUP, "memory for the document of %s", s->path);
+    if (weir_jsonfile_open(&d->file, s->whole.place, err) < 0) {
+        free(d);
+        return -1;
+    }
+    pthread_mutex_init(&d->lock, NULL);
+    d->open[0] = d->file.root;
     s->priv = d;
-    return d;
+    return 0;
 }
 
-/* For one change of the tree: NULL without memory. A document that has lost a part takes no more:
+/* For one change: NULL where there is no document any more. One that has lost a part takes no more:
  * levels that were not opened would be closed. */
 static struct document *take(struct weir_sink *s)
 {
-    struct document *d = document_of(s);
+    struct document *d = s->priv;
 
-    if (!d)
-        return NULL;
     pthread_mutex_lock(&d->lock);
-    if (!d->failed)
+    if (!d->file.failed)
         return d;
     pthread_mutex_unlock(&d->lock);
     return NULL;
@@ -119,31 +63,10 @@ static void give_back(struct document *d)
         pthread_mutex_unlock(&d->lock);
 }
 
-/* A value that was written apart; one that has the key already is replaced. Takes the text. */
-static void put(struct document *d, struct node *in, const char *key, struct weir_str *text)
-{
-    struct node *n = in->list ? NULL : find(in, key);
-
-    if (!n)
-        n = add_node(d, in, key, false);
-    if (n)
-        n->text = weir_arena_strndup(&d->arena, weir_str_text(text), text->len, NULL);
-    if (!n || !n->text || text->failed)
-        d->failed = true;
-    weir_str_free(text);
-}
-
 /* ---- messages ---- */
 
-static struct node *list_of(struct document *d, struct node *home, const char *key)
-{
-    struct node *list = find(home, key);
-
-    return list ? list : add_node(d, home, key, true);
-}
-
 /* The test that is open, else the run. */
-static struct node *home_of(struct document *d)
+static struct weir_jsonpart *home_of(struct document *d)
 {
     int i = d->depth;
 
@@ -152,55 +75,68 @@ static struct node *home_of(struct document *d)
     return d->open[i];
 }
 
-static void note(struct document *d, const char *kind, const char *text)
+static void add_text(struct document *d, struct weir_jsonpart *list, const char *words)
 {
-    struct node *home, *list;
+    struct weir_str text = { 0 };
+    struct weir_json j = weir_jsonfile_member(list, &text);
 
-    home = d->open[d->depth]->list ? &d->waiting : home_of(d);
-    for (size_t i = 0; i < LISTS; i++) {
-        struct weir_str value = { 0 };
-        struct weir_json j = { .out = &value };
+    weir_json_str(&j, NULL, words);
+    weir_jsonfile_put(&d->file, list, &text);
+}
 
-        if (strcmp(kind, lists[i].kind) != 0 || !(list = list_of(d, home, lists[i].key)))
-            continue;
-        weir_json_str(&j, NULL, text);
-        put(d, list, NULL, &value);
-    }
+static void wait_for_test(struct document *d, const char *kind, const char *text)
+{
+    weir_str_add(&d->waiting, kind, strlen(kind) + 1);
+    weir_str_add(&d->waiting, text, strlen(text) + 1);
+    d->file.failed |= d->waiting.failed;
 }
 
 static void add_message(struct weir_sink *s, const char *kind, const char *text)
 {
     struct document *d = take(s);
 
-    if (d)
-        note(d, kind, text);
+    if (d && d->open[d->depth]->list) {
+        wait_for_test(d, kind, text);
+    } else if (d) {
+        for (size_t i = 0; i < LISTS; i++) {
+            struct weir_jsonpart *list =
+                strcmp(kind, lists[i].kind) == 0 ? weir_jsonfile_list(&d->file, home_of(d), lists[i].key) : NULL;
+
+            if (list)
+                add_text(d, list, text);
+        }
+    }
     give_back(d);
 }
 
 /* Programs find both lists, empty or not; what waited for a test comes in here. */
-static void complete_messages(struct document *d, struct node *home)
+static void complete_messages(struct document *d, struct weir_jsonpart *home)
 {
-    for (size_t i = 0; i < LISTS; i++) {
-        struct node *more = find(&d->waiting, lists[i].key);
-        struct node *list = list_of(d, home, lists[i].key);
+    const struct weir_str *w = &d->waiting;
 
-        if (!more || !list || !more->first)
-            continue;
-        append(list, more->first);
-        list->last = more->last;
+    for (size_t i = 0; i < LISTS; i++) {
+        struct weir_jsonpart *list = weir_jsonfile_list(&d->file, home, lists[i].key);
+
+        for (size_t at = 0; list && at < w->len;) {
+            const char *kind = w->text + at, *text = kind + strlen(kind) + 1;
+
+            if (strcmp(kind, lists[i].kind) == 0)
+                add_text(d, list, text);
+            at = (size_t)(text - w->text) + strlen(text) + 1;
+        }
     }
-    d->waiting = (struct node) { .key = NULL };
+    weir_str_clear(&d->waiting);
 }
 
-/* ---- what is told ---- */
+/* ---- what is reported ---- */
 
 static void open_node(struct document *d, const char *key, bool list)
 {
-    struct node *in = d->open[d->depth], *n;
+    struct weir_jsonpart *in = d->open[d->depth], *n;
 
-    n = d->depth + 1 < DEPTH ? add_node(d, in, key, list) : NULL;
+    n = d->depth + 1 < DEPTH ? weir_jsonfile_enter(&d->file, in, key, list) : NULL;
     if (!n) {
-        d->failed = true;
+        d->file.failed = true;
         return;
     }
     d->open[++d->depth] = n;
@@ -222,22 +158,25 @@ static void leave(struct weir_sink *s)
     struct document *d = take(s);
 
     if (d && d->depth > 0)
-        d->depth--;
+        weir_jsonfile_leave(&d->file, d->open[d->depth--]);
     give_back(d);
 }
 
 static void put_fact(struct document *d, const struct weir_fact *f)
 {
-    struct weir_str value = { 0 };
-    struct weir_json j = { .out = &value };
+    struct weir_jsonpart *in = d->open[d->depth];
+    struct weir_str text = { 0 };
+    struct weir_json j = weir_jsonfile_member(in, &text);
 
+    if (!weir_jsonfile_is_new(&d->file, in, f->key))
+        return;
     if (f->type == WEIR_FACT_STR)
-        weir_json_str(&j, NULL, f->str);
+        weir_json_str(&j, f->key, f->str);
     else if (f->type == WEIR_FACT_INT)
-        weir_json_int(&j, NULL, f->num);
+        weir_json_int(&j, f->key, f->num);
     else
-        weir_json_real(&j, NULL, f->real);
-    put(d, d->open[d->depth], f->key, &value);
+        weir_json_real(&j, f->key, f->real);
+    weir_jsonfile_put(&d->file, in, &text);
 }
 
 static void add_fact(struct weir_sink *s, const struct weir_fact *f)
@@ -254,7 +193,7 @@ static void add_table(struct weir_sink *s, const struct weir_table *t)
     struct document *d = take(s);
 
     if (d)
-        list_of(d, d->open[d->depth], t->key);
+        weir_jsonfile_list(&d->file, d->open[d->depth], t->key);
     give_back(d);
 }
 
@@ -279,20 +218,20 @@ static void add_cell(struct weir_json *j, const struct weir_col *c, const void *
 
 static void put_row(struct document *d, const struct weir_table *t, const void *record)
 {
-    struct node *list = list_of(d, d->open[d->depth], t->key);
+    struct weir_jsonpart *list = weir_jsonfile_list(&d->file, d->open[d->depth], t->key);
     struct weir_str text = { 0 };
-    struct weir_json j = { .out = &text };
+    struct weir_json j;
     const struct weir_col *c;
 
     if (!list)
         return;
-    j.base = d->depth + 2; /* the open object, and the list in it */
+    j = weir_jsonfile_member(list, &text);
     weir_json_open(&j, NULL, false);
     for (c = t->cols; c->key || c->csv || c->head; c++)
         if (c->key)
             add_cell(&j, c, record);
     weir_json_close(&j);
-    put(d, list, NULL, &text);
+    weir_jsonfile_put(&d->file, list, &text);
 }
 
 static void add_row(struct weir_sink *s, const struct weir_table *t, const void *record)
@@ -304,96 +243,94 @@ static void add_row(struct weir_sink *s, const struct weir_table *t, const void 
     give_back(d);
 }
 
+static void flush(struct weir_sink *s)
+{
+    struct document *d = take(s);
+
+    if (d)
+        weir_growing_flush(&d->file.file);
+    give_back(d);
+}
+
 /* ---- the end ---- */
 
-static void write_piece(struct weir_sink *s, struct weir_str *text, size_t least)
+static void write_all(struct weir_sink *s, struct document *d, bool marked)
 {
-    if (text->len < least || !s->out)
-        return;
-    if (fwrite(weir_str_text(text), 1, text->len, s->out) != text->len && s->sys == 0)
-        s->sys = errno;
-    weir_str_clear(text);
-}
-
-/* A node and what is in it; not deeper than DEPTH. */
-static void write_node(struct weir_sink *s, struct weir_json *j, const struct node *n)
-{
-    if (n->text) {
-        weir_json_text(j, n->key, n->text);
-        write_piece(s, j->out, PIECE);
-        return;
-    }
-    weir_json_open(j, n->key, n->list);
-    for (const struct node *in = n->first; in; in = in->next)
-        write_node(s, j, in);
-    weir_json_close(j);
-}
-
-static int write_all(struct weir_sink *s, struct document *d, struct weir_err *err)
-{
-    struct weir_str text = { 0 };
-    struct weir_json j = { .out = &text };
-    int rc = 0;
+    int sys;
 
     complete_messages(d, d->open[0]);
-    if (s->out && !d->failed) {
-        write_node(s, &j, d->open[0]);
-        weir_str_addc(&text, '\n');
-        write_piece(s, &text, 0);
-    }
-    if (d->failed || text.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the JSON document of %s", s->path);
-    weir_str_free(&text);
-    return rc;
+    sys = weir_jsonfile_write(&d->file, marked, s->out);
+    if (s->sys == 0)
+        s->sys = sys;
 }
 
 static int end_document(struct weir_sink *s, struct weir_err *err)
 {
     struct document *d = s->priv;
-    int rc;
 
-    if (!d)
-        return 0; /* the run failed before anything was reported */
-    rc = write_all(s, d, err);
+    (void)err;
+    if (weir_jsonfile_begun(&d->file)) /* else the run failed before anything was reported */
+        write_all(s, d, false);
+    return 0;
+}
+
+static void release(struct weir_sink *s, bool whole)
+{
+    struct document *d = s->priv;
+
+    while (d->depth > 0)
+        weir_jsonfile_leave(&d->file, d->open[d->depth--]);
+    weir_jsonfile_close(&d->file, !whole);
     pthread_mutex_destroy(&d->lock);
-    weir_arena_free(&d->arena);
+    weir_str_free(&d->waiting);
     free(d);
     s->priv = NULL;
-    return rc;
+}
+
+static const char *incomplete(const struct weir_sink *s)
+{
+    const struct document *d = s->priv;
+
+    return weir_jsonfile_begun(&d->file) ? d->file.file.name : NULL;
 }
 
 #define PATIENCE_NS WEIR_NS_PER_S
 #define WAIT_NS 10000000u
 
-/* The main thread stands still, nearly always somewhere else. What it tells from now on waits. */
+/* The main thread stands still, nearly always somewhere else. What it reports from now on waits. */
 static bool rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
 {
     struct document *d = s->priv;
     uint64_t waited = 0;
 
-    if (!d)
-        return false;
     for (; pthread_mutex_trylock(&d->lock) != 0; waited += WAIT_NS) {
         if (waited >= PATIENCE_NS)
             return false;
         weir_sleep_ns(WAIT_NS);
     }
+    if (!weir_jsonfile_begun(&d->file))
+        return false;
     d->depth = 0;
     for (int i = 0; i < n; i++)
         put_fact(d, &facts[i]);
-    return write_all(s, d, NULL) == 0 && s->sys == 0;
+    write_all(s, d, true);
+    return s->sys == 0;
 }
 
 const struct weir_sink_ops weir_sink_json = {
     .name = "JSON",
     .reader = WEIR_FOR_DATA,
     .document = true,
+    .begin = begin_document,
     .enter = enter,
     .leave = leave,
     .fact = add_fact,
     .head = add_table,
     .row = add_row,
     .message = add_message,
+    .flush = flush,
     .end = end_document,
     .rescue = rescue,
+    .incomplete = incomplete,
+    .release = release,
 };

@@ -64,6 +64,17 @@ static int open_file(struct weir_sink *s, struct weir_err *err)
     return 0;
 }
 
+/* Begin what is not just lines of a file; without it, the place is as before. */
+static int begin_sink(struct weir_sink *s, struct weir_err *err)
+{
+    if (!s->ops->begin || s->ops->begin(s, err) == 0)
+        return 0;
+    weir_wholefile_close(&s->whole, false, NULL);
+    if (s->out && !s->borrowed)
+        fclose(s->out);
+    return -1;
+}
+
 static struct weir_sink *new_sink(struct weir_report *r, const struct weir_sink_ops *ops,
                                   const char *path, struct weir_err *err)
 {
@@ -98,6 +109,8 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     } else if (open_file(s, err) < 0) {
         return -1;
     }
+    if (begin_sink(s, err) < 0)
+        return -1;
     r->is_data |= s->standard && !(ops->reader & WEIR_FOR_TEXT);
     r->has_csv |= (ops->reader & (WEIR_FOR_CSV | WEIR_FOR_CSV_FULL)) != 0;
     r->n++;
@@ -192,15 +205,25 @@ static int end_document(struct weir_sink *s, struct weir_err *err)
     return rc;
 }
 
+static int end_plain(struct weir_sink *s, struct weir_err *err)
+{
+    int rc = s->ops->end ? s->ops->end(s, err) : 0;
+
+    return close_file(s, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+}
+
 static int end_sink(struct weir_sink *s, struct weir_err *err)
 {
+    const char *left = s->ops->incomplete ? s->ops->incomplete(s) : NULL;
     int rc;
 
     s->ended = true;
-    if (s->whole.place)
-        return end_document(s, err);
-    rc = s->ops->end ? s->ops->end(s, err) : 0;
-    return close_file(s, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+    rc = s->whole.place ? end_document(s, err) : end_plain(s, err);
+    if (rc < 0 && left)
+        weir_err_within(err, "what was reported until then is in '%s'", left);
+    if (s->ops->release)
+        s->ops->release(s, rc == 0);
+    return rc;
 }
 
 int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err)
@@ -227,18 +250,18 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
         struct weir_str room = { 0 };
         struct weir_fact facts[] = {
             { .key = "status", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = status },
-            { .key = "unfinished", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = 1 },
             { .key = "error", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_STR, .str = error }
         };
         bool done;
 
         if (!s->ops->rescue || s->ended || !s->whole.place)
             continue;
-        facts[2].str = weir_report_shown(r, "error", error, &room);
+        facts[1].str = weir_report_shown(r, "error", error, &room);
         done = weir_wholefile_open(&s->whole, NULL) == 0;
         s->out = s->whole.out;
-        done = done && s->ops->rescue(s, facts, 3);
-        weir_wholefile_close(&s->whole, done, NULL);
+        done = done && s->ops->rescue(s, facts, 2);
+        if (weir_wholefile_close(&s->whole, done, NULL) == 0 && done)
+            unlink(s->ops->incomplete(s));
         weir_str_free(&room);
     }
 }

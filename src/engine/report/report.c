@@ -61,6 +61,14 @@ static bool listens(const struct weir_report *r, const struct weir_sink *s)
     return !s->ended && (!r->muted || !(s->ops->reader & WEIR_FOR_TEXT));
 }
 
+/* Files that get each row when it is reported. */
+static void flush_rows(struct weir_report *r)
+{
+    EACH(s, r)
+        if (s->out && !s->ended && fflush(s->out) != 0 && s->sys == 0)
+            s->sys = errno; /* comes back from the end */
+}
+
 static struct weir_message *keep_message(struct weir_report *r, const char *kind, const char *text)
 {
     struct weir_message *m = weir_arena_alloc(r->arena, sizeof(*m), NULL);
@@ -288,7 +296,7 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
         else
             s->ops->row(s, t, record);
     }
-    weir_report_flush(r);
+    flush_rows(r);
 }
 
 static void emit_line(struct weir_report *r, unsigned readers, const char *fmt, va_list ap)
@@ -336,7 +344,7 @@ void weir_report_piece(struct weir_report *r, const char *fmt, ...)
         if (s->ops->piece && listens(r, s))
             s->ops->piece(s, weir_str_text(&text));
     weir_report_free(r, &text);
-    weir_report_flush(r);
+    flush_rows(r);
 }
 
 void weir_report_free(struct weir_report *r, struct weir_str *text)
@@ -347,7 +355,8 @@ void weir_report_free(struct weir_report *r, struct weir_str *text)
 
 void weir_report_flush(struct weir_report *r)
 {
+    flush_rows(r);
     EACH(s, r)
-        if (s->out && !s->ended && fflush(s->out) != 0 && s->sys == 0)
-            s->sys = errno; /* comes back from the end */
+        if (s->ops->flush && !s->ended)
+            s->ops->flush(s);
 }

@@ -59,7 +59,8 @@ struct weir_sink;
 struct weir_sink_ops {
     const char *name;
     unsigned reader; /* which bit of 'readers' it looks for; of the text, one of its forms */
-    bool document;   /* written at the end: the file is whole or not there */
+    bool document;   /* the file is in its place when it is whole, else not there */
+    int (*begin)(struct weir_sink *, struct weir_err *); /* its place is known */
     void (*enter)(struct weir_sink *, const char *key, bool list);
     void (*leave)(struct weir_sink *);
     void (*fact)(struct weir_sink *, const struct weir_fact *);
@@ -69,11 +70,17 @@ struct weir_sink_ops {
     void (*piece)(struct weir_sink *, const char *text);
     void (*message)(struct weir_sink *, const char *kind, const char *text);
     void (*fail)(struct weir_sink *); /* an error comes on standard error: end an open line */
-    /* Write what is left, nothing where there is no 'out'; frees priv. */
+    void (*flush)(struct weir_sink *); /* where 'out' does not get what is reported at once */
+    /* Write what is left, nothing where there is no 'out'. */
     int (*end)(struct weir_sink *, struct weir_err *);
-    /* Of a document: write what there is with these facts of the run into 'out', from another
-     * thread while the main thread stands still; nothing is freed. False: it was not written. */
+    /* Free priv; all of it reached its place, or not. */
+    void (*release)(struct weir_sink *, bool whole);
+    /* Of a document: write what there is with these facts of the run into 'out', marked as unfinished,
+     * from another thread while the main thread stands still; nothing is freed. False: it was not
+     * written. */
     bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
+    /* The file that has what was reported until now; NULL: there is none. */
+    const char *(*incomplete)(const struct weir_sink *);
 };
 
 /* The verdict on the test that runs, by the facts known until now: the last columns of CSV. */
@@ -152,9 +159,10 @@ struct weir_report {
 };
 
 /* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error
- * now, before the run; the file of an earlier run is removed. A document is written beside its
- * place and renamed at the end; every other file is there from now on and gets each row when it is
- * reported. format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The
+ * now, before the run; the file of an earlier run is removed. A document grows in the file
+ * .NAME.incomplete beside its place, which is valid between any two writes and stays when the process is
+ * killed; at the end it is copied to its place. Every other file is there from now on and gets each row
+ * when it is reported. format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The
  * environment variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or
  * WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
