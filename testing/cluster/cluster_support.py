@@ -21,6 +21,7 @@ _spec = importlib.util.spec_from_file_location("system_conftest", _where)
 system = importlib.util.module_from_spec(_spec)
 sys.modules["system_conftest"] = system
 _spec.loader.exec_module(system)
+sys.path.append(str(_where.parent))
 
 OPEN_MPI, SOURCE, sound, runs_of_the_guide = system.OPEN_MPI, system.SOURCE, system.sound, system.runs_of_the_guide
 PROGRAMS = bed.MOUNT / "build" / "src"
@@ -150,3 +151,19 @@ class Cluster(bed.Bed):
     def processes(self, name, program="ior"):
         """The pids of ranks on a host, as the host counts them."""
         return self.on(name, "pgrep -x %s || :" % program).split()
+
+
+def readers(cluster, library, hosts, orders, by_node=False):
+    """For each set of options, in one run: the task whose file each task reads."""
+    script = "IOR START\nfilePerProc=1\nblockSize=8k\ntransferSize=8k\nuseO_DIRECT=0\ntestFile=testFile\nwriteFile=1\nkeepFile=1\nreadFile=0\nRUN\n"
+    script += "writeFile=0\nreadFile=1\n"
+    keys = ("reorderTasksConstant", "taskPerNodeOffset", "reorderTasksRandom", "reorderTasksRandomSeed")
+    for order in orders:
+        script += "".join("%s=%s\n" % pair for pair in zip(keys, order)) + "RUN\n"
+    (cluster.work / "script").write_text(script + "IOR STOP\n")
+    run = cluster.mpi(hosts, "ior -f script", by_node, {"LD_PRELOAD": library, "FILE_LOG": str(cluster.work / "log")}).ok()
+    opens = [line.split() for line in (cluster.work / "log").read_text().split("\n") if line.startswith("open")]
+    n = sum(hosts.values())
+    mine = [[int(path.rsplit(".", 1)[1]) for _, rank, path in opens if int(rank) == r] for r in range(n)]
+    assert all(len(files) == 1 + len(orders) and files[0] == r for r, files in enumerate(mine)), (mine, run)
+    return [[files[1 + i] for files in mine] for i in range(len(orders))]

@@ -3,7 +3,7 @@
 import pytest
 
 from bed import NAMES
-from cluster_support import Cluster, system
+from cluster_support import SOURCE, Cluster, system
 
 pytest_configure = system.ask_again
 pytest_terminal_summary = system.pytest_terminal_summary
@@ -30,3 +30,8 @@ def sixteen(cluster):
     """The cluster with all its hosts"""
     cluster.grow(NAMES)
     return cluster
+
+
+@pytest.fixture(scope="session")
+def log_files(hosts_up):
+    return hosts_up.library(SOURCE / "testing/system/log-files.c")

@@ -7,7 +7,7 @@ import signal
 import pytest
 
 import bed
-from cluster_support import OPEN_MPI, SOURCE, finding, runs_of_the_guide, sound, system
+from cluster_support import OPEN_MPI, finding, readers, runs_of_the_guide, sound, system
 
 TWO = {"node1": 1, "node2": 1}
 FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}
@@ -59,27 +59,6 @@ def test_hosts_that_are_one_kernel_are_one_cache(cluster):
 
 
 # ---- who reads whose data ----
-
-@pytest.fixture(scope="module")
-def log_files(hosts_up):
-    return hosts_up.library(SOURCE / "testing/system/log-files.c")
-
-
-def readers(cluster, library, hosts, orders, by_node=False):
-    """For each set of options, in one run: the task whose file each task reads."""
-    script = "IOR START\nfilePerProc=1\nblockSize=8k\ntransferSize=8k\nuseO_DIRECT=0\ntestFile=testFile\nwriteFile=1\nkeepFile=1\nreadFile=0\nRUN\n"
-    script += "writeFile=0\nreadFile=1\n"
-    keys = ("reorderTasksConstant", "taskPerNodeOffset", "reorderTasksRandom", "reorderTasksRandomSeed")
-    for order in orders:
-        script += "".join("%s=%s\n" % pair for pair in zip(keys, order)) + "RUN\n"
-    (cluster.work / "script").write_text(script + "IOR STOP\n")
-    run = cluster.mpi(hosts, "ior -f script", by_node, {"LD_PRELOAD": library, "FILE_LOG": str(cluster.work / "log")}).ok()
-    opens = [line.split() for line in (cluster.work / "log").read_text().split("\n") if line.startswith("open")]
-    n = sum(hosts.values())
-    mine = [[int(path.rsplit(".", 1)[1]) for _, rank, path in opens if int(rank) == r] for r in range(n)]
-    assert all(len(files) == 1 + len(orders) and files[0] == r for r, files in enumerate(mine)), (mine, run)
-    return [[files[1 + i] for files in mine] for i in range(len(orders))]
-
 
 # As the original: -C, -Q, -Z, -X and what they lead to with eight tasks on four nodes
 VECTORS = {

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sixteen hosts: more than a machine has processors, so tests wait and sleep here rather than work."""
+import contextlib
+import ctypes
+import re
+
 import pytest
 
 from bed import NAMES
-from cluster_support import SOURCE, finding, sound
+from cluster_support import SOURCE, finding, readers, sound
+from timeline_support import read_records
 
 ONE_EACH = dict.fromkeys(NAMES, 1)
 
@@ -13,16 +18,15 @@ def slow_disk(hosts_up):
     return hosts_up.library(SOURCE / "testing/cluster/slow-disk.c")
 
 
-# ---- which one is slow ----
+# ---- which one is slow, and what time it is ----
 
 @pytest.mark.parametrize("slow", [None, "node11"])
 def test_the_host_with_a_slow_disk_is_named(sixteen, slow_disk, slow):
-    """And none where all are alike."""
-    ior, env = "ior -w -F -b 32k -t 8k -o f --report=text:-,json:r.json", {"LD_PRELOAD": slow_disk, "DISK_US": "20000"}
-    if slow:
-        with sixteen.slow_disk(slow, 200000):
-            run = sixteen.mpi(ONE_EACH, ior, env=env).ok()
-    else:
+    """And none where all are alike. Also the clocks of the last host, which are 10 s ahead, make no difference."""
+    ior, env = "ior -w -F -b 32k -t 8k -o f --report=text:-,json:r.json --timeline=t.npy", {"LD_PRELOAD": slow_disk, "DISK_US": "20000"}
+    uptime = [float(sixteen.on(name, "cat /proc/uptime").split()[0]) for name in ("node1", "node16")]
+    assert uptime[1] - uptime[0] > 9
+    with sixteen.slow_disk(slow, 200000) if slow else contextlib.nullcontext():
         run = sixteen.mpi(ONE_EACH, ior, env=env).ok()
     sound(run, 16 * 32768)
     doc = sixteen.json()
@@ -30,3 +34,51 @@ def test_the_host_with_a_slow_disk_is_named(sixteen, slow_disk, slow):
     assert late == ([(slow, 10)] if slow else []), (late, run)
     assert ("without rank 10 (host node11)" in (finding(doc, "H19")["text"] or "")) == bool(slow), finding(doc, "H19")
     assert doc["provenance"]["nodes"] == doc["provenance"]["kernels"] == 16 and run.warnings == [], run
+    (phase,) = doc["tests"][0]["phases"]
+    operations = [r for r in read_records(sixteen.work / "t.npy") if r.rank == 15]
+    assert phase["clockError"] < 5 and phase["totalTime"] < 10 and phase["slowestTime"] <= phase["totalTime"] + phase["clockError"], phase
+    assert len(operations) >= 4 and all(0 <= r.begin <= r.end < 10 ** 10 for r in operations), operations
+
+
+# ---- who reads whose data ----
+
+def formula(rank, tasks, nodes, per_node, order):
+    """The task whose data a task reads, as the original's manual has it (-C, -Q, -Z, -X)."""
+    constant, distance, shuffled, seed = order
+    libc = ctypes.CDLL(None)
+    if constant:
+        return (rank + distance * per_node) % tasks
+    libc.srand(seed if shuffled > 1 else rank + seed)
+    if shuffled == 1:
+        while True:
+            away = libc.rand() % tasks
+            if away >= min(distance, nodes - 1) * per_node:
+                return (rank + away) % tasks
+    whose = list(range(tasks))
+    for i in range(tasks):
+        j = i + libc.rand() % (tasks - i)
+        whose[i], whose[j] = whose[j], whose[i]
+    return whose[rank]
+
+
+def test_tasks_read_the_files_that_the_formulas_say(sixteen, log_files):
+    orders = [(1, 1, 0, 0), (1, 5, 0, 0), (1, 15, 0, 0), (0, 1, 1, 0), (0, 9, 1, 7), (0, 99, 1, 3), (0, 1, 2, 0), (0, 1, 2, 99)]
+    whose = readers(sixteen, log_files, ONE_EACH, orders)
+    for order, mine in zip(orders, whose):
+        assert mine == [formula(r, 16, 16, 1, order) for r in range(16)], order
+
+
+def test_mdtest_goes_on_to_the_items_of_other_hosts(sixteen, log_files):
+    """-N 3: three hosts on in each phase. Stat is the phase between; trees are one phase ahead of items."""
+    env = {"LD_PRELOAD": log_files, "FILE_LOG": str(sixteen.work / "log")}
+    sixteen.mpi(ONE_EACH, "mdtest -u -F -C -E -w 8 -e 8 -N 3 -n 1 -d testFile", env=env).ok()
+    opens = re.findall(r"^open (\d+) \S+/mdtest_tree\.(\d+)\.0/file\.mdtest\.(\d+)\.0$", (sixteen.work / "log").read_text(), re.M)
+    assert {tuple(map(int, found)) for found in opens} == {
+        (r, (r + tree) % 16, (r + item) % 16) for r in range(16) for tree, item in ((3, 0), (9, 6))}
+
+
+def test_a_directory_of_each_host_is_found_out(sixteen):
+    """One line, and nothing is left on any host."""
+    run = sixteen.mpi(ONE_EACH, "ior -F -C -b 64k -t 64k -o /tmp/f")
+    run.fails(2, "rank 1 on node2", "does not see what rank 0 has made in the directory '/tmp", "(and 14 more ranks failed)")
+    assert not any(sixteen.on(name, "ls -A /tmp | grep -v -e ompi -e pmix || :") for name in ("node1", "node2", "node16")), run
