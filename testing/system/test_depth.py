@@ -15,12 +15,13 @@ QUEUES = {
     "URING": "-a URING --depth=8 --uring.batch=3 ",
     "URING, nothing registered": "-a URING --depth=8 --uring.buffers=no --uring.files=no --uring.batch=1 ",
     "URING, a thread of the kernel": "-a URING --depth=8 --uring.sqpoll ",
+    "POSIX": "-a POSIX --posix.threads=8 ",
     "DUMMY": "-a DUMMY --dummy.store --dummy.reverse --dummy.short-every=5 --depth=8 ",
 }
 SUM = dict(block=24576, size=4096, segments=5)  # 30 transfers of a task: several times round the queue
 
 
-@pytest.fixture(params=["AIO", "URING", "DUMMY"])
+@pytest.fixture(params=["AIO", "URING", "POSIX", "DUMMY"])
 def queue(request, need_backend):
     need_backend(request.param)
     return QUEUES[request.param]
@@ -74,9 +75,8 @@ def test_reads_in_the_queue_find_what_is_wrong(ior, queue, args):
 
 
 def test_a_file_that_is_too_short_ends_the_run(ior, queue):
-    (ior.cwd / "testFile").write_bytes(bytes(100000))
-    queue = queue.replace("--dummy.reverse ", "")  # the first one past the end is the one that is told
-    ior(queue + "-r -k -b 128k -t 8k -G 0", np=1).fails(3, "read 8192 bytes at offset 98304 of 'testFile'", "end of file")
+    (ior.cwd / "testFile").write_bytes(bytes(131000))
+    ior(queue + "-r -k -b 128k -t 8k -G 0", np=1).fails(3, "read 8192 bytes at offset 122880 of 'testFile'", "end of file")
 
 
 def test_a_full_disk_names_the_transfer(ior, queue):
@@ -133,7 +133,9 @@ def test_a_transfer_that_never_ends_is_named_while_others_go_on(ior):
 # ---- refused ----
 
 @pytest.mark.parametrize("args, words", [
-    ("-a POSIX --depth=2", ("--depth=2: a transfer of POSIX ends when its call returns", "URING")),
+    ("-a POSIX --depth=2", ("--depth=2: a transfer of POSIX ends when its call returns", "--posix.threads=2", "URING")),
+    ("-a POSIX --posix.threads=2 --posix.rangelocks", ("--posix.rangelocks", "POSIX")),
+    ("-a URING --posix.threads=2", ("--posix.threads", "URING has a queue of its own")),
     ("-a MMAP --depth=2", ("a transfer of MMAP ends",)),
     ("-a HDF5 --depth=4", ("a transfer of HDF5 ends",)),
     ("-a DUMMY -c --depth=2", ("--depth=2 with -c", "one at a time")),

@@ -10,6 +10,7 @@
 
 #include "backends/backend.h"
 #include "backends/posix/posix-layout.h"
+#include "backends/posix/posix-threads.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
 
@@ -17,6 +18,7 @@
 
 struct posix_options {
     bool odirect, rangelocks;
+    int threads;
     struct posix_layout layout;
 };
 
@@ -25,6 +27,10 @@ static const struct weir_opt posix_opts[] = {
     OPT_FLAG(0, "odirect", NULL, O, odirect, "Bypass the page cache (O_DIRECT)"),
     OPT_FLAG(0, "rangelocks", NULL, O, rangelocks,
              "Hold a lock (fcntl) on the range of each transfer while it lasts"),
+    OPT_INT(0, "threads", NULL, O, threads, "0", "N",
+            "Threads of a task that each move one transfer: a queue for file systems without "
+            "asynchronous I/O. --depth is their number, or more",
+            .min = 0, .max = 4096, .example = "8"),
     OPT_INT(0, "lustre.stripecount", NULL, O, layout.stripe_count, "0", "N",
             "Lustre: stripes of a new file; -1 means all targets", .min = -1, .max = INT32_MAX),
     OPT_SIZE(0, "lustre.stripesize", NULL, O, layout.stripe_size, "0", "SIZE",
@@ -66,8 +72,66 @@ static int posix_check(struct weir_session *s, const struct weir_extent *extent,
     const struct posix_options *o = options_of(s);
 
     (void)extent;
+    if (o->threads > 0 && s->base_opt)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--posix.threads: %s has a queue of its own; leave it out, or take -a POSIX",
+                           s->be->name);
+    if (s->access.depth > 1 && o->threads == 0 && !s->base_opt)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--depth=%d: a transfer of POSIX ends when its call returns; add "
+                           "--posix.threads=%d, or take -a URING or -a AIO",
+                           s->access.depth, s->access.depth);
+    if (o->threads > 0 && weir_posix_check_queue(s, err) < 0)
+        return -1;
     return posix_layout_check(posix_opts, o, &o->layout, err);
 }
+
+/* ---- the queue (--posix.threads) ---- */
+
+static int posix_begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct posix_options *o = options_of(s);
+
+    if (o->threads == 0)
+        return 0;
+    if (s->access.depth == 0)
+        s->depth = o->threads;
+    return posix_threads_begin(s->priv, o->threads, s->be->xfer, err);
+}
+
+static int posix_end(struct weir_session *s, struct weir_err *err)
+{
+    (void)err;
+    posix_threads_end(s->priv);
+    return 0;
+}
+
+static int posix_submit(struct weir_request *r, struct weir_err *err)
+{
+    (void)err;
+    posix_threads_submit(r->file->s->priv, r);
+    return 0;
+}
+
+static int posix_complete(struct weir_file *f, int least, int most, struct weir_request **done,
+                          struct weir_err *err)
+{
+    (void)err;
+    return posix_threads_complete(f->s->priv, least, most, done);
+}
+
+static int posix_why(const struct weir_request *r, struct weir_err *err)
+{
+    errno = r->sys;
+    return weir_posix_reason((const struct weir_posix_file *)r->file, "", err);
+}
+
+static void posix_describe(struct weir_file *f, struct weir_str *out)
+{
+    posix_threads_describe(f->s->priv, out);
+}
+
+/* ---- files ---- */
 
 const char *weir_posix_around(const struct weir_session *s)
 {
@@ -285,14 +349,21 @@ const struct weir_backend weir_backend_posix = {
     .prefix = "posix.",
     .opts = posix_opts,
     .opt_size = sizeof(struct posix_options),
+    .priv_size = sizeof(struct posix_threads),
     .file_size = sizeof(struct weir_posix_file),
     .check = posix_check,
+    .begin = posix_begin,
+    .end = posix_end,
     .open = posix_open,
     .close = posix_close,
     .xfer = posix_xfer,
+    .submit = posix_submit,
+    .complete = posix_complete,
+    .reason = posix_why,
     .sync = posix_sync,
     .ns = &weir_posix_ns,
     .array = &posix_array_ops,
+    .describe = posix_describe,
     .applied = find_applied,
 #ifdef HAVE_LUSTRE
     .reset_dir = weir_posix_reset_dir,

@@ -42,8 +42,8 @@ static int check_depth(const struct weir_session *s, struct weir_err *err)
     if (!s->be->submit)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--depth=%d: a transfer of %s ends when its call returns, so one is in "
-                           "flight; leave the option out, or take a backend with a queue (AIO, "
-                           "URING)",
+                           "flight; leave the option out, or take a backend with a queue "
+                           "(URING, AIO, POSIX with --posix.threads)",
                            s->access.depth, s->be->name);
     return weir_refuse(err, WEIR_EUSAGE,
                        "--depth=%d with -c: collective transfers go one at a time; leave one of the "

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* posix-threads.c - several transfers in flight by threads that each move one */
+#include "backends/posix/posix-threads.h"
+#include "config.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/locale.h"
+
+/* The next that waits; NULL: the threads shall end. The caller holds the lock. */
+static struct weir_request *take_waiting(struct posix_threads *t)
+{
+    struct weir_request *r;
+
+    while (!t->waiting && !t->stop)
+        pthread_cond_wait(&t->work, &t->lock);
+    r = t->waiting;
+    if (r)
+        t->waiting = r->next;
+    return r;
+}
+
+static void *work(void *arg)
+{
+    struct posix_threads *t = arg;
+    struct weir_request *r;
+
+    weir_locale_plain();
+    pthread_mutex_lock(&t->lock);
+    while ((r = take_waiting(t))) {
+        pthread_mutex_unlock(&t->lock);
+        errno = 0;
+        r->n = t->move(r->file, &r->io, NULL);
+        r->sys = r->n < 0 ? errno : 0;
+        pthread_mutex_lock(&t->lock);
+        r->next = t->ended;
+        t->ended = r;
+        pthread_cond_signal(&t->done);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+static int start_threads(struct posix_threads *t, int n, struct weir_err *err)
+{
+    sigset_t all, present;
+    int sys = 0;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &present);
+    while (t->n < n && sys == 0) {
+        sys = pthread_create(&t->thread[t->n], NULL, work, t);
+        t->n += sys == 0;
+    }
+    pthread_sigmask(SIG_SETMASK, &present, NULL);
+    if (sys == 0)
+        return 0;
+    errno = sys;
+    return weir_fail(err, WEIR_ESETUP,
+                     "start thread %d of --posix.threads=%d (ulimit -u, and the limit of the control "
+                     "group, count threads)",
+                     t->n + 1, n);
+}
+
+int posix_threads_begin(struct posix_threads *t, int n,
+                        ssize_t (*move)(struct weir_file *, const struct weir_io *, struct weir_err *),
+                        struct weir_err *err)
+{
+    *t = (struct posix_threads) { .move = move };
+    t->thread = calloc((size_t)n, sizeof(*t->thread));
+    if (!t->thread)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d threads", n);
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->work, NULL);
+    pthread_cond_init(&t->done, NULL);
+    if (start_threads(t, n, err) == 0)
+        return 0;
+    posix_threads_end(t);
+    return -1;
+}
+
+void posix_threads_end(struct posix_threads *t)
+{
+    if (!t->thread)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->stop = true;
+    pthread_cond_broadcast(&t->work);
+    pthread_mutex_unlock(&t->lock);
+    for (int i = 0; i < t->n; i++)
+        pthread_join(t->thread[i], NULL);
+    pthread_cond_destroy(&t->done);
+    pthread_cond_destroy(&t->work);
+    pthread_mutex_destroy(&t->lock);
+    free(t->thread);
+    *t = (struct posix_threads) { 0 };
+}
+
+void posix_threads_submit(struct posix_threads *t, struct weir_request *r)
+{
+    r->next = NULL;
+    pthread_mutex_lock(&t->lock);
+    if (t->waiting)
+        t->newest->next = r;
+    else
+        t->waiting = r;
+    t->newest = r;
+    pthread_cond_signal(&t->work);
+    pthread_mutex_unlock(&t->lock);
+}
+
+int posix_threads_complete(struct posix_threads *t, int least, int most, struct weir_request **done)
+{
+    int n = 0;
+
+    pthread_mutex_lock(&t->lock);
+    while (n < most && (t->ended || n < least)) {
+        while (!t->ended)
+            pthread_cond_wait(&t->done, &t->lock);
+        done[n] = t->ended;
+        t->ended = done[n++]->next;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return n;
+}
+
+void posix_threads_describe(const struct posix_threads *t, struct weir_str *out)
+{
+    cpu_set_t set;
+
+    if (t->n > 0 && sched_getaffinity(0, sizeof(set), &set) == 0)
+        weir_str_addf(out, "posix.threads = %d, on %d processor%s\n", t->n, CPU_COUNT(&set),
+                      CPU_COUNT(&set) == 1 ? "" : "s");
+}
