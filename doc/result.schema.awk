@@ -38,6 +38,8 @@ BEGIN {
     rows("ended", "/engine/", "[*]name_end[(]", "\n[}]")
     rows("until ended", "/engine/", "[*]reason_of[(]", "\n[}]")
     rows("until ended", "/engine/", "reasons[[]REASONS[]] = ", ";")
+    rows("sweep", "/engine/", "weir_sweep_units[[][]] = ", ";")
+    rows("sweep outcome", "/engine/", "[*]outcome_of[(]const struct weir_sweep", "\n[}]")
     rows("unit", "/engine/", "[.]unit = s->moves_bytes", ",")
     rows("part", "/engine/", "part_names[[][A-Z]*[]] = ", ";")
     rows("rules", "/engine/", "weir_rule_sets[[][]] = ", ";")

@@ -152,6 +152,11 @@ int weir_observers_repetition(struct weir_run *run, struct weir_err *err)
     FIRST_ERROR(TAKES, repetition, err);
 }
 
+int weir_observers_extra(struct weir_run *run, struct weir_err *err)
+{
+    FIRST_ERROR(TAKES, extra, err);
+}
+
 bool weir_observers_enough(struct weir_run *run)
 {
     bool enough = false;

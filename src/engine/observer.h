@@ -63,6 +63,9 @@ struct weir_observer {
     void (*test_open)(struct weir_run *run, void *state);
     /* LOCAL, before each repetition. */
     int (*repetition)(struct weir_run *run, void *state, struct weir_err *err);
+    /* TOGETHER, in the first repetition, where the program has its place (WEIR_STAGE_EXTRA): may run
+     * phases. */
+    int (*extra)(struct weir_run *run, void *state, struct weir_err *err);
     /* TOGETHER, after each: is no further repetition needed? One yes ends them. */
     bool (*is_enough)(struct weir_run *run, void *state);
     /* TOGETHER, also after a failure of a stage: the object of the test is still open. */
@@ -135,6 +138,7 @@ int weir_observers_test_begin(struct weir_run *run, struct weir_err *err);
 int weir_observers_test_start(struct weir_run *run, struct weir_err *err);
 void weir_observers_test_open(struct weir_run *run);
 int weir_observers_repetition(struct weir_run *run, struct weir_err *err);
+int weir_observers_extra(struct weir_run *run, struct weir_err *err);
 bool weir_observers_enough(struct weir_run *run);
 void weir_observers_command(struct weir_run *run, const char *line, pid_t child);
 void weir_observers_test_end(struct weir_run *run);

@@ -12,6 +12,8 @@ const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
 const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
 const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
 
+const char *const weir_sweep_units[] = { "nodes", "pairs", "ranks", NULL };
+
 static const char *const existing_no_reuse[] = { "replace", "fail", NULL };
 static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
 static const char *const only_zero[] = { "0", NULL };
@@ -99,6 +101,21 @@ static const struct weir_opt run_rows[] = {
     OPT_REAL(0, "until-time", "untilTime", R, until_time_s, "0", "SECONDS",
              "With --until, begin no repetition after this many seconds; 0: no limit", .min = 0,
              .max = INT32_MAX, APART, OPT_IN(TIME)),
+    OPT_STR(0, "sweep", "sweep", R, sweep, NULL, "UNITS",
+            "After the phases of the first repetition measure each node alone, or each pair of "
+            "neighbouring nodes, or each rank, and name the slow ones",
+            .choices = weir_sweep_units, APART, OPT_IN(TRUST)),
+    OPT_REAL(0, "sweep-time", "sweepTime", R, sweep_s, "1", "SECONDS",
+             "With --sweep, measure each phase of each of them for so long", .min = 0.001,
+             .max = INT32_MAX, APART, OPT_IN(TRUST)),
+    OPT_INT(0, "sweep-turns", "sweepTurns", R, sweep_turns, "32", "N",
+            "With --sweep, measure all of them in so many turns at most, several at a time where "
+            "there are more; those that are slow then again in smaller groups, and alone",
+            .min = 1, .max = INT32_MAX, .example = "128", APART, OPT_IN(TRUST)),
+    OPT_FLAG(0, "rerun-suspects", "rerunSuspects", R, rerun_suspects,
+             "With --sweep, measure those that are slow once more, and some of the others for "
+             "comparison, before they are named",
+             APART, OPT_IN(TRUST)),
     OPT_FLAG(0, "anonymous", NULL, R, anonymous,
              "Leave names of hosts, users and files out of JSON, CSV and the document of a "
              "timeline",

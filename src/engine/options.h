@@ -13,13 +13,13 @@
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
-    const char *rules, *limits, *until, *existing;
+    const char *rules, *limits, *until, *existing, *sweep;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, timeline_limit, peak, assume_rate;
-    double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s;
-    int verbose, repetitions, io_timeout_s, until_max, depth;
+    double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s, sweep_s;
+    int verbose, repetitions, io_timeout_s, until_max, depth, sweep_turns;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
-        no_space_check, anonymous;
+        no_space_check, anonymous, rerun_suspects;
 };
 
 /* In the table of a program: the row of field F stands here, under these names. Of what else is
@@ -42,6 +42,17 @@ struct weir_run_options {
         .help = "this program makes no files; leave it out"                                        \
     }
 
+/* For a program without a phase that some ranks can do alone. */
+#define OPT_RUN_NO_SWEEP                                                                           \
+    OPT_RUN_NO_SWEEP_ROW("sweep", "sweep"), OPT_RUN_NO_SWEEP_ROW("sweep-time", "sweepTime"),       \
+        OPT_RUN_NO_SWEEP_ROW("sweep-turns", "sweepTurns"),                                         \
+        OPT_RUN_NO_SWEEP_ROW("rerun-suspects", "rerunSuspects")
+#define OPT_RUN_NO_SWEEP_ROW(n, k)                                                                 \
+    {                                                                                              \
+        .type = WEIR_OPT_GONE, .name = (n), .key = (k),                                            \
+        .help = "all ranks do the phases of this program together; sweep with ior or mdtest"       \
+    }
+
 /* The rows of a program, own, with those of all programs among them and at the end. whole: each
  * repetition is done as a whole (struct weir_program). Local. Owned by the arena; NULL and err when
  * memory is out, or own names a row that there is not (WEIR_EBUG). */
@@ -60,11 +71,12 @@ enum {
 /* The value of --existing; 0: as the program does without it. Local. */
 unsigned weir_existing(const struct weir_run_options *o);
 
-/* The values of --existing (in the order of WEIR_EXISTING_...), of --progress, and of --rules (in the order
- * of enum weir_rule_set). Each ends with NULL. */
+/* The values of --existing (in the order of WEIR_EXISTING_...), of --progress, of --rules (in the order
+ * of enum weir_rule_set), and of --sweep. Each ends with NULL. */
 extern const char *const weir_existing_ways[];
 extern const char *const weir_progress_modes[];
 extern const char *const weir_rule_sets[];
+extern const char *const weir_sweep_units[];
 
 #define WEIR_UNTIL_MOST 100 /* repetitions where the options name no number */
 

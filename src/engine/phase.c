@@ -18,10 +18,16 @@ static void mark(struct weir_phase_context *c, enum weir_mark m)
     c->rec->mark[m] = weir_now_ns();
 }
 
+/* Does this rank leave out calls that are not collective? */
+static bool is_idle(const struct weir_phase_context *c)
+{
+    return c->timing->turn && c->timing->turn->idle;
+}
+
 /* A collective flush waits for every rank, so it is left out by all when one has stopped early. */
 static bool may_flush(struct weir_phase_context *c)
 {
-    if (!c->ph->flush || c->agreed)
+    if (!c->ph->flush || c->agreed || (is_idle(c) && !c->timing->collective_flush))
         return false;
     if (c->timing->collective_flush && !c->watch.over)
         weir_phase_end_watch(c);
@@ -33,16 +39,17 @@ static void timed_part(struct weir_phase_context *c)
     const struct weir_phase *ph = c->ph;
     struct weir_run *run = c->run;
     bool barriers = c->timing->barriers && (ph->flags & WEIR_PHASE_BARRIERS);
+    bool opens = !is_idle(c) || c->timing->collective_open;
 
     mark(c, WEIR_MARK_OPEN);
-    c->rc = ph->open ? ph->open(run, c->state, c->err) : 0;
-    c->opened = c->rc == 0;
+    c->rc = ph->open && opens ? ph->open(run, c->state, c->err) : 0;
+    c->opened = c->rc == 0 && opens;
     mark(c, WEIR_MARK_OPENED);
     if (c->timing->collective_open && ph->open && weir_agree(&run->par, c->rc, c->err) < 0) {
         c->rc = -1;
         c->agreed = true;
     }
-    if (c->rc == 0 && ph->opened)
+    if (c->rc == 0 && ph->opened && !c->timing->turn)
         ph->opened(run, c->state);
     if (barriers)
         weir_barrier(&run->par);
@@ -251,9 +258,13 @@ static uint64_t count_operations(const struct weir_phase_context *c)
 
 static int prepare(struct weir_phase_context *c)
 {
+    c->pass = 0;
+    if (is_idle(c) && !c->timing->collective_open)
+        return weir_records_reserve(&c->run->records, 0, c->err);
     if (c->ph->prepare && c->ph->prepare(c->run, c->state, c->err) < 0)
         return -1;
-    c->pass = c->ph->count(c->run, c->state);
+    if (!is_idle(c))
+        c->pass = c->ph->count(c->run, c->state);
     if (c->timing->max_steps && c->timing->max_steps < c->pass)
         c->pass = c->timing->max_steps;
     return weir_records_reserve(&c->run->records, count_operations(c), c->err);

@@ -17,7 +17,9 @@ int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *s
                    const struct weir_timing *timing, struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* The same for an extra phase, which no stage has; a signal is a failure (WEIR_EINTR). */
+/* The same for an extra phase, which no stage has; a signal is a failure (WEIR_EINTR). With
+ * timing->turn a rank that is idle is called only for an open, a flush and a close that are
+ * collective, and for prepare where open is. */
 int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *state,
                      const struct weir_timing *timing, struct weir_phase_rec *rec,
                      struct weir_err *err);

@@ -40,6 +40,14 @@ enum {
     WEIR_PHASE_BYTES = 1u << 2      /* its rate is in bytes, whatever its steps are called */
 };
 
+/* A phase in which some ranks work, and the others take part only in what is collective. */
+struct weir_turn {
+    bool idle;         /* own: this rank does not work */
+    const char *name;  /* of the series of such phases, for people; lives as long as the test */
+    int done, all;     /* phases before this one, and of the series */
+    uint64_t begin_ns; /* of the series */
+};
+
 /* How long a phase runs and what its ranks do together; set by the program from its options. */
 struct weir_timing {
     double deadline_s;  /* -D, 0: none */
@@ -57,6 +65,7 @@ struct weir_timing {
     /* With lock_step: all ranks have the same number of steps, and these agree on failures and on
      * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
     bool agrees;
+    const struct weir_turn *turn; /* of a group of ranks that works alone; NULL: all work */
     bool collective_open;  /* open and close are collective */
     bool collective_flush; /* and so is flush, which has something to do */
 };
@@ -168,7 +177,19 @@ enum {
     WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
     WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
-    WEIR_STAGE_MAKES = 1u << 7    /* the phase makes items: the write phase of metadata */
+    WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
+    WEIR_STAGE_EXTRA = 1u << 8    /* no phase: the place where observers have phases of their own */
+};
+
+/* How some ranks do the phase of a stage alone, after all ranks have done it together, as often as
+ * observers want (--sweep). It leaves what the stages after it need. Functions may be NULL. */
+struct weir_lone {
+    /* Can it be done with these options, now? Local, the same on all ranks. */
+    bool (*can)(const void *state, const struct weir_stage *stage);
+    weir_stage_fn *before; /* collective, in the place of that of the stage */
+    /* Collective, as that of the stage. */
+    int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,
+                 struct weir_phase_rec *rec, struct weir_err *err);
 };
 
 /* A part of a repetition: a phase and what belongs to it. Functions may be NULL. */
@@ -186,6 +207,7 @@ struct weir_stage {
      * the rate, and what --report, rank and operation files ask for. */
     int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,
                  struct weir_phase_rec *rec, struct weir_err *err);
+    const struct weir_lone *lone; /* NULL: it is done by all ranks only */
     /* The time of the test was up before it. Local. */
     void (*skipped)(struct weir_run *run, void *state, const struct weir_stage *stage);
 };

@@ -13,8 +13,9 @@
 /* ---- a stage ---- */
 
 /* The time of rank 0 decides for all, so that nobody enters a phase alone. */
-static bool time_is_up(struct weir_run *run, const struct weir_test *t)
+bool weir_stages_time_is_up(struct weir_run *run)
 {
+    const struct weir_test *t = run->test;
     uint64_t limit_ns = (uint64_t)(t->plan.options->max_minutes * 60 * WEIR_NS_PER_S);
     int64_t up = run->par.rank == 0 && weir_now_ns() - t->begin_ns > limit_ns;
 
@@ -37,7 +38,7 @@ static int wait_before(struct weir_run *run, const struct weir_test *t, struct w
     return weir_phase_pause(run, delay_s, err);
 }
 
-static struct weir_timing timing_of(const struct weir_test *t, const struct weir_stage *s)
+struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s)
 {
     const struct weir_run_options *o = t->plan.options;
     struct weir_timing timing = {
@@ -84,7 +85,7 @@ static int emit_phase(struct weir_run *run, struct weir_test *t, const struct we
 static int run_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                      struct weir_err *err)
 {
-    struct weir_timing timing = timing_of(t, s);
+    struct weir_timing timing = weir_stage_timing(t, s);
     struct weir_phase_rec rec;
     int rc;
 
@@ -102,9 +103,11 @@ static int run_stage(struct weir_run *run, struct weir_test *t, const struct wei
 {
     int rc;
 
+    if (s->flags & WEIR_STAGE_EXTRA)
+        return run->repetition == 0 ? weir_observers_extra(run, err) : 0;
     if (s->wanted && !s->wanted(t->state, s))
         return 0;
-    if (time_is_up(run, t)) {
+    if (weir_stages_time_is_up(run)) {
         if (s->skipped)
             s->skipped(run, t->state, s);
         return 0;
@@ -181,10 +184,10 @@ static int run_repetition(struct weir_run *run, struct weir_test *t, struct weir
 /* Repetitions without any stage are not run. */
 static bool has_stages(const struct weir_test *t)
 {
-    const unsigned turns = WEIR_STAGE_FIRST | WEIR_STAGE_LAST;
+    const unsigned others = WEIR_STAGE_FIRST | WEIR_STAGE_LAST | WEIR_STAGE_EXTRA;
 
     for (const struct weir_stage *s = t->program->stages; s && s->key; s++)
-        if (!(s->flags & turns) && (!s->wanted || s->wanted(t->state, s)))
+        if (!(s->flags & others) && (!s->wanted || s->wanted(t->state, s)))
             return true;
     return false;
 }

@@ -48,5 +48,9 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
  * program say. What a repetition made is removed after it, also after one that failed. Collective over
  * run->par. Returns 0, or -1 and err on every rank; what went wrong on a rank was said. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err);
+/* The timing of the phase of a stage. Local, the same on all ranks. */
+struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
+/* Is the time that the test may take (-T) over? The same on all ranks. Collective over run->par. */
+bool weir_stages_time_is_up(struct weir_run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* slow-rank.c - for LD_PRELOAD: rank SLOW_RANK sleeps twice as long as it is told to, and every rank
+/* slow-rank.c - for LD_PRELOAD: rank SLOW_RANK sleeps SLOW_TIMES (2) times as long as it is told to, and every rank
  * takes 50 ms more for each pwrite after the first FAST_WRITES */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,11 +23,13 @@ static int is_slow(void)
 int clock_nanosleep(clockid_t id, int flags, const struct timespec *want, struct timespec *left)
 {
     int (*real)(clockid_t, int, const struct timespec *, struct timespec *);
-    int rc;
+    int rc, times = getenv("SLOW_TIMES") ? atoi(getenv("SLOW_TIMES")) : 2;
 
     *(void **)&real = dlsym(RTLD_NEXT, "clock_nanosleep");
     rc = real(id, flags, want, left);
-    return rc == 0 && flags == 0 && is_slow() ? real(id, flags, want, left) : rc;
+    for (int i = 1; rc == 0 && flags == 0 && is_slow() && i < times; i++)
+        rc = real(id, flags, want, left);
+    return rc;
 }
 
 static ssize_t write_slowly(int fd, const void *buf, size_t len, off_t off)

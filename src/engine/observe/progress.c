@@ -33,6 +33,7 @@ struct limits {
 /* Of the phase that runs. */
 struct progress {
     const char *key, *unit; /* of the phase; unit: what is counted, in the plural */
+    const struct weir_turn *turn; /* of which it is a part; NULL: none */
     struct limits limits;
     bool wanted, shown;  /* is a line to come? Was there one? */
     bool placed;         /* is it known where it goes? */
@@ -64,14 +65,35 @@ static struct limits limits_of(const struct weir_phase *ph, const struct weir_ti
     return limits;
 }
 
+/* Give the terminal back without the line. */
+static void wipe(struct progress *p)
+{
+    if (!p->placed || p->terminal < 0)
+        return;
+    if (p->width > 0)
+        fprintf(stderr, "\r%*s\r", p->width, "");
+    close(p->terminal);
+    p->terminal = -1;
+    p->shown = false;
+}
+
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
     const struct weir_phase *ph = rec->phase;
+    const struct weir_turn *turn = rec->timing->turn;
     struct progress *p = state;
-    uint64_t now = weir_now_ns();
+    uint64_t now = turn ? turn->begin_ns : weir_now_ns();
 
+    if (p->turn && turn && p->begin_ns == now) { /* the line of the phase before goes on */
+        p->turn = turn;
+        p->key = ph->key;
+        return;
+    }
+    if (p->turn) /* its series ended early */
+        wipe(p);
     *p = (struct progress) { .key = ph->key,
                              .unit = ph->unit ? ph->unit : "transfers",
+                             .turn = turn,
                              .limits = limits_of(ph, rec->timing),
                              .terminal = -1,
                              .begin_ns = now,
@@ -155,12 +177,30 @@ static void add_rates(const struct progress *p, uint64_t bytes, uint64_t steps, 
         weir_str_addf(out, ", mean %.1f%s", mean, unit);
 }
 
+/* Of a series of turns: those that are over, and the phase of the one that runs. */
+static void add_turn(const struct progress *p, uint64_t now_ns, struct weir_str *out)
+{
+    const struct weir_turn *t = p->turn;
+    double elapsed = seconds(now_ns - p->begin_ns);
+
+    weir_str_addf(out, "%s: %.0f s, phase %d of %d (%s), ", t->name, elapsed, t->done + 1, t->all,
+                  p->key);
+    if (t->done > 0)
+        weir_str_addf(out, "%.0f s left", elapsed * (t->all - t->done) / t->done);
+    else
+        weir_str_addf(out, "the first");
+}
+
 static void add_line(const struct progress *p, const struct weir_news *n,
                      uint64_t now_ns, struct weir_str *out)
 {
     uint64_t elapsed = now_ns - p->begin_ns;
     double share = share_of(p, n, elapsed);
 
+    if (p->turn) {
+        add_turn(p, now_ns, out);
+        return;
+    }
     weir_str_addf(out, "%s: %.0f s, %.1f %%, ", p->key, seconds(elapsed), 100 * share);
     if (n->done == n->tasks)
         weir_str_addf(out, "ends, ");
@@ -234,14 +274,15 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
     (void)run;
     (void)err;
-    if (p->terminal >= 0) {
-        if (p->width > 0)
-            fprintf(stderr, "\r%*s\r", p->width, "");
-        close(p->terminal);
-        return 0;
-    }
+    if (p->turn && p->turn->done + 1 < p->turn->all && !rec->failed && !rec->interrupted)
+        return 0; /* the next phase of the series goes on with it */
+    wipe(p);
     if (!p->shown)
         return 0;
+    if (p->turn) {
+        fprintf(stderr, "%s: over after %.1f s\n", p->turn->name, seconds(now - p->begin_ns));
+        return 0;
+    }
     add_rates(p, rec->bytes_sum, rec->steps_sum, false, now, &line);
     fprintf(stderr, "%s: over after %.1f s, %s", p->key, seconds(now - p->begin_ns),
             weir_str_text(&line));

@@ -196,7 +196,7 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
 {
     if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
         return -1;
-    if (t->o->use_existing || t->use.prefilled || (!t->o->file_per_task && run->par.rank != 0))
+    if (t->o->use_existing || t->use.made || (!t->o->file_per_task && run->par.rank != 0))
         return ior_file_check(run, t, true, err);
     return weir_session_clear(&t->session, t->use.path.text, err);
 }

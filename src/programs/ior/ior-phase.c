@@ -36,7 +36,6 @@ static int begin_write(struct weir_run *run, struct ior_test *t, struct weir_err
 {
     t->pass.owner = run->par.rank;
     t->pass.verify = false;
-    t->pass.limit = UINT64_MAX;
     if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0)
         return -1;
     return ior_prepare_file(run, t, err) < 0 ? -1 : ior_begin_offsets(run, t, err);
@@ -106,7 +105,7 @@ static int open_to_write(struct ior_test *t, uint64_t transfer, struct weir_err 
 
     /* Ranks that open a shared file each for itself must not empty it under the others; the old
      * one is gone already. */
-    if (!t->o->use_existing && !t->use.prefilled && (t->o->file_per_task || opens_together(t)))
+    if (!t->o->use_existing && !t->use.made && (t->o->file_per_task || opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
     t->use.created = true; /* even a failed open may leave a file */
     return open_file(t, flags, transfer, err);
@@ -259,10 +258,8 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
 
     if (t->queue.depth > 0 && !t->access.sync_each)
         return queue_step(run, t, i, clock_ns, err);
-    if (t->data.next == t->data.filled)
-        fill_ahead(run, t, clock_ns);
-    io.buf = t->data.buf[t->data.next < t->data.lanes ? t->data.next : 0];
-    io.off = t->data.off[t->data.next++];
+    io.off = next_offset(run, t, i, clock_ns);
+    io.buf = t->data.buf[t->data.next <= t->data.lanes ? t->data.next - 1 : 0];
     return weir_transfer(run, t->use.file, &io, clock_ns, err);
 }
 
@@ -393,7 +390,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timi
     free(p.io.buf);
     if (rc < 0)
         return -1;
-    t->use.prefilled = true;
+    t->use.made = true;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report, "Random prefill took: %fs",
                          weir_phase_span(&rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED));

@@ -254,7 +254,8 @@ static int before_write(struct weir_run *run, void *state, const struct weir_sta
     if (t->o->status_file && !t->o->run.dry_run && run->repetition == 0 &&
         weir_status_forget(run, t->o->status_file, err) < 0)
         return -1;
-    t->use.prefilled = false;
+    t->use.made = false;
+    t->pass.limit = UINT64_MAX;
     time_together(t, s, &timing);
     if (t->o->prefill > 0 && ior_prefill(run, t, &timing, err) < 0)
         return -1;
@@ -348,6 +349,44 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     return rc;
 }
 
+/* ---- some ranks alone (--sweep): over the data of the phase of all ranks, and no further ---- */
+
+static int before_lone_write(struct weir_run *run, void *state, const struct weir_stage *s,
+                             struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    (void)s;
+    (void)err;
+    t->use.made = true;
+    t->data.pattern.rank = run->par.rank;
+    ior_new_signature(t, t->data.pattern.signature); /* a read has used the buffers */
+    t->pass.limit = t->results.written;
+    return 0;
+}
+
+static int before_lone_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                            struct weir_err *err)
+{
+    (void)s;
+    if (limit_reading(run, state, false, err) < 0)
+        return -1;
+    find_owner(run, state, false);
+    return 0;
+}
+
+static int after_lone_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                           struct weir_phase_rec *rec, struct weir_err *err)
+{
+    (void)s;
+    return ior_data_report(run, state, rec, "read", err);
+}
+
+static const struct weir_lone lone_write = { .before = before_lone_write };
+static const struct weir_lone lone_read = { .before = before_lone_read, .after = after_lone_read };
+
+/* ---- rows ---- */
+
 #define STAGE(k, name, f, time, ...)                                                               \
     {                                                                                              \
         .key = (k), .flags = (f), .phase = &ior_##name##_phase, .wanted = wants, .timing = (time), \
@@ -355,11 +394,14 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     }
 
 const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
-                                               time_together, .skipped = ior_report_skipped),
+                                               time_together, .lone = &lone_write,
+                                               .skipped = ior_report_skipped),
                                          STAGE("check write", check, WEIR_STAGE_UNTIMED,
                                                time_check, ),
                                          STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
-                                               time_together, .skipped = ior_report_skipped),
+                                               time_together, .lone = &lone_read,
+                                               .skipped = ior_report_skipped),
+                                         { .key = "sweep", .flags = WEIR_STAGE_EXTRA },
                                          { .key = NULL } };
 
 #undef STAGE

@@ -77,7 +77,8 @@ struct ior_use {
     struct weir_str facts;     /* of the backend about it */
     struct weir_str in_effect; /* hints of the first open file, "key\0value\0" each */
     bool knows_hints;
-    bool created, removed, made_dir, prefilled;
+    bool created, removed, made_dir;
+    bool made; /* the file of this repetition is there, and is written over */
     int mount;       /* which of the two mounts of -y this rank uses, -1: without -y */
     int owner_mount; /* the same of the task whose data are read */
 };

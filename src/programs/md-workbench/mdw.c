@@ -87,6 +87,7 @@ static const struct weir_opt options[] = {
     OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL),
     OPT_RUN(gpu_id, 0, "GPUid", NULL),
     OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
+    OPT_RUN_NO_SWEEP,
     OPT_END
 };
 

@@ -79,6 +79,7 @@ static const struct weir_opt options[] = {
     OPT_RUN(delay_s, 0, "delay", NULL),
     OPT_RUN(max_minutes, 0, "max-time-duration", NULL),
     OPT_RUN(verbose, 0, "verbose", NULL),
+    OPT_RUN_NO_SWEEP,
     OPT_END
 };
 

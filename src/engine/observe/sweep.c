@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sweep.c - --sweep: the phases of a test again, each by one group of nodes, pairs of nodes or ranks
+ * alone, to find the slow ones
+ *
+ * A turn is a phase of all ranks in which those that are not of the group have nothing to do
+ * (struct weir_turn), so failures, signals and collective calls are as in every phase. Each rank
+ * keeps what it did; after a round the leaders of the units send it to rank 0, which chooses the
+ * groups of the next round (base/sweep.h). */
+#include "config.h"
+#include "engine/observe/sweep.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "engine/observe/all.h"
+#include "engine/phase.h"
+#include "engine/test.h"
+#include "par/agree.h"
+
+enum units { NODES, PAIRS, RANKS };
+
+/* The work of a rank in a phase. */
+struct done {
+    uint64_t amount, ns; /* bytes or operations; in open, work and close */
+};
+
+struct state {
+    const struct weir_stage *op[WEIR_SWEEP_OPS];
+    struct done joint[WEIR_SWEEP_OPS], alone[WEIR_SWEEP_OPS]; /* own */
+    int ops;
+    bool on; /* there is something to compare */
+    struct weir_roots roots; /* units and their leaders */
+    int unit;                /* own */
+    struct weir_sweep_round round;
+    struct weir_turn turn;
+    char name[64]; /* of the round */
+    struct weir_sweep_table table; /* results on rank 0 */
+};
+
+static int units_of(const struct weir_run *run)
+{
+    const char *said = run->test->plan.options->sweep;
+
+    for (int i = 0; weir_sweep_units[i]; i++)
+        if (strcasecmp(said, weir_sweep_units[i]) == 0)
+            return i;
+    return NODES;
+}
+
+/* ---- options ---- */
+
+static bool wanted(const struct weir_test *t)
+{
+    return t->plan.options->sweep != NULL;
+}
+
+static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
+{
+    const struct weir_stage *s = files->program->stages;
+
+    while (s && s->key && !(s->flags & WEIR_STAGE_EXTRA))
+        s++;
+    if (!(s && s->key))
+        return !o->sweep ? 0
+                         : weir_refuse(err, WEIR_EUSAGE,
+                                       "option --sweep: %s has no phase that some ranks can do alone",
+                                       files->program->name);
+    if (o->sweep || !(o->rerun_suspects || o->sweep_s != 1 || o->sweep_turns != 32))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --sweep",
+                       o->rerun_suspects   ? "--rerun-suspects"
+                       : o->sweep_s != 1 ? "--sweep-time"
+                                           : "--sweep-turns");
+}
+
+static bool is_stage_of(const struct weir_test *t, const struct weir_stage *s)
+{
+    return !s->wanted || s->wanted(t->state, s);
+}
+
+/* Where transfers are collective, ranks that have nothing to do take part in each. */
+static int check_stages(const struct weir_run *run, const struct state *s, struct weir_err *err)
+{
+    const struct weir_test *t = run->test;
+
+    for (int i = 0; i < s->ops; i++)
+        if (weir_stage_timing(t, s->op[i]).lock_step && is_stage_of(t, s->op[i]))
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "option --sweep: transfers of the %s phase are collective, so other "
+                               "nodes move the data of one that works alone; leave that option out",
+                               s->op[i]->key);
+    return 0;
+}
+
+static int test_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct state *s = state;
+
+    for (const struct weir_stage *st = run->test->program->stages; st && st->key; st++)
+        if (st->lone && s->ops < WEIR_SWEEP_OPS)
+            s->op[s->ops++] = st;
+    return check_stages(run, s, err);
+}
+
+/* ---- this rank ---- */
+
+static int index_of(const struct state *s, const struct weir_stage *stage)
+{
+    int i = 0;
+
+    while (i < s->ops && s->op[i] != stage)
+        i++;
+    return i;
+}
+
+static struct done measure(const struct weir_run *run, const struct weir_stage *stage,
+                           const struct weir_phase_rec *rec)
+{
+    const struct weir_phase *ph = stage->phase;
+    uint64_t ops = ph->done ? ph->done((struct weir_run *)run, run->test->state, rec->steps) : rec->steps;
+
+    return (struct done) { weir_sweep_moves_bytes(stage) ? run->counters.bytes : ops,
+                           weir_phase_own_ns(rec) };
+}
+
+/* The phase of all ranks. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
+{
+    struct state *s = state;
+    int i = index_of(s, rec->stage);
+
+    (void)err;
+    if (!rec->failed && rec->stage && i < s->ops && run->repetition == 0)
+        s->joint[i] = measure(run, rec->stage, rec);
+    return 0;
+}
+
+/* ---- a turn ---- */
+
+static int run_stage(struct weir_run *run, const struct weir_stage *stage,
+                     const struct weir_turn *turn, struct done *done, struct weir_err *err)
+{
+    struct weir_test *t = run->test;
+    struct weir_timing timing = weir_stage_timing(t, stage);
+    struct weir_phase ph = *stage->phase;
+    struct weir_phase_rec rec;
+    bool repeats = weir_sweep_moves_bytes(stage);
+    int rc = 0;
+
+    ph.flags |= WEIR_PHASE_STONEWALL;
+    ph.look = NULL;
+    timing.deadline_s = t->plan.options->sweep_s;
+    timing.min_time_s = repeats ? timing.deadline_s : 0;
+    timing.wear_out = false;
+    timing.turn = turn;
+    if (stage->lone->before &&
+        weir_agree_same(run, stage->lone->before(run, t->state, stage, err), err) < 0)
+        return -1;
+    if (weir_phase_extra(run, &ph, t->state, &timing, &rec, err) < 0)
+        return -1;
+    if (!turn->idle)
+        *done = measure(run, stage, &rec);
+    if (stage->lone->after)
+        rc = stage->lone->after(run, t->state, stage, &rec, err);
+    t->wrong += rec.wrong_sum;
+    return weir_agree_same(run, rc, err);
+}
+
+/* All phases of a group. Single operations are not recorded: files of them hold those of all ranks. */
+static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin_ns,
+                    struct weir_err *err)
+{
+    bool records = run->records.wanted;
+    int rc = 0;
+
+    s->turn = (struct weir_turn) { .idle = !weir_sweep_runs(&s->round, i, s->unit),
+                                   .name = s->name,
+                                   .done = i * s->ops,
+                                   .all = s->round.turns * s->ops,
+                                   .begin_ns = begin_ns };
+    run->records.wanted = false;
+    for (int k = 0; k < s->ops && rc == 0; k++, s->turn.done++)
+        rc = run_stage(run, s->op[k], &s->turn, &s->alone[k], err);
+    run->records.wanted = records;
+    return rc;
+}
+
+/* *done: turns until the time of the test was up. */
+static int run_turns(struct weir_run *run, struct state *s, int *done, struct weir_err *err)
+{
+    uint64_t begin_ns = weir_now_ns();
+
+    memset(s->alone, 0, sizeof(s->alone));
+    if (snprintf(s->name, sizeof(s->name), "sweep of %d %s, round %d", s->table.field.units, s->table.by,
+                 s->round.number + 1) < 0)
+        s->name[0] = '\0';
+    for (*done = 0; *done < s->round.turns && !weir_stages_time_is_up(run); ++*done)
+        if (run_turn(run, s, *done, begin_ns, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- a round ---- */
+
+static double rate_of(uint64_t amount, int64_t ns)
+{
+    return ns > 0 && amount > 0 ? (double)amount / (double)ns * WEIR_NS_PER_S : NAN;
+}
+
+/* The rates of our unit: the work of its ranks over the time of the slowest. */
+static void find_rates(const struct state *s, const struct done *own, double *rate)
+{
+    uint64_t amount[WEIR_SWEEP_OPS];
+    int64_t ns[WEIR_SWEEP_OPS];
+
+    for (int k = 0; k < s->ops; k++) {
+        amount[k] = own[k].amount;
+        ns[k] = (int64_t)own[k].ns;
+    }
+    weir_allsum_u64(&s->roots.group, amount, s->ops);
+    weir_allmax_i64(&s->roots.group, ns, s->ops);
+    for (int k = 0; k < s->ops; k++)
+        rate[k] = rate_of(amount[k], ns[k]);
+}
+
+/* The rates of all units, *all on rank 0, which frees it; from their leaders. */
+static int gather_rates(struct weir_run *run, const struct state *s, const struct done *own,
+                        double **all, struct weir_err *err)
+{
+    double rate[WEIR_SWEEP_OPS];
+    int rc = 0;
+
+    *all = NULL;
+    find_rates(s, own, rate);
+    if (s->roots.is_root)
+        *all = weir_gather_new(&s->roots.peers, rate, sizeof(*rate) * (size_t)s->ops);
+    if (run->par.rank == 0 && !*all)
+        rc = weir_fail(err, WEIR_ESETUP, "memory for the rates of %d %s", s->table.field.units,
+                       s->table.by);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* Rank 0 learns of the round, and decides whether there is another one. turns: that it had. */
+static int end_round(struct weir_run *run, struct state *s, int turns, bool *more,
+                     struct weir_err *err)
+{
+    struct weir_sweep_table *t = &s->table;
+    bool whole = turns == s->round.turns && s->round.number + 1 < WEIR_SWEEP_ROUNDS;
+    double *rate;
+
+    if (gather_rates(run, s, s->alone, &rate, err) < 0)
+        return -1;
+    *more = false;
+    if (run->par.rank == 0) {
+        weir_sweep_keep(&t->field, &s->round, rate);
+        t->round[t->rounds++] = (struct weir_sweep_counts) { turns, weir_sweep_together(&s->round),
+                                                             t->field.suspects };
+        *more = whole && weir_sweep_next(&t->field, &s->round,
+                                         run->test->plan.options->rerun_suspects);
+    }
+    free(rate);
+    weir_bcast(&run->par, more, sizeof(*more), 0);
+    weir_bcast(&run->par, &s->round, sizeof(s->round), 0);
+    return 0;
+}
+
+/* ---- the sweep ---- */
+
+/* On rank 0. */
+static int take_memory(struct weir_sweep_table *t, struct weir_err *err)
+{
+    if (!t->unit)
+        return weir_fail(err, WEIR_ESETUP, "memory for the names of %d %s", t->field.units, t->by);
+    if (weir_sweep_field_begin(&t->field, err) < 0)
+        return -1;
+    for (int u = 0; u < t->field.units; u++)
+        t->field.tasks[u] = t->unit[u].tasks;
+    return 0;
+}
+
+/* The units of all ranks, and their leaders. */
+static int find_units(struct weir_run *run, struct state *s, struct weir_err *err)
+{
+    const struct weir_par *par = &run->par;
+    const int color[] = { par->node, par->node / 2, par->rank };
+    struct weir_sweep_unit mine = { .rank = par->rank };
+    int rc = 0;
+
+    s->table.by = weir_sweep_units[units_of(run)];
+    if (weir_test_roots(run, &s->roots, color[units_of(run)], err) < 0)
+        return -1;
+    s->unit = s->roots.peers.rank;
+    s->table.field.units = s->roots.peers.size;
+    s->table.field.ops = s->ops;
+    weir_bcast(&s->roots.group, &s->unit, sizeof(s->unit), 0);
+    weir_bcast(par, &s->table.field.units, sizeof(s->table.field.units), 0);
+    mine.tasks = s->roots.group.size;
+    if (snprintf(mine.host, sizeof(mine.host), "%s", par->host) < 0)
+        mine.host[0] = '\0';
+    if (s->roots.is_root)
+        s->table.unit = weir_gather_new(&s->roots.peers, &mine, sizeof(mine));
+    if (par->rank == 0)
+        rc = take_memory(&s->table, err);
+    if (weir_agree(par, rc, err) < 0)
+        return -1;
+    return gather_rates(run, s, s->joint, &s->table.joint, err);
+}
+
+/* The stages that this test has, and that can be done alone. */
+static void choose_stages(const struct weir_run *run, struct state *s)
+{
+    const struct weir_test *t = run->test;
+    int n = 0;
+
+    for (int i = 0; i < s->ops; i++) {
+        const struct weir_stage *st = s->op[i];
+
+        if (!is_stage_of(t, st) || (st->lone->can && !st->lone->can(t->state, st)))
+            continue;
+        s->op[n] = st;
+        s->joint[n++] = s->joint[i];
+    }
+    s->ops = n;
+}
+
+/* The schedule, for a run that does nothing. */
+static void note_plan(struct weir_run *run, const struct state *s)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    const struct weir_sweep_round *r = &s->round;
+    int later = weir_sweep_rounds(r->units, o->sweep_turns) - 1 + o->rerun_suspects;
+
+    weir_note(&run->log,
+              "--sweep: %d %s in %d turns with at most %d at a time, %d phase%s of at most %.6g s in "
+              "each: %.6g s; if one is slow, %d more round%s of at most %d turns",
+              r->units, s->table.by, r->turns, weir_sweep_together(r), s->ops,
+              s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * r->turns, later,
+              later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
+}
+
+static int run_rounds(struct weir_run *run, struct state *s, struct weir_err *err)
+{
+    uint64_t begin_ns = weir_now_ns();
+    bool more = true;
+    int turns;
+
+    while (more) {
+        if (run_turns(run, s, &turns, err) < 0)
+            return -1;
+        if (turns < s->round.turns)
+            weir_note(&run->log, "--sweep: the time of the test was up (-T) after %d of %d turns of round %d",
+                      turns, s->round.turns, s->round.number + 1);
+        if (end_round(run, s, turns, &more, err) < 0)
+            return -1;
+    }
+    s->table.seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
+    s->on = true;
+    return 0;
+}
+
+/* One unit is compared with nothing. */
+static int refuse_one(struct weir_run *run, const struct state *s)
+{
+    if (units_of(run) != RANKS && run->par.size > 1)
+        weir_note(&run->log, "--sweep=%s: all ranks are on %s, and there is nothing to compare; "
+                  "--sweep=ranks compares the ranks", s->table.by, units_of(run) == PAIRS ? "one pair of nodes" : "one node");
+    else
+        weir_note(&run->log, "--sweep: there is one rank, and nothing to compare");
+    return 0;
+}
+
+static int extra(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    struct state *s = state;
+
+    choose_stages(run, s);
+    if (s->ops == 0) {
+        weir_note(&run->log, "--sweep: this test has no phase that some ranks can do alone");
+        return 0;
+    }
+    if (find_units(run, s, err) < 0)
+        return -1;
+    if (s->table.field.units == 1)
+        return refuse_one(run, s);
+    s->table.turn_s = o->sweep_s;
+    memcpy(s->table.op, s->op, sizeof(s->op));
+    weir_sweep_begin(&s->round, s->table.field.units, o->sweep_turns);
+    if (o->dry_run) {
+        note_plan(run, s);
+        return 0;
+    }
+    return run_rounds(run, s, err);
+}
+
+static void test_end(struct weir_run *run, void *state)
+{
+    const struct state *s = state;
+
+    if (s->on && run->par.rank == 0)
+        weir_sweep_report(run, &s->table);
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    struct state *s = state;
+
+    (void)run;
+    free(s->table.unit);
+    free(s->table.joint);
+    weir_sweep_field_free(&s->table.field);
+    *s = (struct state) { .ops = 0 };
+}
+
+const struct weir_observer weir_sweep = {
+    .name = "sweep",
+    .state_size = sizeof(struct state),
+    .wanted = wanted,
+    .check = check,
+    .test_start = test_start,
+    .extra = extra,
+    .test_end = test_end,
+    .test_free = test_free,
+    .after = after,
+};
