@@ -101,17 +101,27 @@ static bool is_missing(const struct search *s, const char *words)
            strcmp(words + len - tail, reason) == 0;
 }
 
-static int load(const struct weir_backend **be, struct search *s, struct weir_err *err)
+/* A search that is not there yet asks for several names. */
+static void *open_known(struct search *s, const char *file)
 {
-    const struct weir_backend *loaded;
-    bool found = find(s);
-    const char *words;
-    void *plugin;
+    weir_str_addf(&s->path, "%s", file);
+    return *file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
 
+static int load(const struct weir_backend **be, struct search *s, const char *file,
+                struct weir_err *err)
+{
+    void *plugin = open_known(s, file);
+    const struct weir_backend *loaded;
+    const char *words;
+    bool found;
+
+    found = plugin || find(s);
     if (s->path.failed || s->looked.failed)
         return weir_refuse(err, WEIR_ESETUP, "load backend %s: no memory for its name",
                            (*be)->name);
-    plugin = dlopen(weir_str_text(&s->path), RTLD_NOW | RTLD_LOCAL);
+    if (!plugin)
+        plugin = dlopen(weir_str_text(&s->path), RTLD_NOW | RTLD_LOCAL);
     words = plugin ? NULL : dlerror();
     if (words && (found || !is_missing(s, words)))
         return weir_refuse(err, WEIR_ESETUP, "load backend %s from '%s': %s", (*be)->name,
@@ -128,7 +138,7 @@ static int load(const struct weir_backend **be, struct search *s, struct weir_er
     return 0;
 }
 
-int weir_backend_load(const struct weir_backend **be, struct weir_err *err)
+int weir_backend_load(const struct weir_backend **be, char *file, struct weir_err *err)
 {
     struct search s = { .file = "" };
     int rc, len;
@@ -139,7 +149,9 @@ int weir_backend_load(const struct weir_backend **be, struct weir_err *err)
     if (len < 0 || (size_t)len >= sizeof(s.file))
         return weir_refuse(err, WEIR_EBUG, "backend %s: its plugin has too long a name",
                            (*be)->name);
-    rc = load(be, &s, err);
+    rc = load(be, &s, file ? file : "", err);
+    if (file && (rc < 0 || snprintf(file, PATH_MAX, "%s", weir_str_text(&s.path)) >= PATH_MAX))
+        *file = '\0';
     weir_str_free(&s.path);
     weir_str_free(&s.looked);
     return rc;

@@ -3,6 +3,7 @@
 #include "config.h"
 #include "engine/command.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,6 +15,7 @@
 #include "engine/observer.h"
 #include "engine/options.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 #include "par/textfile.h"
 
 static const char *const dumps[] = { "words", "json", "man", NULL };
@@ -362,6 +364,21 @@ static const void *options_of(const struct weir_values *t, const struct weir_bac
     return t->backend_opt[i];
 }
 
+/* One rank of each kernel looks for the plugin. The others open it when that rank has, so that they
+ * find it in the page cache. Collective over par. */
+static int load_plugin(const struct weir_backend **be, const struct weir_par *par,
+                       struct weir_err *err)
+{
+    const bool asks = weir_par_asks(par);
+    char file[PATH_MAX] = "";
+    int rc = asks ? weir_backend_load(be, file, err) : 0;
+
+    weir_nodes_tell(par, file, sizeof(file));
+    if (!asks)
+        rc = weir_backend_load(be, file, err);
+    return weir_agree(par, rc, err);
+}
+
 int weir_values_backend(const struct weir_values *t, const char *name, const struct weir_par *par,
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err)
@@ -371,7 +388,7 @@ int weir_values_backend(const struct weir_values *t, const char *name, const str
         return refuse_backend(name, err);
     *opt =
         (struct weir_backend_opt) { .own = options_of(t, *be), .base = options_of(t, (*be)->base) };
-    if ((*be)->plugin && weir_agree(par, weir_backend_load(be, err), err) < 0)
+    if ((*be)->plugin && load_plugin(be, par, err) < 0)
         return -1;
     if (par->without_mpi && ((*be)->flags & WEIR_BE_NEEDS_MPI)) /* the same on all ranks */
         return weir_refuse(err, WEIR_EUSAGE, "the backend %s needs MPI, which was not started",

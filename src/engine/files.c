@@ -365,7 +365,7 @@ int weir_files_check(const struct weir_files *f, struct weir_err *err)
 {
     int rc = 0;
 
-    for (int i = 0; i < f->n; i++)
+    for (int i = 0; i < f->n && f->n > 1; i++) /* one has none to meet */
         locate(&f->entry[i]);
     for (int i = 1; i < f->n && rc == 0; i++)
         for (int k = 0; k < i && rc == 0; k++)

@@ -247,9 +247,12 @@ struct weir_backend_in_use {
 /* Facts about the place where a test works, found before it begins. */
 struct weir_found {
     int apart;           /* 1: nodes do not see the same files; -1: not known */
-    double full;         /* of a dry run: share of the file system that would be used; NaN: not known */
+    double full;         /* share of the file system that is used, of a dry run: would be; NaN: not known */
+    double full_inodes;
     double need_of_free; /* and what it needs of the bytes or inodes that are free */
     const char *no_room; /* words about what does not fit; NULL: it does, or is not known */
+    /* Of the place of the test, on rank 0; NULL: not known. */
+    const char *mount, *file_system, *mount_options;
 };
 
 /* One test of a run. */

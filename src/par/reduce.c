@@ -12,6 +12,8 @@
 #define ASK_TAG 8
 #define ANSWER_TAG 9
 #define PIECE_TAG 10
+#define TELL_TAG 11
+#define TOLD_TAG 12
 
 /* Answer all that ask for ours, until nobody asks any more (NBX, Hoefler 2010): a rank whose
  * request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from another
@@ -303,4 +305,24 @@ void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, 
         memcpy(all, mine, (size_t)n * sizeof(*all));
     for (int i = 1; i <= par->followers; i++)
         receive_from_any(par, all ? all + (size_t)i * (size_t)n : more, n, EACH_TAG);
+}
+
+/* The leader knows how many they are, not who. */
+void weir_nodes_tell(const struct weir_par *par, void *buf, size_t len)
+{
+    MPI_Status from;
+
+    if (par->rank != par->leader)
+        weir_mpi_must(par,
+                      MPI_Sendrecv(NULL, 0, MPI_BYTE, par->leader, TELL_TAG, buf, (int)len,
+                                   MPI_BYTE, par->leader, TOLD_TAG, par->comm, MPI_STATUS_IGNORE),
+                      "MPI_Sendrecv");
+    for (int i = 0; i < par->followers; i++) {
+        weir_mpi_must(par,
+                      MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TELL_TAG, par->comm, &from),
+                      "MPI_Recv");
+        weir_mpi_must(par,
+                      MPI_Send(buf, (int)len, MPI_BYTE, from.MPI_SOURCE, TOLD_TAG, par->comm),
+                      "MPI_Send");
+    }
 }

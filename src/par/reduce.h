@@ -47,6 +47,10 @@ int weir_collect(const struct weir_par *par, const void *mine, int n, size_t siz
  * par->comm: messages between the ranks of a node only. */
 void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
 
+/* len bytes of the leader of our node in buf on its other ranks. Nodes as the kernels are. Collective
+ * over par->comm: messages between the ranks of a node only. */
+void weir_nodes_tell(const struct weir_par *par, void *buf, size_t len);
+
 /* The n words of every rank of our node, on its leader, its own first and the others in any order:
  * n for each rank, or nowhere where 'all' is NULL; others get nothing. Nodes are kernels.
  * Collective over par->comm: messages between the ranks of a node only. */

@@ -740,7 +740,7 @@ static void run_backends(struct trial *t, const char *only, const char *what, co
         if (only && weir_backend_find(only) != *be)
             continue;
         t->be = *be;
-        if (!ok(t, weir_backend_load(&t->be, &t->err), (*be)->name))
+        if (!ok(t, weir_backend_load(&t->be, NULL, &t->err), (*be)->name))
             continue;
         if (t->be->array)
             run_backend(t, what, option);

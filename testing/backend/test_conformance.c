@@ -739,7 +739,7 @@ static void run_backends(struct trial *t, const char *only)
         if (only && weir_backend_find(only) != *be)
             continue;
         t->be = *be;
-        if (!tap_ok(t->tap, weir_backend_load(&t->be, &t->err) == 0, &t->err, "%s is there",
+        if (!tap_ok(t->tap, weir_backend_load(&t->be, NULL, &t->err) == 0, &t->err, "%s is there",
                     (*be)->name))
             continue;
         tap_ok(t->tap,

@@ -248,7 +248,7 @@ static void find_backends(struct trial *t)
 {
     for (const struct weir_backend *const *be = weir_backends(); *be && t->n < PLACES; be++) {
         t->place[t->n].be = *be;
-        if (tap_ok(t->tap, weir_backend_load(&t->place[t->n].be, &t->err) == 0, &t->err,
+        if (tap_ok(t->tap, weir_backend_load(&t->place[t->n].be, NULL, &t->err) == 0, &t->err,
                    "%s is there", (*be)->name))
             t->n++;
     }

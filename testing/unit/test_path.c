@@ -200,19 +200,19 @@ static void options_of_a_mount_have_values_or_none(void **state)
     char value[8] = "?";
 
     (void)state;
-    assert_false(weir_mount_option(&m, "rw", NULL, 0));
+    assert_false(weir_mount_option(weir_str_text(&m.options), "rw", NULL, 0));
     weir_str_addf(&m.options, "rw,compress-force=zstd:3,x=,upperdir=/a/very/long/name");
-    assert_true(weir_mount_option(&m, "rw", value, sizeof(value)));
+    assert_true(weir_mount_option(weir_str_text(&m.options), "rw", value, sizeof(value)));
     assert_string_equal(value, "");
-    assert_true(weir_mount_option(&m, "compress-force", value, sizeof(value)));
+    assert_true(weir_mount_option(weir_str_text(&m.options), "compress-force", value, sizeof(value)));
     assert_string_equal(value, "zstd:3");
-    assert_true(weir_mount_option(&m, "x", value, sizeof(value)));
+    assert_true(weir_mount_option(weir_str_text(&m.options), "x", value, sizeof(value)));
     assert_string_equal(value, "");
-    assert_true(weir_mount_option(&m, "upperdir", value, sizeof(value)));
+    assert_true(weir_mount_option(weir_str_text(&m.options), "upperdir", value, sizeof(value)));
     assert_string_equal(value, "/a/very");
-    assert_false(weir_mount_option(&m, "compress", NULL, 0));
-    assert_false(weir_mount_option(&m, "upper", NULL, 0));
-    assert_false(weir_mount_option(&m, "r", NULL, 0));
+    assert_false(weir_mount_option(weir_str_text(&m.options), "compress", NULL, 0));
+    assert_false(weir_mount_option(weir_str_text(&m.options), "upper", NULL, 0));
+    assert_false(weir_mount_option(weir_str_text(&m.options), "r", NULL, 0));
     weir_mount_free(&m);
 }
 

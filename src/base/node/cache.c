@@ -211,6 +211,27 @@ static void look_below_device(int fd, const char *path, dev_t device, struct wei
     weir_devices_find(path, &b->devices);
 }
 
+void weir_below_find(const char *path, struct weir_below *b, struct weir_mount *m)
+{
+    bool failed = false;
+    struct stat st;
+    char *real;
+    int fd = weir_path_open(path, &real, &failed);
+
+    *b = (struct weir_below) { .known = real && fstat(fd, &st) == 0 };
+    if (b->known) {
+        b->device = (uint64_t)st.st_dev;
+        b->kind = kind_of(fd);
+        weir_mount_of("/proc/self/mounts", real, m);
+        /* Files of overlayfs may have the number of the layer below. */
+        weir_devices_of(m, S_ISDIR(st.st_mode) ? &st.st_dev : NULL, &b->devices);
+    }
+    m->failed |= failed;
+    if (fd >= 0)
+        close(fd);
+    free(real);
+}
+
 static void close_file(struct file *f)
 {
     if (f->fd >= 0)

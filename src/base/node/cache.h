@@ -34,6 +34,9 @@ struct weir_below {
     struct weir_devices devices;
 };
 
+/* The same for the file system that holds path, which need not exist, and its mount. Local. */
+void weir_below_find(const char *path, struct weir_below *b, struct weir_mount *m);
+
 /* Ask cachestat(2), and mincore(2) where the kernel has none, and on file systems that stand on
  * others, whose pages cachestat does not see. At most 64 pieces are looked at, and large ones are
  * sampled. Nothing is read. *b becomes what is below the file, where it is about another device.

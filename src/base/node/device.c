@@ -25,6 +25,7 @@ struct walk {
     bool apart; /* a place on this device is not one in the file system */
     bool counts; /* the device of the file system counts better than those below it */
     bool lost;   /* there are devices that are not known */
+    const dev_t *number; /* of the files, where the caller knows it */
 };
 
 static void walk_device(struct walk *w, const char *name);
@@ -145,7 +146,8 @@ static bool device_of(const struct walk *w, const struct weir_mount *m, char nam
 {
     struct stat st;
 
-    if (stat(weir_str_text(&m->point), &st) == 0 && name_of(w, st.st_dev, name))
+    if (w->number ? name_of(w, *w->number, name)
+                  : stat(weir_str_text(&m->point), &st) == 0 && name_of(w, st.st_dev, name))
         return true;
     return stat(weir_str_text(&m->source), &st) == 0 && S_ISBLK(st.st_mode) &&
            name_of(w, st.st_rdev, name);
@@ -157,7 +159,7 @@ static bool is_moved_by_device(const struct weir_mount *m)
     char dax[16];
 
     return strncmp(weir_str_text(&m->type), "fuse", 4) != 0 &&
-           (!weir_mount_option(m, "dax", dax, sizeof(dax)) ||
+           (!weir_mount_option(weir_str_text(&m->options), "dax", dax, sizeof(dax)) ||
             (dax[0] && strcmp(dax, "always") != 0));
 }
 
@@ -179,7 +181,7 @@ static void walk_mount(struct walk *w, const struct weir_mount *m)
             memcpy(w->d->top, name, sizeof(name));
         if (strcmp(weir_str_text(&m->type), "btrfs") != 0 || !walk_btrfs(w, name))
             walk_device(w, name);
-    } else if (weir_mount_option(m, "upperdir", upper, sizeof(upper)) && upper[0] == '/' &&
+    } else if (weir_mount_option(weir_str_text(&m->options), "upperdir", upper, sizeof(upper)) && upper[0] == '/' &&
                access(upper, F_OK) == 0) {
         walk_path(w, upper);
     } else {
@@ -191,6 +193,7 @@ static void walk_path(struct walk *w, const char *path)
 {
     struct weir_mount m = { .point = { 0 } };
 
+    w->number = NULL;
     weir_mount_find(path, &m);
     w->d->failed |= m.failed;
     if (w->depth++ == DEEPEST)
@@ -221,6 +224,15 @@ void weir_devices_find(const char *path, struct weir_devices *d)
 
     *d = (struct weir_devices) { .n = 0 };
     walk_path(&w, path);
+    choose(&w);
+}
+
+void weir_devices_of(const struct weir_mount *m, const dev_t *number, struct weir_devices *d)
+{
+    struct walk w = { .sys = "/sys", .d = d, .depth = 1, .number = number };
+
+    *d = (struct weir_devices) { .failed = m->failed };
+    walk_mount(&w, m);
     choose(&w);
 }
 

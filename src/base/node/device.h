@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/text/path.h"
+
 #define WEIR_DEVICES 16
 #define WEIR_DEVICE_NAME 32
 
@@ -31,6 +33,9 @@ struct weir_traffic {
  * would count bytes twice) but below an image; overlayfs on those of the directory that takes what
  * is written, where it can be seen. Local. */
 void weir_devices_find(const char *path, struct weir_devices *d);
+
+/* The same for the file system of a mount, whose directories have this st_dev; NULL: to be asked. */
+void weir_devices_of(const struct weir_mount *m, const dev_t *number, struct weir_devices *d);
 
 /* The same for a block device, with another directory than "/sys". Replaces *d. */
 void weir_devices_below(const char *sys, const char *name, struct weir_devices *d);

@@ -102,9 +102,11 @@ void weir_environment_layout(const char *path, struct weir_str *out)
     uint16_t count;
 
     weir_str_clear(out);
+    if (stat(path, &st) < 0)
+        return;
     if (weir_environment_stripes(path, &size, &count))
         weir_str_addf(out, "stripe size %" PRIu32 ", stripe count %d", size, count);
-    else if (stat(path, &st) == 0)
+    else
         weir_str_addf(out, "preferred transfer size %ld", (long)st.st_blksize);
 }
 

@@ -17,20 +17,22 @@
 
 #define MOST_LINKS 40 /* as Linux has it */
 
-/* realpath(3) asks the file system once for each directory above; the kernel knows the place of an
- * open file. By the system call itself: a preloaded library that counts open calls sees only those
- * of the test. */
-char *weir_path_real(const char *path)
+/* By the system call itself: a preloaded library that counts open calls (a profiler) then sees only
+ * those of the test. */
+static int open_place(const char *path)
 {
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+    return (int)syscall(SYS_openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0);
+}
+
+/* realpath(3) asks the file system once for each directory above; the kernel knows the place of an
+ * open file. */
+static char *place_of(int fd, const char *path)
+{
     char link[64], real[PATH_MAX];
     ssize_t len;
 
-    if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? NULL : realpath(path, NULL);
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     len = readlink(link, real, sizeof(real));
-    close(fd);
     if (len <= 0 || len == sizeof(real) || real[0] != '/')
         return realpath(path, NULL);
     real[len] = '\0';
@@ -38,25 +40,36 @@ char *weir_path_real(const char *path)
     return strstr(real, " (deleted)") ? realpath(path, NULL) : strdup(real);
 }
 
-/* The same for the nearest part of the path that exists; also NULL where *failed is set: no memory. */
-static char *resolve(const char *path, bool *failed)
+char *weir_path_real(const char *path)
+{
+    int fd = open_place(path);
+    char *real;
+
+    if (fd < 0)
+        return errno == ENOENT || errno == ENOTDIR ? NULL : realpath(path, NULL);
+    real = place_of(fd, path);
+    close(fd);
+    return real;
+}
+
+int weir_path_open(const char *path, char **real, bool *failed)
 {
     struct weir_str part = { 0 };
-    char *real = NULL, *slash;
+    char *slash;
+    int fd = -1;
 
+    *real = NULL;
     if (path[0] != '/')
         weir_str_addf(&part, "./");
     weir_str_addf(&part, "%s", path);
-    while (part.text && !(real = weir_path_real(part.text)) && (slash = strrchr(part.text, '/'))) {
-        if (slash == part.text) {
-            real = weir_path_real("/");
-            break;
-        }
-        *slash = '\0';
-    }
-    *failed |= part.failed;
+    while (part.text && (fd = open_place(part.text)) < 0 && (slash = strrchr(part.text, '/')) &&
+           strcmp(part.text, "/") != 0)
+        slash[slash == part.text] = '\0';
+    if (fd >= 0)
+        *real = place_of(fd, part.text);
+    *failed |= part.failed || (fd >= 0 && !*real && errno == ENOMEM);
     weir_str_free(&part);
-    return real;
+    return fd;
 }
 
 /* Is the path at or below the mount point? Its length then, else 0. */
@@ -75,17 +88,14 @@ static void put(struct weir_str *out, const char *text)
     weir_str_addf(out, "%s", text);
 }
 
-void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m)
+void weir_mount_of(const char *table, const char *real, struct weir_mount *m)
 {
     char line[4 * PATH_MAX]; /* options that do not fit are cut off */
+    FILE *f = setmntent(table, "r");
     size_t best = 0, len;
     struct mntent mount;
-    char *real;
-    FILE *f;
 
     weir_mount_free(m);
-    real = resolve(path, &m->failed);
-    f = real ? setmntent(table, "r") : NULL;
     while (f && getmntent_r(f, &mount, line, sizeof(line))) {
         len = covers(mount.mnt_dir, real);
         if (len == 0 || len < best) /* of mounts on one directory the last one is seen */
@@ -98,8 +108,22 @@ void weir_mount_find_in(const char *table, const char *path, struct weir_mount *
     }
     if (f)
         endmntent(f);
-    free(real);
     m->failed |= m->source.failed || m->point.failed || m->type.failed || m->options.failed;
+}
+
+void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m)
+{
+    bool failed = false;
+    char *real;
+    int fd = weir_path_open(path, &real, &failed);
+
+    weir_mount_free(m);
+    if (real)
+        weir_mount_of(table, real, m);
+    m->failed |= failed;
+    if (fd >= 0)
+        close(fd);
+    free(real);
 }
 
 void weir_mount_find(const char *path, struct weir_mount *m)
@@ -116,11 +140,11 @@ void weir_mount_free(struct weir_mount *m)
     m->failed = false;
 }
 
-bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size)
+bool weir_mount_option(const char *options, const char *name, char *value, size_t size)
 {
     size_t len = strlen(name), word;
 
-    for (const char *o = weir_str_text(&m->options); *o; o += word + (o[word] == ',')) {
+    for (const char *o = options; *o; o += word + (o[word] == ',')) {
         word = strcspn(o, ",");
         if (strncmp(o, name, len) != 0 || (o[len] != '=' && len != word))
             continue;
@@ -134,12 +158,15 @@ bool weir_mount_option(const struct weir_mount *m, const char *name, char *value
 
 bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed)
 {
-    char *real = resolve(path, failed);
+    char *real;
+    int fd = weir_path_open(path, &real, failed);
     struct statvfs v;
-    bool known = real && statvfs(real, &v) == 0 && v.f_blocks > 0;
+    bool known = fd >= 0 && fstatvfs(fd, &v) == 0 && v.f_blocks > 0;
 
     if (known)
         *bytes = (uint64_t)v.f_bavail * v.f_frsize;
+    if (fd >= 0)
+        close(fd);
     free(real);
     return known;
 }

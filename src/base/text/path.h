@@ -14,6 +14,11 @@
  * caller frees it. NULL: there is no such path (ENOENT, ENOTDIR), or errno says why. Local. */
 char *weir_path_real(const char *path);
 
+/* Open the nearest part of a path that exists, only to ask about it (O_PATH). The caller closes the
+ * descriptor; *real is its path without links, which the caller frees. Local. -1 and NULL: there is
+ * none; *failed is set when memory ran out. */
+int weir_path_open(const char *path, char **real, bool *failed);
+
 /* A line of the table of mounts: what is mounted ("/dev/vda1") where, the type of the file system
  * ("ext4", "lustre"), and its options. Zero-initialise, release with weir_mount_free. */
 struct weir_mount {
@@ -25,15 +30,19 @@ struct weir_mount {
 void weir_mount_find(const char *path, struct weir_mount *m);
 void weir_mount_free(struct weir_mount *m);
 
-/* Has the mount an option with this name? Its value, cut to size bytes, in 'value', which may be
+/* Have the options of a mount one with this name? Its value, cut to size bytes, in 'value', which may be
  * NULL; "" where it has none. */
-bool weir_mount_option(const struct weir_mount *m, const char *name, char *value, size_t size);
+bool weir_mount_option(const char *options, const char *name, char *value, size_t size);
 
 /* Bytes that are free for us on the mount of a path (that need not exist). False: not known;
  * *failed is set when memory ran out. Local. */
 bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed);
 
-/* The same as weir_mount_find, with another table in the form of mounts (fstab(5)). */
+/* The mount of a path without links, from a table in the form of mounts (fstab(5)). No call on the
+ * file system. */
+void weir_mount_of(const char *table, const char *real, struct weir_mount *m);
+
+/* The same as weir_mount_find, with another table. */
 void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m);
 
 /* The kind of a file in words, by its mode: "a device". Local. */

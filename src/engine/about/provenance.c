@@ -10,9 +10,8 @@
 
 #include "base/clock.h"
 #include "base/node/cgroup.h"
-#include "base/node/device.h"
+#include "base/node/cache.h"
 #include "base/node/environment.h"
-#include "base/text/path.h"
 #include "engine/program.h"
 #include "par/hosts.h"
 
@@ -212,21 +211,25 @@ static void report_moving(struct weir_run *run, const struct weir_devices *d)
     weir_report_free(&run->report, &text);
 }
 
-/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
-static void report_place(struct weir_run *run, const char *path, const char *options,
-                         struct weir_missing *missing)
+static const char *known(const char *text)
 {
-    struct weir_devices devices;
+    return text ? text : "";
+}
+
+/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
+static void report_place(struct weir_run *run, const char *path, struct weir_missing *missing)
+{
+    static const struct weir_devices none;
+    const struct weir_devices *devices = run->below ? &run->below->devices : &none;
     struct weir_str text = { 0 };
 
-    report_needed(run, missing, "mountOptions", options);
+    report_needed(run, missing, "mountOptions", known(run->test->found.mount_options));
     find_layout(path, &text);
     report_needed(run, missing, "layout", weir_str_text(&text));
-    weir_devices_find(path, &devices);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices.top);
-    report_moving(run, &devices);
-    report_queue(run, devices.top);
-    run->report.lost |= devices.failed;
+    weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices->top);
+    report_moving(run, devices);
+    report_queue(run, devices->top);
+    run->report.lost |= devices->failed;
     weir_report_free(&run->report, &text);
 }
 
@@ -253,21 +256,18 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
 {
     struct weir_report *r = &run->report;
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
-    struct weir_mount mount = { .point = { 0 } };
+    const struct weir_found *found = &run->test->found;
     struct weir_missing ignored = { 0 };
     struct weir_missing *missing = be->flags & WEIR_BE_NO_DATA ? &ignored : &run->test->missing;
 
     if (r->n == 0)
         return;
-    weir_mount_find(path, &mount);
     weir_report_enter(r, "provenance", false);
-    weir_report_str(r, WEIR_FOR_DATA, "mount", weir_str_text(&mount.point));
-    report_needed(run, missing, "fileSystem", weir_str_text(&mount.type));
+    weir_report_str(r, WEIR_FOR_DATA, "mount", known(found->mount));
+    report_needed(run, missing, "fileSystem", known(found->file_system));
     weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
-    report_place(run, path ? path : ".", weir_str_text(&mount.options), missing);
+    report_place(run, path, missing);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
-    run->report.lost |= mount.failed;
-    weir_mount_free(&mount);
 }

@@ -107,41 +107,30 @@ static bool is_on_network(const char *type)
     return false;
 }
 
-/* A copy for the inputs of a test, or NULL: then the report says so. */
-static const char *keep(struct weir_run *run, const char *text)
-{
-    const char *copy = weir_arena_strdup(&run->arena, text, NULL);
-
-    run->report.lost |= !copy;
-    return copy;
-}
-
 /* "compress=zstd:3", or NULL. */
-static const char *compression_of(struct weir_run *run, const struct weir_mount *m)
+static const char *compression_of(struct weir_run *run, const char *mount_options)
 {
     static const char *const names[] = { "compress-force", "compress", "compress_extension", "compr" };
+    const char *copy;
     char value[32], text[64];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (weir_mount_option(m, names[i], value, sizeof(value)) && strcmp(value, "none") != 0 &&
-            strcmp(value, "no") != 0) {
+        if (weir_mount_option(mount_options, names[i], value, sizeof(value)) &&
+            strcmp(value, "none") != 0 && strcmp(value, "no") != 0) {
             snprintf(text, sizeof(text), "%s%s%s", names[i], *value ? "=" : "", value);
-            return keep(run, text);
+            copy = weir_arena_strdup(&run->arena, text, NULL);
+            run->report.lost |= !copy;
+            return copy;
         }
     return NULL;
 }
 
 static void describe_mount(struct weir_run *run, struct weir_inputs *f)
 {
-    struct weir_mount mount = { .point = { 0 } };
-    const char *type;
+    const struct weir_found *found = &run->test->found;
 
-    weir_mount_find(f->path, &mount);
-    run->report.lost |= mount.failed;
-    type = keep(run, weir_str_text(&mount.type));
-    f->file_system = type ? type : "";
-    f->compresses = compression_of(run, &mount);
-    weir_mount_free(&mount);
+    f->file_system = found->file_system ? found->file_system : "";
+    f->compresses = found->mount_options ? compression_of(run, found->mount_options) : NULL;
 }
 
 /* ---- the file system ---- */
@@ -217,7 +206,8 @@ static void describe_files(struct weir_run *run, struct weir_inputs *f)
     f->on_network = is_on_network(f->file_system);
     if (f->on_network)
         f->link_rate = t->links;
-    measure_space(run, f);
+    if (isnan(run->test->found.full)) /* else it was just asked */
+        measure_space(run, f);
 }
 
 /* Tests before this one that read the same files in order. */
@@ -237,6 +227,7 @@ static void take_found(const struct weir_found *found, struct weir_inputs *f)
 {
     f->apart = found->apart;
     f->full = fmax(f->full, found->full);
+    f->full_inodes = fmax(f->full_inodes, found->full_inodes);
     f->need_of_free = fmax(f->need_of_free, found->need_of_free);
     f->no_room = found->no_room;
 }

@@ -36,8 +36,8 @@ static void begin_device(struct weir_run *run, struct weir_inputs *f)
     if (run->par.rank != 0)
         return;
     d->on = (struct weir_devices) { .n = 0 };
-    if (f->path && f->stores == 1)
-        weir_devices_find(f->path, &d->on);
+    if (run->below && f->path && f->stores == 1)
+        d->on = run->below->devices;
     run->report.lost |= d->on.failed;
     f->image = d->on.image[0];
     if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {

@@ -4,8 +4,11 @@
 #include "config.h"
 #include "engine/place/pagecache.h"
 
+#include <string.h>
+
 #include "backends/backend.h"
 #include "engine/program.h"
+#include "par/reduce.h"
 
 /* Which bytes of which file this rank reads or writes in a stage, as the program tells. Where it
  * does not and its plan is one shared file: a part of that, so that all ranks together look at
@@ -42,6 +45,48 @@ static struct weir_below *below_of(struct weir_run *run)
         run->below = weir_arena_alloc(&run->arena, sizeof(*run->below), NULL);
     run->report.lost |= !run->below;
     return run->below;
+}
+
+/* Where memory is out nothing is kept, and the report says so. */
+static const char *keep(struct weir_run *run, const struct weir_str *text)
+{
+    const char *copy = weir_arena_strdup(&run->arena, weir_str_text(text), NULL);
+
+    run->report.lost |= !copy;
+    return copy;
+}
+
+/* On rank 0 the mount, too. */
+static void find_below(struct weir_run *run, const char *path)
+{
+    struct weir_found *f = &run->test->found;
+    struct weir_mount m = { .point = { 0 } };
+    struct weir_str first = { 0 };
+
+    weir_str_add(&first, path, strcspn(path, "@")); /* names joined by '@' are several places */
+    if (below_of(run))
+        weir_below_find(name_of(run, &first), run->below, &m);
+    if (run->par.rank == 0 && m.point.len > 0) {
+        f->mount = keep(run, &m.point);
+        f->file_system = keep(run, &m.type);
+        f->mount_options = keep(run, &m.options);
+    }
+    run->report.lost |= m.failed || first.failed;
+    weir_mount_free(&m);
+    weir_str_free(&first);
+}
+
+void weir_pagecache_place(struct weir_run *run, const char *path)
+{
+    struct weir_below below = { .known = false };
+
+    if (weir_par_asks(&run->par))
+        find_below(run, path);
+    if (run->below)
+        below = *run->below;
+    weir_nodes_tell(&run->par, &below, sizeof(below));
+    if (below.known && below_of(run))
+        *run->below = below;
 }
 
 void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,

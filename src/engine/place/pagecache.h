@@ -8,6 +8,10 @@
 struct weir_run;
 struct weir_stage;
 
+/* Find what is below a place, run->below, and on rank 0 its mount (found): one rank of each kernel
+ * looks and tells the others. Collective over run->par, to be followed by another call that is. */
+void weir_pagecache_place(struct weir_run *run, const char *path);
+
 /* Find out how much of this rank's bytes of a stage is in the page cache; each byte is looked at
  * once, on the node that uses it. *why: why it is not known (a constant), NULL: it is known, or there
  * are no such bytes. Local. */

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/text/set.h"
+#include "engine/place/pagecache.h"
 #include "engine/place/usage.h"
 #include "engine/program.h"
 #include "par/agree.h"
@@ -137,13 +138,26 @@ static int check_targets(struct weir_run *run, struct weir_set *made, struct the
 
 /* ---- the place ---- */
 
-/* The directory in which something at 'path' is or will be made: path itself, or the nearest one
- * above it that exists. *st: what stat tells of it; of none, its mode is 0. */
-static void find_directory(const char *path, size_t len, struct weir_str *dir, struct stat *st)
+/* The directory in which something is or will be made. */
+struct directory {
+    const char *of; /* the first len bytes of this */
+    size_t len;
+    struct weir_str name;
+    struct stat st; /* of none, the mode is 0 */
+};
+
+/* The path itself, or the nearest one above it that exists. The last one is kept. */
+static void find_directory(const char *path, size_t len, struct directory *d)
 {
+    struct weir_str *dir = &d->name;
+
+    if (d->of == path && d->len == len)
+        return;
+    d->of = path;
+    d->len = len;
     weir_str_clear(dir);
     weir_str_add(dir, path, len);
-    while (dir->len > 0 && (stat(weir_str_text(dir), st) < 0 || !S_ISDIR(st->st_mode))) {
+    while (dir->len > 0 && (stat(weir_str_text(dir), &d->st) < 0 || !S_ISDIR(d->st.st_mode))) {
         while (dir->len > 0 && dir->text[dir->len - 1] != '/')
             dir->len--;
         while (dir->len > 1 && dir->text[dir->len - 1] == '/')
@@ -153,8 +167,8 @@ static void find_directory(const char *path, size_t len, struct weir_str *dir, s
     if (dir->len > 0)
         return;
     weir_str_addf(dir, ".");
-    if (stat(".", st) < 0)
-        st->st_mode = 0;
+    if (stat(".", &d->st) < 0)
+        d->st.st_mode = 0;
 }
 
 /* A file that nobody has made before, by rank 0; false: it cannot be made. */
@@ -213,11 +227,10 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
 }
 
 /* Names joined by '@' are several places. */
-static int probe_all(struct weir_run *run, const char *path, struct weir_err *err)
+static int probe_all(struct weir_run *run, const char *path, struct directory *dir,
+                     struct weir_err *err)
 {
     uint64_t asked = weir_par_asks(&run->par);
-    struct weir_str dir = { 0 };
-    struct stat ignored;
     int rc = 0;
 
     if (run->par.without_mpi)
@@ -228,20 +241,20 @@ static int probe_all(struct weir_run *run, const char *path, struct weir_err *er
     for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
         n = strcspn(path, "@");
         if (run->par.rank == 0)
-            find_directory(path, n, &dir, &ignored);
-        rc = probe(run, &dir, err);
+            find_directory(path, n, dir);
+        rc = probe(run, &dir->name, err);
     }
-    weir_str_free(&dir);
     return rc;
 }
 
 /* For files that a task has for itself, it is a finding. *apart: each node has a directory of its
  * own. */
-static int check_places(struct weir_run *run, const char *path, bool *apart, struct weir_err *err)
+static int check_places(struct weir_run *run, const char *path, struct directory *dir, bool *apart,
+                        struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    *apart = probe_all(run, path, &why) < 0;
+    *apart = probe_all(run, path, dir, &why) < 0;
     run->test->found.apart = *apart;
     if (!*apart || !run->test->plan.shared)
         return 0;
@@ -264,10 +277,8 @@ struct place {
 
 /* File systems of the places, each with the number of those that stand on it. Returns how many
  * there are; 0: not known. */
-static int find_places(const char *path, struct place *list, int *places)
+static int find_places(const char *path, struct directory *dir, struct place *list, int *places)
 {
-    struct weir_str dir = { 0 };
-    struct stat st;
     int n = 0;
 
     *places = 0;
@@ -275,19 +286,16 @@ static int find_places(const char *path, struct place *list, int *places)
         int i = 0;
 
         len = strcspn(path, "@");
-        find_directory(path, len, &dir, &st);
-        if (*places == PLACES || st.st_mode == 0 ||
-            statvfs(weir_str_text(&dir), &list[n].vfs) < 0) {
-            n = 0;
-            break;
-        }
-        while (i < n && list[i].device != st.st_dev)
+        find_directory(path, len, dir);
+        if (*places == PLACES || dir->st.st_mode == 0 ||
+            statvfs(weir_str_text(&dir->name), &list[n].vfs) < 0)
+            return 0;
+        while (i < n && list[i].device != dir->st.st_dev)
             i++;
         if (i == n)
-            list[n++] = (struct place) { list[i].vfs, st.st_dev, path, len, 0 };
+            list[n++] = (struct place) { list[i].vfs, dir->st.st_dev, path, len, 0 };
         list[i].shares++;
     }
-    weir_str_free(&dir);
     return n;
 }
 
@@ -313,22 +321,32 @@ static int check_place(struct weir_run *run, const struct place *p, int places,
     return rc;
 }
 
+static void note_use(const struct statvfs *vfs, struct weir_found *f)
+{
+    if (vfs->f_blocks > 0)
+        f->full = fmax(f->full, 1 - (double)vfs->f_bfree / (double)vfs->f_blocks);
+    if (vfs->f_files > 0)
+        f->full_inodes = fmax(f->full_inodes, 1 - (double)vfs->f_ffree / (double)vfs->f_files);
+}
+
 /* Rank 0 looks, or one task of each node where each has a file system of its own, at what the tasks
  * of its node make. held: bytes on all of them, which go first. */
-static int check_room(struct weir_run *run, const char *path, uint64_t held, bool apart,
-                      struct weir_err *err)
+static int check_room(struct weir_run *run, const char *path, struct directory *dir,
+                      uint64_t held, bool apart, struct weir_err *err)
 {
     const struct weir_par *par = &run->par;
     struct weir_plan need = run->test->plan;
     bool looks = par->rank == (apart ? par->leader : 0);
     struct place list[PLACES + 1];
-    int places = 0, n = looks ? find_places(path, list, &places) : 0, rc = 0;
+    int places = 0, n = looks ? find_places(path, dir, list, &places) : 0, rc = 0;
 
     need.bytes -= held < need.bytes ? held : need.bytes;
     if (apart) {
         need.bytes = (uint64_t)((double)need.bytes / par->size * (par->followers + 1));
         need.inodes = (uint64_t)((double)need.inodes / par->size * (par->followers + 1));
     }
+    for (int i = 0; i < n; i++)
+        note_use(&list[i].vfs, &run->test->found);
     for (int i = 0; rc == 0 && i < n; i++)
         rc = check_place(run, &list[i], places, need, held, err);
     return weir_agree(par, rc, err);
@@ -352,13 +370,14 @@ static void expect_use(const struct place *p, int places, const struct weir_plan
 }
 
 /* Of a dry run: does what it would make fit? It is a finding, and a warning. Rank 0. */
-static int foresee_room(struct weir_run *run, const char *path, uint64_t held, struct weir_err *err)
+static int foresee_room(struct weir_run *run, const char *path, struct directory *dir,
+                        uint64_t held, struct weir_err *err)
 {
     struct weir_plan need = run->test->plan;
     struct weir_found *f = &run->test->found;
     struct weir_err why = WEIR_ERR_INIT;
     struct place list[PLACES + 1];
-    int places, n = find_places(path, list, &places);
+    int places, n = find_places(path, dir, list, &places);
 
     need.bytes -= held < need.bytes ? held : need.bytes;
     for (int i = 0; i < n; i++)
@@ -388,7 +407,8 @@ static void note_foreign(struct weir_run *run, const struct there *there)
               (unsigned long long)there->lost);
 }
 
-static int check_test(struct weir_run *run, struct weir_set *made, struct weir_err *err)
+static int check_test(struct weir_run *run, struct weir_set *made, struct directory *dir,
+                      struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
@@ -404,17 +424,41 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct weir_e
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
         return weir_agree(&run->par,
-                          run->par.rank == 0 ? foresee_room(run, path, there.bytes, err) : 0, err);
-    if (check_places(run, path, &apart, err) < 0)
+                          run->par.rank == 0 ? foresee_room(run, path, dir, there.bytes, err) : 0, err);
+    if (check_places(run, path, dir, &apart, err) < 0)
         return -1;
     note_foreign(run, &there);
-    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, there.bytes, apart, err) : 0;
+    return t->plan.bytes + t->plan.inodes > 0
+               ? check_room(run, path, dir, there.bytes, apart, err)
+               : 0;
+}
+
+/* A test without a place that all tasks share has one for each file. */
+static void find_place(struct weir_run *run)
+{
+    const struct weir_made *made = run->test->program->made;
+    const char *path = run->test->plan.path;
+    struct weir_str file = { 0 };
+
+    if (!path && made && made->target && made->target(run, run->test->state, 0, &file))
+        path = weir_str_text(&file);
+    weir_pagecache_place(run, path && *path ? path : ".");
+    weir_str_free(&file);
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
-    run->test->found = (struct weir_found) { .apart = -1, .full = NAN, .need_of_free = NAN };
-    return weir_agree_same(run, check_test(run, state, err), err);
+    struct directory dir = { .of = NULL };
+    int rc;
+
+    run->test->found = (struct weir_found) { .apart = -1,
+                                             .full = NAN,
+                                             .full_inodes = NAN,
+                                             .need_of_free = NAN };
+    find_place(run);
+    rc = check_test(run, state, &dir, err);
+    weir_str_free(&dir.name);
+    return weir_agree_same(run, rc, err);
 }
 
 static void release(struct weir_run *run, void *state)
