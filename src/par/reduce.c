@@ -15,27 +15,31 @@
 #define TELL_TAG 11
 #define TOLD_TAG 12
 
-/* Answer all that ask for ours, until nobody asks any more (NBX, Hoefler 2010): a rank whose
- * request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from another
- * place than was asked for. */
-static void answer_all(const struct weir_par *par, uint64_t mine, MPI_Request asked)
+/* Send a request to rank whom, and answer those of others with ours, until nobody asks any more (NBX,
+ * Hoefler 2010): a rank whose request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads
+ * from another place than was asked for. 'answer' NULL: they are only counted. Returns how many came. */
+static int64_t take_requests(const struct weir_par *par, int whom, const uint64_t *answer)
 {
-    MPI_Request *waits = &asked, barrier;
+    MPI_Request asked, barrier, *waits = &asked;
+    int64_t came = 0;
     MPI_Status from;
     int there, done = 0;
 
+    weir_mpi_must(par, MPI_Issend(NULL, 0, MPI_BYTE, whom, ASK_TAG, par->comm, &asked),
+                  "MPI_Issend");
     while (!done) {
         weir_mpi_must(par, MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, par->comm, &there, &from),
                       "MPI_Iprobe");
-        if (there) {
+        if (there)
             weir_mpi_must(par,
                           MPI_Recv(NULL, 0, MPI_BYTE, from.MPI_SOURCE, ASK_TAG, par->comm,
                                    MPI_STATUS_IGNORE),
                           "MPI_Recv");
+        if (there && answer)
             weir_mpi_must(
-                par, MPI_Send(&mine, 1, MPI_UINT64_T, from.MPI_SOURCE, ANSWER_TAG, par->comm),
+                par, MPI_Send(answer, 1, MPI_UINT64_T, from.MPI_SOURCE, ANSWER_TAG, par->comm),
                 "MPI_Send");
-        }
+        came += there;
         weir_mpi_must(par, MPI_Test(waits, &done, MPI_STATUS_IGNORE), "MPI_Test");
         if (done && waits == &asked) {
             weir_mpi_must(par, MPI_Ibarrier(par->comm, &barrier), "MPI_Ibarrier");
@@ -43,21 +47,29 @@ static void answer_all(const struct weir_par *par, uint64_t mine, MPI_Request as
             done = 0;
         }
     }
+    return came;
 }
 
 /* Each rank asks one other; several may ask the same. */
 static uint64_t ask(const struct weir_par *par, uint64_t mine, int whom)
 {
-    MPI_Request answered, asked;
+    MPI_Request answered;
     uint64_t got;
 
     weir_mpi_must(par, MPI_Irecv(&got, 1, MPI_UINT64_T, whom, ANSWER_TAG, par->comm, &answered),
                   "MPI_Irecv");
-    weir_mpi_must(par, MPI_Issend(NULL, 0, MPI_BYTE, whom, ASK_TAG, par->comm, &asked),
-                  "MPI_Issend");
-    answer_all(par, mine, asked);
+    take_requests(par, whom, &mine);
     weir_mpi_must(par, MPI_Wait(&answered, MPI_STATUS_IGNORE), "MPI_Wait");
     return got;
+}
+
+/* The barrier keeps requests of this call apart from those of the one before. */
+int64_t weir_askers(const struct weir_par *par, int whom)
+{
+    if (par->size == 1)
+        return 1;
+    weir_barrier(par);
+    return take_requests(par, whom, NULL);
 }
 
 /* The agreement also keeps requests of this call apart from those of the one before. */
@@ -117,65 +129,15 @@ void weir_merge_stats(const struct weir_par *par, struct weir_stats *s)
     weir_mpi_must(par, MPI_Op_free(&op), "MPI_Op_free");
 }
 
-/* How many items of this rank are among the first 'most'. */
-static int share_of(const struct weir_par *par, int n, int most)
-{
-    uint64_t before = weir_before_u64(par, (uint64_t)n);
-
-    if (before >= (uint64_t)most)
-        return 0;
-    return n < most - (int)before ? n : most - (int)before;
-}
-
-/* Memory of rank 0 for an int a rank, twice. Collective: false on every rank when there is none. */
-static bool take_counts(const struct weir_par *par, int **counts, int **at)
-{
-    int64_t missing = 0;
-
-    *counts = *at = NULL;
-    if (par->rank == 0) {
-        *counts = calloc((size_t)par->size, sizeof(**counts));
-        *at = calloc((size_t)par->size, sizeof(**at));
-        missing = !*counts || !*at;
-    }
-    weir_allmax_i64(par, &missing, 1);
-    return missing == 0;
-}
-
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from)
 {
     if (from == 0)
         return;
     if (par->rank == from)
-        weir_mpi_must(par, MPI_Send(buf, (int)len, MPI_BYTE, 0, 0, par->comm), "MPI_Send");
+        weir_mpi_must(par, MPI_Ssend(buf, (int)len, MPI_BYTE, 0, 0, par->comm), "MPI_Ssend");
     else
         weir_mpi_must(par, MPI_Recv(buf, (int)len, MPI_BYTE, from, 0, par->comm, MPI_STATUS_IGNORE),
                       "MPI_Recv");
-}
-
-int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
-                 void *out)
-{
-    int send = share_of(par, n, most) * (int)size, total = 0;
-    int *counts, *at;
-    bool has_memory = take_counts(par, &counts, &at);
-
-    if (has_memory && par->size == 1) {
-        total = send;
-        memcpy(out, mine, (size_t)send);
-    } else if (has_memory) {
-        weir_gather(par, &send, sizeof(send), counts);
-        for (int i = 0; counts && i < par->size; i++) {
-            at[i] = total;
-            total += counts[i];
-        }
-        weir_mpi_must(par,
-                      MPI_Gatherv(mine, send, MPI_BYTE, out, counts, at, MPI_BYTE, 0, par->comm),
-                      "MPI_Gatherv");
-    }
-    free(counts);
-    free(at);
-    return has_memory ? total / (int)size : -1;
 }
 
 /* ---- texts of all ranks ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.h - data of all ranks, brought to the rank that needs them: one number from any other rank,
- * the first few items of all, numbers of the ranks of a node */
+ * texts of all, numbers of the ranks of a node */
 #ifndef WEIR_PAR_REDUCE_H
 #define WEIR_PAR_REDUCE_H
 
@@ -13,6 +13,10 @@
  * Collective over par->comm. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
+/* How many ranks call this with our rank as 'whom'. A barrier, a message for each rank. Constant memory.
+ * Collective over par->comm. */
+int64_t weir_askers(const struct weir_par *par, int whom);
+
 /* The sum of 'mine' over the ranks before this one. Collective over par->comm. */
 uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine);
 
@@ -21,7 +25,7 @@ uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine);
 void weir_merge_stats(const struct weir_par *par, struct weir_stats *s);
 
 /* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when
- * they are the same. */
+ * they are the same. The sender waits: what rank 0 has not asked for takes no memory there. */
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from);
 
 #define WEIR_PIECE ((size_t)4 << 20)
@@ -32,13 +36,6 @@ void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int fro
  * nothing is brought, when memory is out or 'mine' has failed. Collective over par->comm. */
 int weir_pieces(const struct weir_par *par, const struct weir_str *mine,
                 void (*each)(void *arg, const char *bytes, size_t len), void *arg);
-
-/* Every rank has n items of 'size' bytes. Bring the first 'most' of them, in rank order, to rank
- * 0: out has room for most*size bytes there (ignored elsewhere). Returns their number on rank 0, 0
- * elsewhere; -1 on every rank, and nothing is brought, when rank 0 has no memory for two ints a
- * rank. most*size is at most INT_MAX. Collective over par->comm. */
-int weir_collect(const struct weir_par *par, const void *mine, int n, size_t size, int most,
-                 void *out);
 
 #define WEIR_NODES_WORDS 64
 

@@ -530,8 +530,7 @@ static void test_alone(struct tap *t)
     weir_clock_estimate(&par, &clock);
     tap_ok(t, max == 3 && sum == 4 && got == 4 && weir_fetch_u64(&par, 5, 0) == 5, NULL,
            "one process without MPI is all of its ranks");
-    tap_ok(t, weir_collect(&par, &sum, 1, sizeof(sum), 8, &got) == 1, NULL,
-           "its items are brought to itself");
+    tap_ok(t, judge_pieces(&par, -1, 1) && weir_askers(&par, 0) == 1, NULL, "its text is brought to itself");
     tap_ok(t, weir_agree(&par, weir_refuse(&err, WEIR_EIO, "no"), &err) < 0 && err.code == WEIR_EIO,
            NULL, "it agrees with itself");
     tap_ok(t, judge_hosts(NULL, &par), NULL, "it is one host");
@@ -868,8 +867,6 @@ static void test_interpolation(struct tap *t)
 /* A call of MPI that fails is no result. */
 static void test_broken_mpi(struct tap *t, const struct weir_par *par)
 {
-    char items[8];
-
     if (par->size == 1)
         return;
     broken = true;
@@ -880,25 +877,40 @@ static void test_broken_mpi(struct tap *t, const struct weir_par *par)
     tap_ok(t, broken, NULL, "a read from another rank that fails ends the job");
     broken = true;
     if (setjmp(given_up) == 0) {
-        weir_collect(par, "abcd", 4, 1, 8, items);
+        weir_before_u64(par, 1);
         broken = false;
     }
-    tap_ok(t, broken, NULL, "a collection that fails ends the job");
+    tap_ok(t, broken, NULL, "a sum that fails ends the job");
     broken = false;
 }
 
 static void test_reductions(struct tap *t, const struct weir_par *par)
 {
-    char mine[4] = { 'a', 'b', 'c', 'd' }, out[6] = "";
-    int n = weir_collect(par, mine, par->rank % 2 ? 4 : 1, 1, 6, out);
-    int all = par->size == 1 ? 1 : par->size == 2 ? 5 : 6;
+    uint64_t before = weir_before_u64(par, (uint64_t)par->rank + 1);
 
-    tap_ok(t, n == (par->rank == 0 ? all : 0), NULL, "the first items of all ranks are counted");
-    tap_ok(t, par->rank > 0 || memcmp(out, "aabcda", (size_t)n) == 0, NULL,
-           "the first items come in the order of the ranks");
+    tap_ok(t, before == (uint64_t)par->rank * (uint64_t)(par->rank + 1) / 2, NULL, "the sum of the ranks before");
     tap_ok(t,
            weir_fetch_u64(par, (uint64_t)par->rank + 10, par->size - 1) == (uint64_t)par->size + 9,
            NULL, "a number of another rank");
+}
+
+/* Calls follow each other at once, and fetches come between them. */
+static void test_askers(struct tap *t, const struct weir_par *par)
+{
+    bool right = true;
+
+    messages = 0;
+    for (uint64_t i = 0; i < 30; i++) {
+        int asked = 0;
+
+        for (int r = 0; r < par->size; r++)
+            asked += (int)weir_rng_below(i, (uint64_t)r, (uint64_t)par->size) == par->rank;
+        right = right && weir_askers(par, (int)weir_rng_below(i, (uint64_t)par->rank, (uint64_t)par->size)) == asked;
+    }
+    tap_ok(t, right && messages <= 30, NULL, "a rank knows how many have named it, by a message of each");
+    right = weir_askers(par, 0) == (par->rank ? 0 : par->size) &&
+            weir_fetch_u64(par, (uint64_t)par->rank, par->rank / 2) == (uint64_t)par->rank / 2 && weir_askers(par, par->rank) == 1;
+    tap_ok(t, right, NULL, "all may name one, and requests of different calls stay apart");
 }
 
 /* Odd ranks have no value. */
@@ -965,6 +977,7 @@ int main(int argc, char **argv)
         test_pieces(&t, &par);
         test_reductions(&t, &par);
         test_fetches(&t, &par);
+        test_askers(&t, &par);
         test_merged_stats(&t, &par);
         test_broken_mpi(&t, &par);
         weir_par_free(&par);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather.c - what every rank has, on rank 0: numbers, lines and the operations of a phase */
+/* gather.c - what every rank has, on rank 0: lines and the operations of a phase */
 #include "config.h"
 #include "engine/observe/gather.h"
 
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text/wholefile.h"
@@ -14,78 +12,40 @@
 
 #define PIECE 256 /* records on their way, on the stack */
 
-/* ---- numbers and lines ---- */
+/* ---- lines ---- */
 
-int weir_rank_lines_put(const char *path, bool fresh, const struct weir_str *lines,
-                        struct weir_err *err)
+static void show_lines(void *report, const char *bytes, size_t len)
 {
-    FILE *f = weir_open_now(path, fresh ? "w" : "a");
-    bool bad;
-
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
-    bad = fputs(weir_str_text(lines), f) == EOF;
-    if (fclose(f) != 0 || bad || lines->failed)
-        return weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
-    return 0;
-}
-
-int weir_ranks_gather(struct weir_run *run, const void *mine, size_t size, void **all,
-                      struct weir_err *err)
-{
-    int rc = 0;
-
-    *all = NULL;
-    if (run->par.rank == 0 && !(*all = malloc(size * (size_t)run->par.size)))
-        rc = weir_fail(err, WEIR_ESETUP, "memory for the times of %d ranks", run->par.size);
-    if (weir_agree(&run->par, rc, err) < 0)
-        return -1;
-    weir_gather(&run->par, mine, size, *all);
-    return 0;
+    weir_report_line(report, "%.*s", (int)len - 1, bytes); /* without the last newline */
 }
 
 void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine)
 {
-    uint64_t total = mine->len;
-    char *all = NULL;
-    int64_t got[2]; /* room for the lines; lines are missing */
-    int n;
-
-    weir_allsum_u64(&run->par, &total, 1);
-    if (run->par.rank == 0 && total < INT_MAX)
-        all = malloc(total + 1);
-    got[0] = all ? (int64_t)total : 0; /* nobody reads 2 GiB of them */
-    got[1] = mine->failed || (run->par.rank == 0 && total < INT_MAX && !all);
-    weir_allmax_i64(&run->par, got, 2);
-    run->report.lost |= got[1] != 0;
-    n = weir_collect(&run->par, weir_str_text(mine), (int)mine->len, 1, (int)got[0], all);
-    if (n > 0) {
-        all[n - 1] = '\0'; /* in place of the last newline */
-        weir_report_line(&run->report, "%s", all);
-    }
-    free(all);
+    run->report.lost |= weir_pieces(&run->par, mine, show_lines, &run->report) < 0;
 }
 
-int weir_ranks_rows(struct weir_run *run, const void *mine, size_t size,
-                    void (*add)(const struct weir_run *run, const void *arg, const void *all,
-                                struct weir_str *lines),
-                    const void *arg, struct weir_err *err)
+static void put_lines(void *file, const char *bytes, size_t len)
+{
+    if (file)
+        fwrite(bytes, 1, len, file);
+}
+
+int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct weir_err *err)
 {
     const char *path = run->test->plan.options->rank_csv;
-    struct weir_str lines = { 0 };
-    void *all;
+    FILE *f = NULL;
+    bool bad;
     int rc = 0;
 
     if (!path)
         return 0;
-    if (weir_ranks_gather(run, mine, size, &all, err) < 0)
-        return -1;
-    if (all) {
-        add(run, arg, all, &lines);
-        rc = weir_rank_lines_put(path, false, &lines, err);
-    }
-    weir_str_free(&lines);
-    free(all);
+    if (run->par.rank == 0 && !(f = weir_open_now(path, "a")))
+        rc = weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
+    if (weir_pieces(&run->par, mine, put_lines, f) < 0 && rc == 0)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the rows of the ranks in '%s'", path);
+    bad = f && ferror(f);
+    if (f && (fclose(f) != 0 || bad) && rc == 0)
+        rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
     return weir_agree(&run->par, rc, err);
 }
 

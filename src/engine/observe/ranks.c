@@ -3,14 +3,16 @@
 #include "config.h"
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/text/columns.h"
+#include "base/text/wholefile.h"
 #include "engine/observe/all.h"
 #include "engine/observe/gather.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 /* One line of saveRankPerformanceDetailsCSV; times in ns, rates in bytes/s. */
 struct rank_row {
@@ -35,52 +37,47 @@ static const struct weir_col rank_cols[] = { CSV(STR, access, "access"),
                                              CSV(INT, steps, "transfers"),
                                              WEIR_COL_END };
 
-/* The numbers that a rank sends of its phase: times in ns after the first open of any rank. */
+/* The numbers of a rank in its phase: times in ns after the first open of any rank. */
 struct rank_times {
     int64_t at[WEIR_MARKS];
-    uint64_t bytes, steps;
-    char host[64];
 };
 
 /* ---- times of a phase ---- */
 
-static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       struct rank_times *mine)
+static struct rank_times times_of(const struct weir_run *run, const struct weir_phase_rec *rec)
 {
-    memset(mine, 0, sizeof(*mine));
+    struct rank_times r;
+
     for (int m = 0; m < WEIR_MARKS; m++)
-        mine->at[m] = weir_clock_common(&run->clock, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
-    mine->bytes = run->counters.bytes;
-    mine->steps = rec->steps;
-    memcpy(mine->host, run->par.host, sizeof(mine->host) - 1);
+        r.at[m] = weir_clock_common(&run->clock, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
+    return r;
 }
 
-static void add_rank_line(const struct weir_run *run, const struct weir_phase_rec *rec, int rank,
-                          const struct rank_times *r, struct weir_str *lines)
+static int add_row(struct weir_run *run, const struct weir_phase_rec *rec,
+                   const struct rank_times *r, struct weir_err *err)
 {
     double total = (double)(r->at[WEIR_MARK_CLOSED] - r->at[WEIR_MARK_OPEN]);
     double work = (double)(r->at[WEIR_MARK_WORKED] - r->at[WEIR_MARK_WORK]);
+    double bytes = (double)run->counters.bytes;
     struct rank_row row = {
         .access = rec->phase->key,
-        .rank = rank,
+        .rank = run->par.rank,
         .test = run->test->id,
         .iter = rec->repetition,
-        .bytes = (int64_t)r->bytes,
-        .steps = (int64_t)r->steps,
+        .bytes = (int64_t)run->counters.bytes,
+        .steps = (int64_t)rec->steps,
         .total = total,
         .work = work,
-        .total_rate = total > 0 ? (double)r->bytes / total * WEIR_NS_PER_S : NAN,
-        .work_rate = work > 0 ? (double)r->bytes / work * WEIR_NS_PER_S : NAN,
+        .total_rate = total > 0 ? bytes / total * WEIR_NS_PER_S : NAN,
+        .work_rate = work > 0 ? bytes / work * WEIR_NS_PER_S : NAN,
     };
+    struct weir_str line = { 0 };
+    int rc;
 
-    weir_col_csv(lines, rank_cols, &row);
-}
-
-static void add_times(const struct weir_run *run, const void *rec, const void *all,
-                      struct weir_str *lines)
-{
-    for (int i = 0; i < run->par.size; i++)
-        add_rank_line(run, rec, i, (const struct rank_times *)all + i, lines);
+    weir_col_csv(&line, rank_cols, &row);
+    rc = weir_ranks_rows(run, &line, err);
+    weir_str_free(&line);
+    return rc;
 }
 
 /* The quantities of -j: from one mark to another; from the first open of all where 'from' is -1. */
@@ -95,6 +92,8 @@ static const struct {
     { "end time", -1, WEIR_MARK_CLOSED },
 };
 
+#define QUANTITIES (sizeof(quantities) / sizeof(*quantities))
+
 static double quantity(const struct rank_times *r, size_t q)
 {
     int64_t from = quantities[q].from < 0 ? 0 : r->at[quantities[q].from];
@@ -102,40 +101,47 @@ static double quantity(const struct rank_times *r, size_t q)
     return (double)(r->at[quantities[q].to] - from) / WEIR_NS_PER_S;
 }
 
-static int warn_outliers(const struct weir_run *run, const struct weir_phase_rec *rec,
-                         const struct rank_times *all, struct weir_err *err)
+/* Warnings on their way to rank 0. */
+struct warnings {
+    const struct weir_run *run;
+    struct weir_err *err;
+    int rc;
+};
+
+static void warn(void *warnings, const char *bytes, size_t len)
 {
-    double limit_s = run->test->plan.options->outlier_s;
-    int rc = 0;
+    struct warnings *w = warnings;
 
-    for (size_t q = 0; q < sizeof(quantities) / sizeof(*quantities); q++) {
-        struct weir_stats s = { 0 };
-
-        for (int i = 0; i < run->par.size; i++)
-            weir_stats_add(&s, quantity(&all[i], q));
-        for (int i = 0; i < run->par.size && rc == 0; i++)
-            if (fabs(quantity(&all[i], q) - s.mean) > limit_s)
-                rc = weir_warn(&run->log, err, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)",
-                               all[i].host, i, rec->phase->key, quantities[q].name,
-                               quantity(&all[i], q), s.mean, weir_stats_sd(&s, WEIR_DEVIATION_POPULATION));
-    }
-    return rc;
+    for (const char *at = bytes; at < bytes + len && w->rc == 0; at += strlen(at) + 1)
+        w->rc = weir_warn(&w->run->log, w->err, "%s", at);
 }
 
+/* Each rank compares itself with the mean of all, one quantity after the other. */
 static int find_outliers(struct weir_run *run, const struct weir_phase_rec *rec,
                          const struct rank_times *mine, struct weir_err *err)
 {
-    void *all;
-    int rc = 0;
+    double limit_s = run->test->plan.options->outlier_s;
+    struct warnings w = { run, err, 0 };
+    struct weir_str text = { 0 };
 
-    if (run->test->plan.options->outlier_s <= 0)
+    if (limit_s <= 0)
         return 0;
-    if (weir_ranks_gather(run, mine, sizeof(*mine), &all, err) < 0)
-        return -1;
-    if (all)
-        rc = warn_outliers(run, rec, all, err);
-    free(all);
-    return weir_agree(&run->par, rc, err);
+    for (size_t q = 0; q < QUANTITIES; q++) {
+        struct weir_stats s = { 0 };
+        double x = quantity(mine, q);
+
+        weir_stats_add(&s, x);
+        weir_merge_stats(&run->par, &s);
+        weir_bcast(&run->par, &s, sizeof(s), 0);
+        weir_str_clear(&text);
+        if (fabs(x - s.mean) > limit_s)
+            weir_str_addf(&text, "for %s, task %d, %s %s is %f (mean=%f, stddev=%f)%c",
+                          run->par.host, run->par.rank, rec->phase->key, quantities[q].name, x,
+                          s.mean, weir_stats_sd(&s, WEIR_DEVIATION_POPULATION), '\0');
+        run->report.lost |= weir_pieces(&run->par, &text, warn, &w) < 0;
+    }
+    weir_str_free(&text);
+    return weir_agree(&run->par, w.rc, err);
 }
 
 /* ---- before the first test, and after each phase ---- */
@@ -153,14 +159,21 @@ static bool is_first_use(const struct weir_test *tests, int i)
 
 static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
 {
+    const char *path = t->plan.options->rank_csv;
     struct weir_str head = { 0 };
-    int rc;
+    FILE *f = weir_open_now(path, "w");
+    int rc = 0;
 
+    if (!f)
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
     if (weir_words_of(t->program)->rank_head)
         t->program->words->rank_head(&head);
     else
         weir_col_csv(&head, rank_cols, NULL);
-    rc = weir_rank_lines_put(t->plan.options->rank_csv, true, &head, err);
+    if (fputs(weir_str_text(&head), f) == EOF || head.failed)
+        rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
+    if (fclose(f) != 0 && rc == 0)
+        rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
     weir_str_free(&head);
     return rc;
 }
@@ -196,12 +209,12 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     (void)state;
     if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED))
         return 0;
-    fill_times(run, rec, &mine);
+    mine = times_of(run, rec);
     if (find_outliers(run, rec, &mine, err) < 0)
         return -1;
     if (weir_words_of(run->test->program)->rank_head)
         return 0;
-    return weir_ranks_rows(run, &mine, sizeof(mine), add_times, rec, err);
+    return add_row(run, rec, &mine, err);
 }
 
 const struct weir_observer weir_ranks = {

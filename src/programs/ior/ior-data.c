@@ -134,19 +134,13 @@ static uint64_t find_older(struct weir_run *run, struct ior_test *t)
     return older;
 }
 
-/* A line for each of the first wrong transfers, as text: every rank knows its own file names. */
-struct line {
-    char text[4600];
-};
-
-/* Write where and how a transfer is wrong; a longer line is cut at its end. */
+/* Where and how a transfer is wrong. Every rank knows its own file names. */
 static void describe(const struct weir_run *run, const struct ior_test *t,
-                     const struct weir_data_damage *d, struct line *out)
+                     const struct weir_data_damage *d, struct weir_str *out)
 {
     bool units = is_signed(t);
-    struct weir_str s = { 0 };
 
-    weir_str_addf(&s,
+    weir_str_addf(out,
                   "rank %d on %s: '%s', byte %" PRIu64 ": %s: expected 0x%016" PRIx64
                   ", found 0x%016" PRIx64 "; %" PRIu64
                   " wrong pieces of %d bytes in the transfer at %" PRIu64,
@@ -154,28 +148,33 @@ static void describe(const struct weir_run *run, const struct ior_test *t,
                   weir_damage_name(d->kind), d->expect, d->got, d->pieces,
                   units ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
     if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
-        weir_str_addf(&s,
+        weir_str_addf(out,
                       "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
                       ", offset %" PRIu64 "%s",
                       d->found.run, d->found.repetition, d->found.writer, d->found.off,
                       d->found.file == t->data.unit.file
                           ? ""
                           : ", a file of another name (the name is a part of the signature)");
-    snprintf(out->text, sizeof(out->text), "%s", weir_str_words(&s));
-    weir_str_free(&s);
+    weir_str_addc(out, '\0');
+}
+
+static void note_lines(void *run, const char *bytes, size_t len)
+{
+    const struct weir_run *r = run;
+
+    for (const char *at = bytes; at < bytes + len; at += strlen(at) + 1)
+        weir_note(&r->log, "wrong data: %s", at);
 }
 
 static void note_first(struct weir_run *run, struct ior_test *t)
 {
-    struct line mine[IOR_DAMAGE_SHOWN], all[IOR_DAMAGE_SHOWN];
-    int n;
+    uint64_t before = weir_before_u64(&run->par, (uint64_t)t->damage.n);
+    struct weir_str lines = { 0 };
 
-    memset(mine, 0, sizeof(mine));
-    for (int i = 0; i < t->damage.n; i++)
-        describe(run, t, &t->damage.first[i], &mine[i]);
-    n = weir_collect(&run->par, mine, t->damage.n, sizeof(*mine), IOR_DAMAGE_SHOWN, all);
-    for (int i = 0; i < n; i++)
-        weir_note(&run->log, "wrong data: %s", all[i].text);
+    for (int i = 0; i < t->damage.n && before + (uint64_t)i < IOR_DAMAGE_SHOWN; i++)
+        describe(run, t, &t->damage.first[i], &lines);
+    run->report.lost |= weir_pieces(&run->par, &lines, note_lines, run) < 0;
+    weir_str_free(&lines);
 }
 
 static void note_kinds(struct weir_run *run, const struct ior_test *t)

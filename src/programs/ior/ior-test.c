@@ -105,58 +105,40 @@ static void note_distance(const struct weir_run *run, const struct ior_options *
             o->node_offset, run->par.cache.nodes, run->par.cache.nodes - 1);
 }
 
-static int compare_tasks(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* Append to *out how many of n tasks nobody draws, how many are drawn once, twice and so on;
- * 'drawn' has the draw of each task and is sorted. Returns how many nobody draws. */
-static int count_hits(int *drawn, int n, struct weir_str *out)
-{
-    int never = n, hits;
-
-    qsort(drawn, (size_t)n, sizeof(*drawn), compare_tasks);
-    for (int i = 0; i < n; i++)
-        never -= i == 0 || drawn[i] != drawn[i - 1];
-    weir_str_addf(out, " %d", never);
-    for (int often = 1, left = n - never; left > 0; often++, left -= hits) {
-        hits = 0;
-        for (int i = 0, k; i < n; i = k) {
-            for (k = i; k < n && drawn[k] == drawn[i]; k++)
-                ;
-            hits += k - i == often;
-        }
-        weir_str_addf(out, " %d", hits);
-    }
-    return never;
-}
-
 /* -Z draws with repetition: report how many files are read how often, and how many never. */
 static void note_unread(struct weir_run *run, const struct ior_test *t)
 {
     struct weir_err ignored = WEIR_ERR_INIT;
     struct weir_str line = { 0 };
-    int owner, *owners, unread;
+    int64_t hits, most, missing;
+    uint64_t *often; /* so many files are read i times */
+    int owner;
 
     if (t->o->reorder_random != 1)
         return;
     note_distance(run, t->o);
     owner = ior_owner(t, &run->par, false, run->repetition, &ignored);
-    owners = weir_gather_new(&run->par, &owner, sizeof(owner));
-    if (!owners)
-        return;
-    weir_str_addf(&line, "#File Hits Dist:");
-    unread = count_hits(owners, run->par.size, &line);
-    if (run->log.verbose >= 2)
-        weir_report_line(&run->report, "%s", weir_str_text(&line));
-    if (unread > 0)
+    hits = most = weir_askers(&run->par, owner < 0 ? run->par.rank : owner);
+    weir_allmax_i64(&run->par, &most, 1);
+    often = calloc((size_t)most + 1, sizeof(*often));
+    missing = !often;
+    weir_allmax_i64(&run->par, &missing, 1);
+    if (!missing) {
+        often[hits]++;
+        weir_sum_u64(&run->par, often, (size_t)most + 1);
+        weir_str_addf(&line, "#File Hits Dist:");
+        for (int64_t i = 0; i <= most; i++)
+            weir_str_addf(&line, " %" PRIu64, often[i]);
+        if (run->log.verbose >= 2)
+            weir_report_line(&run->report, "%s", weir_str_text(&line));
+    }
+    if (!missing && run->par.rank == 0 && often[0] > 0)
         weir_note(
             &run->log,
-            "-Z draws with repetition: the data of %d of %d tasks are not read in repetition %d",
-            unread, run->par.size, run->repetition);
+            "-Z draws with repetition: the data of %" PRIu64 " of %d tasks are not read in repetition %d",
+            often[0], run->par.size, run->repetition);
     weir_report_free(&run->report, &line);
-    free(owners);
+    free(often);
 }
 
 /* ---- after a phase ---- */

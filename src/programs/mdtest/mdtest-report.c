@@ -301,12 +301,9 @@ static bool was_run(const struct mdtest_test *t, int op)
     return t->results.series[op].rate.n > 0;
 }
 
-static void add_lines(const struct weir_run *run, const void *test, const void *all,
-                      struct weir_str *lines)
+/* The row of all ranks, before that of rank 0. */
+static void add_line_of_all(const struct mdtest_test *t, struct weir_str *lines)
 {
-    const struct mdtest_test *t = test;
-    const struct mdtest_mine *mine = all;
-
     weir_str_addf(lines, "all,%" PRIu64,
                   t->ledger.count[t->ledger.kind[MDTEST_FILES] ? MDTEST_FILES : MDTEST_DIRS]);
     for (int op = 0; op < MDTEST_OPS; op++) {
@@ -315,12 +312,6 @@ static void add_lines(const struct weir_run *run, const void *test, const void *
         add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
     }
     weir_str_addc(lines, '\n');
-    for (int rank = 0; rank < run->par.size; rank++, mine += MDTEST_OPS) {
-        weir_str_addf(lines, "%d,", rank);
-        for (int op = 0; op < MDTEST_TREE_CREATE; op++)
-            add_cell(lines, was_run(t, op), mine[op].rate, mine[op].seconds);
-        weir_str_addc(lines, '\n');
-    }
 }
 
 int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -328,9 +319,19 @@ int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_
 {
     const struct mdtest_test *t = state;
     const struct mdtest_mine *mine = mdtest_mine_of(run, t);
+    struct weir_str lines = { 0 };
+    int rc;
 
     (void)s;
-    return weir_ranks_rows(run, mine, sizeof(*mine) * MDTEST_OPS, add_lines, t, err);
+    if (run->par.rank == 0)
+        add_line_of_all(t, &lines);
+    weir_str_addf(&lines, "%d,", run->par.rank);
+    for (int op = 0; op < MDTEST_TREE_CREATE; op++)
+        add_cell(&lines, was_run(t, op), mine[op].rate, mine[op].seconds);
+    weir_str_addc(&lines, '\n');
+    rc = weir_ranks_rows(run, &lines, err);
+    weir_str_free(&lines);
+    return rc;
 }
 
 /* ---- the CSV of operations ---- */

@@ -5,9 +5,9 @@
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/text/columns.h"
+#include "par/reduce.h"
 
 /* ---- rows for programs ---- */
 
@@ -152,23 +152,25 @@ static void print_rows(struct weir_run *run, const struct mdtest_test *t, enum m
         print_row(run, &old[times], title, times ? &s->time : &s->rate, rank);
 }
 
+static void print_cells(void *report, const char *bytes, size_t len)
+{
+    weir_report_piece(report, "%.*s", (int)len, bytes);
+}
+
 static void print_operation(struct weir_run *run, const struct mdtest_test *t, int iteration,
                             int op, bool times)
 {
     const struct mdtest_results *r = &t->results;
     bool known = op < MDTEST_TREE_CREATE && (size_t)iteration < r->rooms; /* memory may be out */
     const struct mdtest_mine *m = known ? &r->mine[iteration * MDTEST_OPS + op] : NULL;
-    double mine = !m ? 0 : times ? m->seconds : m->rate;
-    double *all = weir_gather_new(&run->par, &mine, sizeof(mine));
-    struct weir_str line = { 0 };
+    struct weir_str cell = { 0 };
 
-    run->report.lost |= run->par.rank == 0 && !all;
-    weir_str_addf(&line, "Test %s", mdtest_operations[op].title);
-    for (int rank = 0; all && rank < run->par.size; rank++)
-        weir_str_addf(&line, "%c%e", rank ? ',' : ' ', all[rank]);
-    weir_report_line(&run->report, "%s", weir_str_text(&line));
-    weir_report_free(&run->report, &line);
-    free(all);
+    if (run->par.rank == 0)
+        weir_str_addf(&cell, "Test %s", mdtest_operations[op].title);
+    weir_str_addf(&cell, "%c%e", run->par.rank ? ',' : ' ', !m ? 0 : times ? m->seconds : m->rate);
+    run->report.lost |= weir_pieces(&run->par, &cell, print_cells, &run->report) < 0;
+    weir_report_line(&run->report, "%s", "");
+    weir_str_free(&cell);
 }
 
 /* Each task keeps its own numbers, of the iterations that were begun; rank 0 sees those of one

@@ -72,9 +72,9 @@ static int begin_table(const struct weir_run *run, const char *path, bool by_nod
 
     table->nodes = by_node ? run->par.nodes : 0;
     table->node = calloc((size_t)run->par.nodes, sizeof(*table->node));
-    for (int i = 0; begin && i < ranks; i++)
+    for (int i = 0; begin && table->column && i < ranks; i++)
         begin[i] = table->column[i].begin_ns;
-    if (!begin || !table->node)
+    if (!begin || !table->column || !table->node)
         weir_fail(err, WEIR_ESETUP, "memory for the table of %d tasks", ranks);
     else if (!(table->out = weir_open_now(path, "w")))
         weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
@@ -170,13 +170,12 @@ static int write_table(struct weir_run *run, const struct weir_phase_rec *rec, c
     const struct column mine = { weir_records_time(run, rec->mark[WEIR_MARK_WORK]), run->par.node };
     bool by_node = averages && run->par.size > run->par.nodes;
     struct table table = { .out = NULL };
-    void *all = NULL;
+    bool is_root = run->par.rank == 0;
+    void *all;
     int rc;
 
-    if (weir_ranks_gather(run, &mine, sizeof(mine), &all, err) < 0)
-        return -1;
-    table.column = all;
-    rc = weir_agree(&run->par, all ? begin_table(run, path, by_node, &table, err) : 0, err);
+    table.column = all = weir_gather_new(&run->par, &mine, sizeof(mine));
+    rc = weir_agree(&run->par, is_root ? begin_table(run, path, by_node, &table, err) : 0, err);
     if (rc == 0)
         rc = put_rows(run, &table, err);
     if (end_table(&table, path, rc < 0 ? NULL : err) < 0)
