@@ -2,6 +2,7 @@
 """--depth: several transfers of a task in flight, with every backend that has a queue, and what is told of it."""
 import json
 import os
+import subprocess
 import sys
 
 import pytest
@@ -179,6 +180,32 @@ def test_a_limit_of_locked_memory_is_told(ior, need_backend):
     run = ior("-a URING -w -k -v -G 7 -l o --depth=4", np=1, prefix=LOCKED).ok()
     assert "uring.buffers = not registered (Cannot allocate memory)" in run.stdout and "uring.files = registered" in run.stdout, run
     assert "uring.buffers = registered" in ior("-a URING -w -v --depth=4 --uring.buffers=yes", np=1).ok().stdout
+
+
+# ---- flags of single transfers ----
+
+@pytest.mark.parametrize("api", ["-a POSIX", "-a AIO --depth=4", "-a URING --depth=4"])
+def test_pages_of_uncached_transfers_leave_the_page_cache(ior, need_backend, api):
+    """Where the kernel can; otherwise the reason is told with the option."""
+    need_backend(api.split()[1])
+    path = ior.cwd / "testFile"
+
+    def pages():
+        return int(subprocess.run(["fincore", "-nb", "-o", "PAGES", str(path)], stdout=subprocess.PIPE, check=True).stdout)
+
+    run = ior(api + " --posix.uncached -w -e -k -G 7 -l o -b 256k -t 64k", np=1)
+    if run.returncode == 3:
+        return run.fails(3, "Operation not supported", "--posix.uncached", "RWF_DONTCACHE")
+    conftest.wait_until(lambda: pages() == 0)
+    assert path.read_bytes() == model.files(262144, 65536, tasks=1, packet="o")[""] and pages() == 64, run
+    ior(api + " --posix.uncached --drop-cache -R -k -G 7 -l o -b 256k -t 64k", np=1).ok()
+    conftest.wait_until(lambda: pages() == 0)
+
+
+def test_atomic_writes_are_refused_where_nobody_promises_them(ior):
+    """Or the transfer is not one of those that are promised."""
+    ior("-a POSIX --posix.atomic -w -b 3000 -t 3000", np=1).fails(1, "--posix.atomic")
+    assert ior.files() == []
 
 
 # ---- mib ----

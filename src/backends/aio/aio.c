@@ -170,6 +170,7 @@ static int aio_submit(struct weir_request *r, struct weir_err *err)
         io_prep_pwrite(cb, f->fd, r->io.buf, r->io.len, (long long)r->io.off);
     else
         io_prep_pread(cb, f->fd, r->io.buf, r->io.len, (long long)r->io.off);
+    cb->aio_rw_flags = f->rw_flags[r->io.dir];
     cb->data = r;
     q->ready[q->n_ready++] = cb;
     if (q->n_ready >= q->batch)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-threads.c - several transfers in flight by threads that each move one */
-#include "backends/posix/posix-threads.h"
+#include "backends/posix/posix-parts.h"
 #include "config.h"
 
 #include <errno.h>

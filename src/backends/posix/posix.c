@@ -10,14 +10,12 @@
 
 #include "backends/backend.h"
 #include "backends/posix/posix-layout.h"
-#include "backends/posix/posix-threads.h"
+#include "backends/posix/posix-parts.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
 
-#define SECTOR 512u /* the smallest alignment for O_DIRECT where the system does not report one */
-
 struct posix_options {
-    bool odirect, rangelocks;
+    bool odirect, rangelocks, uncached, atomic;
     int threads;
     struct posix_layout layout;
 };
@@ -27,6 +25,11 @@ static const struct weir_opt posix_opts[] = {
     OPT_FLAG(0, "odirect", NULL, O, odirect, "Bypass the page cache (O_DIRECT)"),
     OPT_FLAG(0, "rangelocks", NULL, O, rangelocks,
              "Hold a lock (fcntl) on the range of each transfer while it lasts"),
+    OPT_FLAG(0, "uncached", NULL, O, uncached,
+             "Drop the pages of a transfer from the page cache when it is done (RWF_DONTCACHE: Linux "
+             "6.14 and a file system that can)"),
+    OPT_FLAG(0, "atomic", NULL, O, atomic,
+             "Write each transfer whole or not at all (RWF_ATOMIC), where device and file system can"),
     OPT_INT(0, "threads", NULL, O, threads, "0", "N",
             "Threads of a task that each move one transfer: a queue for file systems without "
             "asynchronous I/O. --depth is their number, or more",
@@ -157,48 +160,6 @@ bool weir_posix_is_direct(const struct weir_session *s)
     return options_of(s)->odirect;
 }
 
-/* The alignment of direct I/O on a file: *align is 0 where it is impossible. False: the system
- * cannot tell. */
-#ifdef STATX_DIOALIGN
-static bool find_alignment(int fd, unsigned *align)
-{
-    struct statx x;
-
-    if (statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &x) < 0 || !(x.stx_mask & STATX_DIOALIGN))
-        return false;
-    *align = x.stx_dio_offset_align;
-    return true;
-}
-#else
-static bool find_alignment(int fd, unsigned *align)
-{
-    (void)fd;
-    (void)align;
-    return false;
-}
-#endif
-
-static int check_alignment(const struct weir_posix_file *f, struct weir_err *err)
-{
-    const struct weir_extent *x = &f->base.extent;
-    const char *path = f->base.path;
-    unsigned align = SECTOR;
-    uint64_t odd;
-
-    if (find_alignment(f->fd, &align) && align == 0)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "--posix.odirect: the file system of '%s' has no direct I/O; leave the option out",
-            path);
-    if (x->transfer % align == 0 && x->block % align == 0)
-        return 0;
-    odd = x->transfer % align ? x->transfer : x->block;
-    return weir_refuse(err, WEIR_EUSAGE,
-                       "--posix.odirect needs transfer and block sizes that are multiples of %u "
-                       "bytes on '%s', not %llu",
-                       align, path, (unsigned long long)odd);
-}
-
 /* Not in each transfer. */
 static int find_hint(struct weir_posix_file *f, const struct posix_layout *l, struct weir_err *err)
 {
@@ -226,10 +187,14 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
                   o->odirect && errno == EINVAL
                       ? " (this file system may not allow --posix.odirect)"
                       : weir_posix_why(s));
-    else if ((!o->odirect || check_alignment(f, err) == 0) &&
+    else if ((!o->odirect || posix_check_direct(f->fd, &f->base, err) == 0) &&
+             (!o->atomic || !(flags & WEIR_OPEN_WRITE) ||
+              posix_check_atomic(f->fd, &f->base, err) == 0) &&
              posix_layout_apply(f->fd, path, &o->layout, err) == 0 &&
              find_hint(f, &o->layout, err) == 0) {
         f->is_plain = !weir_posix_around(s);
+        f->rw_flags[WEIR_DIR_READ] = o->uncached ? RWF_DONTCACHE : 0;
+        f->rw_flags[WEIR_DIR_WRITE] = f->rw_flags[WEIR_DIR_READ] | (o->atomic ? RWF_ATOMIC : 0);
         return 0;
     }
     if (f->fd >= 0)
@@ -250,16 +215,24 @@ static int posix_close(struct weir_file *wf, struct weir_err *err)
 }
 
 
+/* The option that may be the reason. */
+static const char *advise(const struct posix_options *o, int sys)
+{
+    if (o->odirect && sys == EINVAL)
+        return " (--posix.odirect: size, offset and buffer must suit the device; multiples of 4096 "
+               "bytes usually do)";
+    if (o->uncached && sys == EOPNOTSUPP)
+        return " (--posix.uncached: this kernel or file system has no RWF_DONTCACHE; Linux 6.14 with "
+               "ext4 or xfs has)";
+    return o->atomic && sys == EOPNOTSUPP ? " (--posix.atomic: this kernel has no RWF_ATOMIC)" : "";
+}
+
 int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err)
 {
     const struct posix_options *o = options_of(f->base.s);
     int sys = errno;
 
-    weir_refuse(err, WEIR_EIO, "%s%s%s", doing, strerror(sys),
-                o->odirect && sys == EINVAL
-                    ? " (--posix.odirect: size, offset and buffer must suit the device; "
-                      "multiples of 4096 bytes usually do)"
-                    : "");
+    weir_refuse(err, WEIR_EIO, "%s%s%s", doing, strerror(sys), advise(o, sys));
     if (err)
         err->sys = sys;
     errno = sys;
@@ -282,11 +255,22 @@ static int lock_range(const struct weir_posix_file *f, const struct weir_io *io,
     return rc;
 }
 
+static ssize_t move_flagged(const struct weir_posix_file *f, const struct weir_io *io)
+{
+    struct iovec piece = { io->buf, io->len };
+    int flags = f->rw_flags[io->dir];
+
+    return io->dir == WEIR_DIR_WRITE ? pwritev2(f->fd, &piece, 1, (off_t)io->off, flags)
+                                     : preadv2(f->fd, &piece, 1, (off_t)io->off, flags);
+}
+
 static ssize_t move(const struct weir_posix_file *f, const struct weir_io *io, struct weir_err *err)
 {
     ssize_t n;
 
-    if (io->dir == WEIR_DIR_WRITE)
+    if (__builtin_expect(f->rw_flags[io->dir] != 0, 0))
+        n = move_flagged(f, io);
+    else if (io->dir == WEIR_DIR_WRITE)
         n = pwrite(f->fd, io->buf, io->len, (off_t)io->off);
     else
         n = pread(f->fd, io->buf, io->len, (off_t)io->off);

@@ -16,6 +16,7 @@ struct weir_posix_file {
     struct weir_file base;
     int fd;
     bool is_plain; /* nothing around a transfer */
+    int rw_flags[2]; /* of preadv2 and pwritev2, by enum weir_dir */
     int (*hint)(int fd, void *hints); /* gpfs_fcntl, which tells GPFS of each transfer */
 };
 

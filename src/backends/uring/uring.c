@@ -214,6 +214,7 @@ static void prepare(const struct uring *q, struct io_uring_sqe *sqe, const struc
         io_uring_prep_read_fixed(sqe, fd, r->io.buf, len, r->io.off, area);
     else
         io_uring_prep_read(sqe, fd, r->io.buf, len, r->io.off);
+    sqe->rw_flags = f->posix.rw_flags[r->io.dir];
     if (fixed)
         sqe->flags |= IOSQE_FIXED_FILE;
 }

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-threads.h - several transfers in flight by threads that each move one (--posix.threads) */
-#ifndef WEIR_BACKENDS_POSIX_POSIX_THREADS_H
-#define WEIR_BACKENDS_POSIX_POSIX_THREADS_H
+/* posix-parts.h - parts of the backend: direct and atomic transfers (posix-direct.c), and several in
+ * flight by threads that each move one (posix-threads.c) */
+#ifndef WEIR_BACKENDS_POSIX_POSIX_PARTS_H
+#define WEIR_BACKENDS_POSIX_POSIX_PARTS_H
 
 #include <pthread.h>
 
 #include "backends/backend.h"
+
+/* Flags of preadv2 and pwritev2 that older headers do not have. */
+#ifndef RWF_ATOMIC
+#define RWF_ATOMIC 0x40
+#endif
+#ifndef RWF_DONTCACHE
+#define RWF_DONTCACHE 0x80
+#endif
+
+/* Refuse an open file whose transfers cannot be direct, or cannot be atomic, for its geometry. Local. 0,
+ * or -1 and err (WEIR_EUSAGE). */
+int posix_check_direct(int fd, const struct weir_file *f, struct weir_err *err);
+int posix_check_atomic(int fd, const struct weir_file *f, struct weir_err *err);
 
 /* The threads of a session. Zero: there are none. */
 struct posix_threads {
