@@ -14,6 +14,7 @@ import pytest
 import conftest
 from mdtest_support import mdtest  # noqa: F401  (a fixture)
 from mdw_support import SMALL, mdw  # noqa: F401  (a fixture)
+from plot_support import load_weir_plot
 
 LEFT = ".r.json.incomplete"
 SLOW = "-a DUMMY -w -i 500 -b 8k -t 8k -d 0 --dummy.delay-xfer=20000"
@@ -63,7 +64,7 @@ def test_an_error_after_an_output_was_closed_uses_it_no_more(ior):
 
 # ---- whole or not there ----
 
-def test_a_killed_run_leaves_rows_and_an_incomplete_document(ior):
+def test_a_killed_run_leaves_rows_and_an_incomplete_document_that_tools_read(ior, monkeypatch, capsys):
     """What an earlier run has left is gone, too: nobody takes it for the results of this one."""
     (ior.cwd / "r.json").write_text("old")
     (ior.cwd / LEFT).write_text("old")
@@ -77,6 +78,13 @@ def test_a_killed_run_leaves_rows_and_an_incomplete_document(ior):
     assert ior.files() == [LEFT, "c.csv", "t.txt"] and rows.read_text().endswith("\n")
     data = json.loads((ior.cwd / LEFT).read_text())
     assert data["unfinished"] == 1 and len(data["tests"][0]["phases"]) > 2 and "status" not in data
+    monkeypatch.chdir(ior.cwd)
+    cli = load_weir_plot(conftest.SOURCE)
+    from weir_plot import compare
+    assert compare.main([LEFT, LEFT]) == 0 and "A: %s is incomplete: its run was killed" % LEFT in capsys.readouterr().out
+    assert compare.main(["r.json", LEFT]) == 1 and "what it had measured is in " + LEFT in capsys.readouterr().err
+    assert cli.main(["report", LEFT]) == 0 and "note: %s is incomplete" % LEFT in capsys.readouterr().err
+    assert "The run was killed, or still runs." in (ior.cwd / "r-report.html").read_text()
 
 
 def test_two_jobs_at_once_with_one_name_do_not_mix(ior):

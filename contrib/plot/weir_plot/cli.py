@@ -174,7 +174,8 @@ def make_parser():
 def default_name(options):
     """In the working directory: RUN-COMMAND.svg"""
     name = os.path.basename(os.path.normpath(options.inputs[0]))
-    for suffix in (".gz", ".npy", ".json", ".timeline"):
+    name = name.lstrip(".") or name
+    for suffix in (".incomplete", ".gz", ".npy", ".json", ".timeline"):
         name = name[: -len(suffix)] if name.endswith(suffix) else name
     return "%s-%s%s" % (name, options.command, options.suffix)
 
@@ -205,7 +206,7 @@ def main(arguments=None):
         __import__("numpy")
     except ImportError as e:
         return without_numpy(e)
-    from . import draw
+    from . import draw, load
 
     options.output = options.output or default_name(options)
     try:
@@ -215,6 +216,8 @@ def main(arguments=None):
             style.check_name(options.output)
         draw.take_outside(options)
         wholefile.keep_inputs(options.output, draw.files_read(options))
+        for note in load.notes(options.inputs):
+            print("weir-plot: note: %s" % note, file=sys.stderr)
         for line in draw.FUNCTIONS[options.command](options):
             print(line)
     except Refusal as e:

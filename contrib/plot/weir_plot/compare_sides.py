@@ -7,17 +7,19 @@ import time
 
 from . import jsonfile, quantities
 from .refusal import BAD_USAGE, Refusal
-from .result import Result
+from .result import INCOMPLETE, Result
 
 NOT_WHOLE = {3: "an I/O error", 4: "wrong data", 6: "a signal"}
 DATE = "%a %b %d %H:%M:%S %Y"
 
 
 def read(path):
-    """The result of one run, which must be whole."""
+    """The result of one run, which must be whole, or what one had measured when it was killed."""
     result = Result(path, jsonfile.read(path))
     if not result.tests:
         raise Refusal("%s: has no tests" % path)
+    if result.is_incomplete:
+        return result
     status = jsonfile.member(path, result.document, "status", int)
     if status not in (0, 5):
         raise Refusal(
@@ -125,7 +127,10 @@ def unmatched(results, ignored):
 
 
 def doubts(label, results):
-    """Words about the runs of a side that judged themselves: those that are SUSPECT or INVALID."""
+    """Words about the runs of a side that did not end, or judged themselves: those that are SUSPECT or INVALID."""
+    for result in results:
+        if result.is_incomplete:
+            yield "%s: %s %s" % (label, result.source, INCOMPLETE)
     for verdict in ("SUSPECT", "INVALID"):
         runs, rules = [], {}
         for result in results:

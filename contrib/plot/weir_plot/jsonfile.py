@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """JSON files, and members that have to be there. NaN and infinity, which JSON does not know, become None."""
 import json
+import os
 
 from .refusal import Refusal, reason
 
 MOST = 1e100  # more is no rate, time or count, and arithmetic with it overflows
 KINDS = {dict: "an object", list: "a list", str: "a text", int: "an integer", bool: "true or false"}
+
+
+def missing(path, error):
+    """The refusal of a file that cannot be read. A run that was killed has left another one beside its place."""
+    left = os.path.join(os.path.dirname(path), ".%s.incomplete" % os.path.basename(path))
+    found = not os.path.exists(path) and os.path.exists(left)
+    more = "; its run was killed, or still runs: what it had measured is in %s" % left if found else ""
+    return Refusal("%s: %s%s" % (path, reason(error), more))
 
 
 def read(path):
@@ -14,7 +23,7 @@ def read(path):
         with open(path, encoding="utf-8") as f:
             document = json.load(f, parse_constant=lambda _: None)
     except OSError as e:
-        raise Refusal("%s: %s" % (path, reason(e)))
+        raise missing(path, e)
     except (ValueError, RecursionError) as e:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise Refusal("%s: not JSON, or cut off: %s" % (path, e))
     if not isinstance(document, dict):

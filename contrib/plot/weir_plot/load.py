@@ -3,8 +3,8 @@
 import os
 
 from . import jsonfile, profile, timeline
-from .refusal import BAD_USAGE, Refusal, reason
-from .result import Result
+from .refusal import BAD_USAGE, Refusal
+from .result import INCOMPLETE, Result
 
 
 def kind_of(path):
@@ -15,7 +15,7 @@ def kind_of(path):
         with open(path, "rb") as f:
             start = f.read(64)
     except OSError as e:
-        raise Refusal("%s: %s" % (path, reason(e)))
+        raise jsonfile.missing(path, e)
     if not start:
         raise Refusal("%s: is empty" % path)
     if start[:6] == b"\x93NUMPY"[: len(start)]:
@@ -35,6 +35,13 @@ def result(path):
             % path
         )
     return Result(path, document)
+
+
+def notes(paths):
+    """Words about the results of runs that did not end."""
+    for path in dict.fromkeys(paths):
+        if kind_of(path) == "result" and result(path).is_incomplete:
+            yield "%s %s" % (path, INCOMPLETE)
 
 
 def files_of(path):

@@ -190,6 +190,8 @@ def failure(result):
     if status or document.get("error"):
         said = [str(document["error"])] if document.get("error") else []
         out.append(page.verdict("The run failed with status %s" % words.cell(status), "", said, True))
+    if result.is_incomplete:
+        out.append(page.verdict("The run was killed, or still runs", "what it had measured", [], True))
     if not result.tests:
         out.append('<p class="bad">The document holds no test: nothing was measured.</p>')
     return out

@@ -17,6 +17,7 @@ RATES = (
     (None, "phase", "objectRate", None),
 )
 REPETITIONS = ("iter", "iteration", "repetition")
+INCOMPLETE = "is incomplete: its run was killed, or still runs; this is what it had measured"
 QUANTILES = ("Count", "Mean", "P50", "P90", "P99", "P999", "Max")
 
 
@@ -36,6 +37,11 @@ class Result:
         self.tests = jsonfile.rows(source, document, "tests")
         provenance = document.get("provenance")
         self.provenance = provenance if isinstance(provenance, dict) else {}
+
+    @property
+    def is_incomplete(self):
+        """Is it what a run that was killed has left, or a run has until now?"""
+        return bool(self.document.get("unfinished")) and "status" not in self.document
 
     def test(self, index=None):
         """The test with that TestID; the first one without."""
