@@ -20,7 +20,7 @@
 
 #define CALLER __builtin_return_address(0)
 #define OBJECTS 512
-#define PHASES 256
+#define PHASES 16384
 #define PLACES (1u << 17) /* allocations at a time, a power of two */
 
 void *__libc_malloc(size_t n);

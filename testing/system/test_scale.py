@@ -57,6 +57,15 @@ def test_nothing_grows_with_all_ranks(counted, name):
     assert all(h.peak > 0 for rank in got[16] for h in rank.heap)
 
 
+@pytest.mark.parametrize("name, more", [("ior", ""), ("mdtest", "-F -C ")])
+def test_rank_0_keeps_some_numbers_of_a_repetition_and_no_rows(counted, name, more):
+    """For summaries. The rows of a repetition in JSON are kilobytes. The start takes more than all that comes later."""
+    few, many = 30, 230
+    most = [max(h.peak for h in counted(name, 1, 1, "%s--report=json:out.json,csv:out.csv -i %d" % (more, n))[0].heap
+                if h.phase != "start") for n in (few, many)]
+    assert most[1] - most[0] < 160 * (many - few), most
+
+
 def test_what_grows_is_found(counted):
     """Rank 0 writes a line for each rank into a file."""
     got = {p: counted("ior", p, 1, "-O saveRankPerformanceDetailsCSV=ranks.csv -i 1") for p in (2, 4, 8)}
