@@ -26,6 +26,7 @@ RECORD = np.dtype(
         ("error", "<i4"),
     ]
 )
+PICKED = np.dtype(RECORD.descr + [("number", "<i8"), ("chosen", "<i8")])
 DATA = ("open", "write", "read", "close")
 METADATA = ("create", "stat", "remove")
 
@@ -123,6 +124,38 @@ def write(path, ranks=4, calls=100, repetitions=1, metadata=False, moved=2**20, 
     with open(str(path) + ".json", "w") as f:
         json.dump(document, f)
     return table
+
+
+def choose(path, source, ranks=None, sample=0, slowest=0):
+    """Of the timeline at 'source' what the words would have kept, at path (both without suffix). Returns the records."""
+    table, document = np.load(str(source) + ".npy"), json.loads(pathlib.Path(str(source) + ".json").read_text())
+    words = {"sample": sample, "slowest": slowest, "ranks": ranks and ",".join(map(str, ranks))}
+    document["chosen"] = {key: value for key, value in words.items() if value}
+    if ranks:
+        table = table[np.isin(table["rank"], ranks)]
+    if sample or slowest:
+        table = pick(table, sample, slowest)
+    document["records"] = int(table.size)
+    np.save(str(path) + ".npy", table)
+    pathlib.Path(str(path) + ".timeline.json").write_text(json.dumps(document))
+    return table
+
+
+def pick(table, sample, slowest):
+    """Those that are drawn, and the slowest with their neighbours; the records of a rank and phase follow each other."""
+    out = np.zeros(table.size, PICKED)
+    for name in RECORD.names:
+        out[name] = table[name]
+    if sample:
+        out["chosen"] = np.random.default_rng(1).integers(0, sample, table.size) == 0
+    bounds = np.flatnonzero(np.diff(table["rank"].astype(int) + 10**6 * table["phase"], prepend=-1, append=-1))
+    for begin, end in zip(bounds, bounds[1:]):
+        part = out[begin:end]
+        part["number"] = np.arange(part.size)
+        slow = np.argsort(part["begin"] - part["end"])[:slowest]
+        part["chosen"][slow] |= 2
+        part["chosen"][[n for n in {*(slow - 1), *(slow + 1)} if 0 <= n < part.size]] |= 4
+    return out[out["chosen"] > 0]
 
 
 # ---- weir-plot in this process ----

@@ -92,14 +92,14 @@ def test_one_straggler_of_a_thousand_is_seen(plot):
     table["end"], table["bytes"] = table["begin"] + 10 ** 9, 1000
     table["bytes"][777], table["end"][1777] = 100, 4 * 10 ** 9
     phase = types.SimpleNamespace(calls=lambda: model.Calls(table), moves_bytes=True, begin=0.0, end=4.0)
-    at, rates, still, ranks = heat.grid(phase, 1000, 4, 1.0)
+    at, rates, still, ranks = heat.grid(phase, np.arange(1000), 4, 1.0)
     assert ranks == 4 and rates.shape == (250, len(at) - 1)
     assert np.nanmin(rates[194]) == rates[194, 0] == 100 and np.nanmin(rates[193]) == 1000
     assert np.isfinite(rates[:, 3]).nonzero()[0].tolist() == [194], "only the straggler works in the end"
     assert not still.any(), "twice as long is slow"
     table["end"][1777] = 20 * 10 ** 9
     phase.end = 20.0
-    _, _, still, _ = heat.grid(phase, 1000, 4, 1.0)
+    _, _, still, _ = heat.grid(phase, np.arange(1000), 4, 1.0)
     assert still[194].tolist() == [False] + 19 * [True] and still.sum() == 19, "one call of 19 s"
 
 

@@ -47,6 +47,10 @@ static void ranks_are_those_of_the_list(void **state)
     assert_int_equal(weir_timeline_check_ranks(&c, 10, &err), 0);
     assert_int_equal(weir_timeline_check_ranks(&c, 9, &err), -1);
     assert_non_null(strstr(err.text, "there is no rank 9, the last one is 8"));
+    c.ranks = "9,1-7:3";
+    for (par.rank = 0; par.rank < 12; par.rank++)
+        assert_int_equal(weir_timeline_has_rank(&c, &par),
+                         par.rank == 1 || par.rank == 4 || par.rank == 7 || par.rank == 9);
     c.ranks = "leaders";
     for (par.rank = 0; par.rank < 12; par.rank++)
         assert_int_equal(weir_timeline_has_rank(&c, &par), par.rank == 4);
@@ -69,6 +73,9 @@ static void words_that_cannot_be_are_refused(void **state)
         { "ranks=0,99999999999", "'ranks=0,99999999999'" },
         { "ranks=0,5x", "'ranks=0,5x'" },
         { "ranks=-3", "'ranks=-3'" },
+        { "ranks=0-9:0", "'ranks=0-9:0'" },
+        { "ranks=0-:2", "'ranks=0-:2'" },
+        { "ranks=3:2", "'ranks=3:2'" },
         { "ranks=0,,1", "'' is none of the words" },
         { "ranks=nodes", "'ranks=nodes'" },
         { "slowest=0", "'slowest=0' is not slowest=K" },

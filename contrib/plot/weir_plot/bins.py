@@ -2,18 +2,22 @@
 """Calls become rates: what a call did is spread evenly from its begin to its end, so that the sum stays exact."""
 import numpy as np
 
+from .chosen import ENOUGH
 from .refusal import BAD_USAGE, Refusal
 
 SHORTEST = 1e-3  # seconds of a bin, unless asked for
 MOST = 5000
 
 
-def edges(begin, end, width=None, calls=0, wanted=200, whole=None):
-    """Edges of bins over [begin, end] in seconds. whole: length of all that is drawn, where this is a part."""
+def edges(begin, end, width=None, calls=0, wanted=200, whole=None, drawn=None):
+    """Edges of bins over [begin, end] in seconds. whole: length of all that is drawn, where this is a part. drawn:
+    calls of a sample, of which a bin needs some."""
     span = max(end - begin, 1e-9)
     if width is None:
         count = span / max((whole or span) / wanted, SHORTEST)
         count = int(min(max(count, min(calls / 4, 40)), 2 * wanted))
+        if drawn is not None:
+            count = min(count, drawn // ENOUGH)
     else:
         count = int(np.ceil(span / width * (1 - 1e-12)))
         if count > MOST:

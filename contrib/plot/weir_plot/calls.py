@@ -27,7 +27,8 @@ def draw(run, options):
     wanted = parse_tasks(options.tasks) if options.tasks else None
     fig, axes = panels.figure(run, phases, "calls of each task")
     for ax, phase in zip(axes, phases):
-        draw_phase(ax, phase, dict(phase.calls(options.operation).staircases()), wanted)
+        stairs = {rank: (times, numbers) for rank, times, numbers in phase.calls(options.operation).staircases()}
+        draw_phase(ax, phase, stairs, wanted)
         style.legend_inside(ax)
     panels.finish(axes, phases)
     return fig
@@ -37,26 +38,33 @@ def draw_phase(ax, phase, stairs, wanted):
     named = choose(stairs, wanted)
     if not named:
         raise Refusal(
-            "--tasks: none of them made calls in phase %s; tasks are 0 to %d" % (phase.key, max(stairs)),
+            "--tasks: none of them %s in phase %s; tasks are %s"
+            % (
+                "is in the timeline" if phase.run.chosen.ranks else "made calls",
+                phase.key,
+                phase.run.chosen.ranks or "0 to %d" % max(stairs),
+            ),
             BAD_USAGE,
         )
     if wanted is None:
-        background(ax, phase, [times for rank, times in stairs.items() if rank not in dict(named)])
+        background(ax, phase, [steps for rank, steps in stairs.items() if rank not in dict(named)])
+    picked = phase.run.chosen.picked
     for place, (rank, words) in enumerate(named):
-        times = np.concatenate([[phase.begin], stairs[rank]])
-        time, number = style.thin(times, np.arange(len(times)))
-        (line,) = ax.step(
+        times, numbers = stairs[rank]
+        time, number = style.thin(np.concatenate([[phase.begin], times]), np.concatenate([[0], numbers]))
+        (line,) = ax.plot(
             time,
             number,
-            where="post",
+            drawstyle="default" if picked else "steps-post",
+            marker="." if picked and len(time) < 200 else "",
             color=style.CYCLE[place % len(style.CYCLE)],
             linestyle=style.DASHES[place // len(style.CYCLE) % len(style.DASHES)],
             linewidth=1.3,
             label=words,
         )
-        style.hover(line, "%s: %d calls" % (words, len(stairs[rank])))
+        style.hover(line, "%s: %d calls" % (words, numbers[-1]))
     ax.set_ylim(0, None)
-    ax.set_ylabel("calls that returned")
+    ax.set_ylabel("operations that returned" if picked and len(phase.operations()) > 1 else "calls that returned")
 
 
 def choose(stairs, wanted):
@@ -66,7 +74,7 @@ def choose(stairs, wanted):
         return [(r, "task %d" % r) for r in wanted if r in stairs][: len(style.CYCLE) * len(style.DASHES)]
     if len(ranks) <= NAMED:
         return [(r, "task %d" % r) for r in ranks]
-    by_speed = sorted(ranks, key=lambda r: (len(stairs[r]) / max(stairs[r][-1] - stairs[r][0], 1e-9), r))
+    by_speed = sorted(ranks, key=lambda r: (speed(*stairs[r]), r))
     count = len(by_speed)
     return [
         (by_speed[-1], "fastest: task %d" % by_speed[-1]),
@@ -77,6 +85,11 @@ def choose(stairs, wanted):
     ]
 
 
+def speed(times, numbers):
+    """Calls a second of a task: up to its last one."""
+    return (numbers[-1] - numbers[0] + 1) / max(times[-1] - times[0], 1e-9)
+
+
 def background(ax, phase, stairs):
     """All other tasks in grey: as pixels, so that the file stays small however many there are."""
     if not stairs:
@@ -85,10 +98,10 @@ def background(ax, phase, stairs):
     from matplotlib.collections import LineCollection
 
     lines = []
-    for times in stairs:
+    for times, numbers in stairs:
         keep = np.unique(np.linspace(0, len(times) - 1, min(len(times), BACKGROUND)).astype(int))
         lines.append(
-            np.column_stack([np.concatenate([[phase.begin], times[keep]]), np.concatenate([[0], keep + 1])])
+            np.column_stack([np.concatenate([[phase.begin], times[keep]]), np.concatenate([[0], numbers[keep]])])
         )
     many = len(lines) > 50
     ax.add_collection(

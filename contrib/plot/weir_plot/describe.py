@@ -57,7 +57,7 @@ def test_of_run(run, test):
     if hosts:
         nodes = len(set(hosts))
         words[0] += " on %d node%s" % (nodes, "s" if nodes > 1 else "")
-    words += parameters(run.parameters(test))
+    words += run.chosen.words() + parameters(run.parameters(test))
     if len(run.tests) > 1:
         words.insert(0, "test %d" % test)
     return ", ".join(words)

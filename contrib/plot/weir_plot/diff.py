@@ -4,7 +4,10 @@ positive difference is read-ahead that nobody wanted, a negative one hits in a c
 import numpy as np
 
 from . import bins, describe, outside, quantities, style
+from .chosen import RATES, WHOLE
 from .refusal import Refusal
+
+NEEDS = (RATES, WHOLE)
 
 
 def compute(run, options):
@@ -40,7 +43,7 @@ def in_samples(calls, at):
     part.begin, part.end = calls.begin[inside], calls.end[inside]
     length = np.maximum(part.end - part.begin, 1e-12)
     share = (np.minimum(part.end, at[-1]) - np.maximum(part.begin, at[0])) / length
-    sums = bins.sums(part, calls.bytes[inside] * np.clip(share, 0, 1), fine)[0]
+    sums = bins.sums(part, calls.weights(True)[inside] * np.clip(share, 0, 1), fine)[0]
     running = np.concatenate([[0], np.cumsum(sums)])
     return np.diff(np.interp(at, fine, running))
 

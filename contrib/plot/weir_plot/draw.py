@@ -3,7 +3,7 @@
 import os
 import sys
 
-from . import calls, diff, heat, intervals, latency, load, profile, rate, report, spread, style, sweep, trace
+from . import calls, chosen, diff, heat, intervals, latency, load, profile, rate, report, spread, style, sweep, trace
 from .refusal import BAD_USAGE, Refusal
 
 
@@ -17,9 +17,11 @@ def one_picture(picture):
 
 
 def draw_run(picture, run, options):
-    notes(run)
+    chosen.allow(run, picture)
     with style.matplotlib().rc_context(style.SETTINGS):
-        style.save(picture.draw(run, options), options.output)
+        drawn = picture.draw(run, options)
+        notes(run)
+        style.save(drawn, options.output)
     said = picture.summary(run, options) if hasattr(picture, "summary") else []
     return ["%s: written" % options.output] + said
 

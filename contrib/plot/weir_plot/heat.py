@@ -5,6 +5,9 @@ thousands stays there."""
 import numpy as np
 
 from . import bins, panels, quantities, style
+from .chosen import ENOUGH, RATES
+
+NEEDS = (RATES,)
 
 ROWS, COLUMNS = 250, 300
 MOST = 16384  # ranks that are looked at one by one
@@ -14,7 +17,8 @@ LONG = 8  # times the median of the calls: where such a call fills a bin, its ra
 
 def draw(run, options):
     phases = panels.choose(run, options)
-    tasks = run.tasks(phases[0].test)
+    there = run.ranks(phases[0].test)
+    tasks = len(there)
     group = -(-tasks // ROWS)
     columns = 1 if len(phases) <= 2 else 2
     rows = -(-len(phases) // columns)
@@ -22,31 +26,49 @@ def draw(run, options):
     fig, axes = panels.figure(
         run, phases, "rate of each rank", columns, (9.6 if columns == 1 else 11.5, 0.9 + rows * one)
     )
-    grids = [grid(phase, tasks, group, options.bin) for phase in phases]
+    grids = [grid(phase, there, group, options.bin) for phase in phases]
     panels.finish(axes, phases)
     for ax, phase, (at, rates, still, ranks) in zip(axes, phases, grids):
         alike = [one[1] for other, one in zip(phases, grids) if other.moves_bytes == phase.moves_bytes]
         unit = quantities.rate_scale(max(map(usual_top, alike)), phase.moves_bytes)
-        paint(fig, ax, at, rates, still, ranks, unit)
+        judged = enough(phase, tasks, len(at) - 1)
+        paint(fig, ax, at, rates, still, ranks, unit, judged)
         ax.set_ylim(-0.5, tasks - 0.5)
-        mark_hosts(ax, run.hosts(phase.test))
+        name_ranks(ax, there)
+        hosts = run.hosts(phase.test)
+        mark_hosts(ax, hosts and [hosts[rank] for rank in there])
         ax.set_ylabel("rank" if ranks == 1 else "rank (row: slowest of %d)" % ranks)
+    slow = "slow: below %g %% of the median" % (100 * SLOW)
     style.legend_of_colours(
         axes[0],
         [
             (style.STALLED, "stands still inside one call"),
-            (style.SLOW, "slow: below %g %% of the median" % (100 * SLOW)),
+            (style.SLOW, slow if judged else "slow: not judged, a bin has too few calls of the sample"),
         ],
     )
     return fig
 
 
-def grid(phase, tasks, group, width):
+def enough(phase, tasks, columns):
+    """Has a bin of a rank so many calls of a sample that chance makes none slow?"""
+    drawn = phase.calls().drawn
+    return drawn is None or drawn >= ENOUGH * tasks * columns / 2
+
+
+def name_ranks(ax, there):
+    """The ranks that are there, where these are not all."""
+    if len(there) <= there[-1]:
+        ax.yaxis.set_major_formatter(
+            style.ticker().FuncFormatter(lambda v, _: str(there[int(v)]) if 0 <= v < len(there) else "")
+        )
+
+
+def grid(phase, there, group, width):
     """Edges of the columns; the lowest rate of the ranks of a row: rows x columns, NaN where none made a call; where
     one of them stands still, the same; and how many ranks a row has."""
-    means = -(-tasks // MOST)
-    at, rates = rank_rates(phase, tasks, means, width)
-    still = standing(phase.calls(), at, means, len(rates))
+    means = -(-len(there) // MOST)
+    at, rates = rank_rates(phase, there, means, width)
+    still = standing(phase.calls(), at, there, means, len(rates))
     group = -(-group // means)
     rates = np.pad(rates, ((0, -len(rates) % group), (0, 0)), constant_values=np.nan)
     still = np.pad(still, ((0, -len(still) % group), (0, 0)))
@@ -54,29 +76,34 @@ def grid(phase, tasks, group, width):
     return at, np.fmin.reduce(rates.reshape(several), axis=1), still.reshape(several).any(axis=1), group * means
 
 
-def standing(calls, at, group, count):
+def standing(calls, at, there, group, count):
     """Bins that lie inside one call that is long for its phase."""
     width = at[1] - at[0]
-    long = np.flatnonzero(calls.seconds > max(LONG * float(np.median(calls.seconds)), width))
+    usual = calls.seconds if not calls.drawn else calls.seconds[calls.stands_for > 1]
+    long = np.flatnonzero(calls.seconds > max(LONG * float(np.median(usual if usual.size else calls.seconds)), width))
     first = np.ceil((calls.begin[long] - at[0]) / width).astype(int)
     last = np.floor((calls.end[long] - at[0]) / width + 1e-9).astype(int)
     found = np.zeros((count, len(at)))
-    rows = calls.rank[long] // group
+    rows = np.searchsorted(there, calls.rank[long]) // group
     inside = (last > first) & (first >= 0)
     np.add.at(found, (rows[inside], np.minimum(first, len(at) - 1)[inside]), 1)
     np.add.at(found, (rows[inside], np.minimum(last, len(at) - 1)[inside]), -1)
     return np.cumsum(found, axis=1)[:, :-1] > 0
 
 
-def rank_rates(phase, tasks, group, width):
+def rank_rates(phase, there, group, width):
     """The mean rates of 'group' ranks."""
-    calls = phase.calls()
+    calls, tasks = phase.calls(), len(there)
     wanted = int(np.clip(calls.count / tasks / 4, 20, COLUMNS))  # some calls in a bin: else all is noise
+    if calls.drawn is not None:
+        wanted = int(np.clip(calls.drawn / tasks / ENOUGH, 1, COLUMNS))
     at = bins.edges(phase.begin, phase.end, width or max((phase.end - phase.begin) / wanted, 1e-9))
     count = -(-tasks // group)
-    rows = calls.rank // group
+    rows = np.searchsorted(there, calls.rank) // group
     total = bins.sums(calls, calls.weights(phase.moves_bytes), at, rows, count)
     busy = bins.sums(calls, np.ones(calls.count), at, rows, count)
+    if calls.drawn is not None:  # a bin without calls of the sample is one without calls
+        busy[busy.sum(axis=1) > 0] = 1
     size = np.minimum(group, tasks - group * np.arange(count))[:, None]
     return at, np.where(busy > 1e-9, total / (at[1] - at[0]) / size, np.nan)
 
@@ -88,7 +115,7 @@ def usual_top(rates):
     return top or float(known.max()) or 1.0
 
 
-def paint(fig, ax, at, rates, still, ranks, unit):
+def paint(fig, ax, at, rates, still, ranks, unit, judged):
     known, top, (name, unit) = rates[np.isfinite(rates)], usual_top(rates), unit
     colours = style.colour_map()
     image = ax.imshow(
@@ -100,7 +127,7 @@ def paint(fig, ax, at, rates, still, ranks, unit):
         vmax=top / unit,
         extent=(at[0], at[-1], -0.5, ranks * len(rates) - 0.5),
     )
-    slow = np.nan_to_num(rates, nan=np.inf) < SLOW * np.median(known) if known.size else still
+    slow = judged & (np.nan_to_num(rates, nan=np.inf) < SLOW * np.median(known)) if known.size else still
     for where, colour in ((slow & ~still, style.SLOW), (still, style.STALLED)):
         if where.any():
             ax.imshow(

@@ -3,7 +3,10 @@
 import numpy as np
 
 from . import describe, quantities, style
+from .chosen import RATES
 from .refusal import Refusal
+
+NEEDS = (RATES,)
 
 PERCENTILES = (50, 90, 99, 99.9)
 SHARES = (0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999)
@@ -12,14 +15,36 @@ MOST = 14
 
 
 class Row:
-    """One curve: label, key for its colour, durations sorted (or None when only percentiles are known), and numbers."""
+    """One curve: label, key for its colour, durations sorted (or None when only percentiles are known), and numbers.
+    weights: how many calls each of them stands for, None: itself."""
 
-    def __init__(self, key, label, seconds=None, numbers=None):
-        self.key, self.label, self.seconds = key, label, seconds
-        if seconds is not None:
+    def __init__(self, key, label, seconds=None, numbers=None, weights=None):
+        self.key, self.label, self.seconds, self.below = key, label, seconds, None
+        if weights is not None:
+            self.below, numbers = np.cumsum(weights), estimate(seconds, weights)
+        elif seconds is not None:
             values = [seconds.mean()] + list(np.percentile(seconds, PERCENTILES)) + [seconds[-1]]
             numbers = [seconds.size] + [float(v) for v in values]
         self.numbers = numbers
+
+    @property
+    def steps(self):
+        """Calls of which the slowest is the last step of the curve."""
+        if self.below is None:
+            return self.seconds.size
+        return self.below[-1] / max(self.below[-1] - (self.below[-2] if self.below.size > 1 else 0), 1e-9)
+
+
+def estimate(seconds, weights):
+    """The numbers of all calls from some of them; None where too few are slower. The slowest that is there may not be
+    the slowest of all."""
+    below = np.cumsum(weights)
+    total = below[-1]
+    numbers = [int(round(total)), float((seconds * weights).sum() / total)]
+    for percent in PERCENTILES:
+        known = total * (1 - percent / 100) >= weights[-1]
+        numbers.append(float(seconds[np.searchsorted(below, total * percent / 100)]) if known else None)
+    return numbers + [float(seconds[-1]) if weights[-1] <= 1 else None]
 
 
 def of_run(run, options):
@@ -30,7 +55,7 @@ def of_run(run, options):
         for index in phase.operations():
             key = run.operations[index]["key"]
             if getattr(options, "operation", None) in (None, key):
-                found.setdefault((phase.key, phase.title, key), []).append(phase.calls(key).seconds)
+                found.setdefault((phase.key, phase.title, key), []).append(phase.calls(key))
     if not found:
         raise Refusal("--operation=%s: not called in these phases" % options.operation, 2)
     rows = []
@@ -40,8 +65,21 @@ def of_run(run, options):
             if operation == phase or len({o for p, _, o in found if p == phase}) == 1
             else "%s: %s" % (title, operation)
         )
-        rows.append(Row(label, label, np.sort(np.concatenate(parts))))
+        rows.append(row_of(label, parts))
+    rows = [row for row in rows if row.seconds.size]
+    if not rows:
+        raise Refusal("%s: the sample has no call of these phases" % run.source)
     return rows
+
+
+def row_of(label, parts):
+    """Of the calls of several repetitions."""
+    seconds = np.concatenate([calls.seconds for calls in parts])
+    order = np.argsort(seconds, kind="stable")
+    if parts[0].stands_for is None:
+        return Row(label, label, seconds[order])
+    weights = np.concatenate([calls.stands_for for calls in parts])[order]
+    return Row(label, label, seconds[order][weights > 0], weights=weights[weights > 0])
 
 
 def draw(run, options):
@@ -74,9 +112,9 @@ def picture(rows, title, subtitle):
     ax.get_gridspec().set_height_ratios([3.3, 0.23 * (len(rows) + 1)])
     keys = [r.key for r in rows]
     for row in rows:
-        line = draw_curve(ax, row.seconds, style.colour(row.key, keys), style.dash(row.key, keys))
+        line = draw_curve(ax, row, style.colour(row.key, keys), style.dash(row.key, keys))
         style.hover(line, describe_row(row))
-    tail_axis(ax, max(row.seconds.size for row in rows))
+    tail_axis(ax, max(row.steps for row in rows))
     time_of_call(ax)
     table(below, rows, keys)
     return fig
@@ -145,10 +183,11 @@ def tail_axis(ax, calls):
     ax.set_ylabel("calls that took at most this long (%)")
 
 
-def draw_curve(ax, seconds, colour, form):
+def draw_curve(ax, row, colour, form):
     """The share of calls up to each duration. Of many calls as many points in the middle as in the tail."""
-    time = np.maximum(seconds, 1e-9)
-    share = (np.arange(1, time.size + 1) - 0.5) / time.size * 100
+    time = np.maximum(row.seconds, 1e-9)
+    below = np.arange(1, time.size + 1) if row.below is None else row.below
+    share = (below - np.diff(below, prepend=0) / 2) / below[-1] * 100
     if time.size > style.POINTS:
         tail = time.size - 1 - np.logspace(0, np.log10(time.size - 1), style.POINTS // 4).astype(int)
         keep = np.unique(np.concatenate([np.linspace(0, time.size - 1, style.POINTS // 2).astype(int), tail]))

@@ -3,6 +3,7 @@
 import numpy as np
 
 from . import hosts
+from .chosen import DRAWN, Chosen
 from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 
@@ -21,6 +22,9 @@ RECORD = np.dtype(
 )
 
 
+PICKED = np.dtype(RECORD.descr + [("number", "<i8"), ("chosen", "<i8")])  # where some operations were chosen
+
+
 class Run:
     """source: file name; tests: the objects of the JSON file; phases: in order; notes: what a reader must know."""
 
@@ -33,6 +37,7 @@ class Run:
         self.operations = head["operations"]
         self.tests = {row["index"]: row for row in head["tests"]}
         self.notes = list(notes)
+        self.chosen = Chosen(source, head)
         bounds = np.searchsorted(np.ascontiguousarray(records["phase"]), np.arange(len(head["phases"]) + 1))
         self.phases = [
             Phase(self, row, records[bounds[i] : bounds[i + 1]]) for i, row in enumerate(head["phases"])
@@ -43,6 +48,11 @@ class Run:
         tasks = number(self.tests[test].get("tasks"))
         seen = [int(p.records["rank"].max()) + 1 for p in self.phases if p.test == test and p.records.size]
         return max([int(tasks or 0)] + seen + [1])
+
+    def ranks(self, test):
+        """Those of which the timeline has the operations, in order."""
+        seen = [np.unique(p.records["rank"]) for p in self.phases if p.test == test and p.records.size]
+        return self.chosen.among(self.tasks(test), np.concatenate(seen) if seen else [])
 
     def hosts(self, test):
         """The host of each rank, or None."""
@@ -107,7 +117,7 @@ class Phase:
                 else [i for i, row in enumerate(self.run.operations) if row["key"] == operation]
             )
             wanted = np.isin(np.ascontiguousarray(self.records["operation"]), which)
-            self.kept[operation] = Calls(self.records if wanted.all() else self.records[wanted])
+            self.kept[operation] = Calls(self.records if wanted.all() else self.records[wanted], self.run.chosen)
         return self.kept[operation]
 
     def operations(self):
@@ -122,7 +132,8 @@ class Phase:
         column = np.ascontiguousarray(self.records["operation"])
         counts = np.bincount(column, minlength=1)
         seconds = np.bincount(column, self.records["end"] - self.records["begin"], counts.size)
-        most = np.flatnonzero(counts == counts.max())
+        chance = 6 * np.sqrt(counts.max()) if self.run.chosen.picked else 0
+        most = np.flatnonzero(counts >= counts.max() - chance)
         return [int(most[np.argmax(seconds[most])])] if self.records.size else []
 
     @property
@@ -134,20 +145,36 @@ class Phase:
 
 
 class Calls:
-    """Columns of calls as arrays: begin and end in seconds, bytes, rank."""
+    """Columns of calls as arrays: begin and end in seconds, bytes, rank; stands_for: how many calls each of them stands
+    for, None: itself; number: its place among the operations of its rank, None: that among these calls."""
 
-    def __init__(self, records):
+    def __init__(self, records, chosen=None):
         self.count = records.size
+        self.stands_for = self.drawn = self.number = None
+        if chosen and chosen.picked:
+            self.stands_for, self.number = chosen.weights(records), records["number"] + 1
+            self.drawn = int(np.count_nonzero(records["chosen"] & DRAWN))
         self.begin, self.end = records["begin"] / 1e9, records["end"] / 1e9
         self.seconds = (records["end"] - records["begin"]) / 1e9
         self.bytes = records["bytes"].astype(np.float64)
         self.rank = records["rank"].astype(np.int64)
 
     def weights(self, in_bytes):
-        return self.bytes if in_bytes else np.ones(self.count)
+        found = self.bytes if in_bytes else np.ones(self.count)
+        return found if self.stands_for is None else found * self.stands_for
+
+    @property
+    def total(self):
+        """How many calls there were, as far as it is known."""
+        return self.count if self.stands_for is None else int(round(self.stands_for.sum()))
 
     def staircases(self):
-        """For each rank that has calls: (rank, times at which its calls 1, 2, 3 ... returned)."""
+        """For each rank that has calls: (rank, times at which its calls returned, their numbers 1, 2, 3 ...)."""
         order = np.lexsort((self.end, self.rank))
         ranks, first = np.unique(self.rank[order], return_index=True)
-        return list(zip((int(r) for r in ranks), np.split(self.end[order], first[1:])))
+        times = np.split(self.end[order], first[1:])
+        if self.number is None:
+            numbers = [np.arange(1, len(t) + 1) for t in times]
+        else:
+            numbers = np.split(self.number[order], first[1:])
+        return list(zip((int(r) for r in ranks), times, numbers))

@@ -3,6 +3,9 @@
 import numpy as np
 
 from . import bins, describe, outside, panels, quantities, style
+from .chosen import RATES
+
+NEEDS = (RATES,)
 
 FEW = 3  # kinds of phases of metadata that one axis can hold
 USUAL = 95  # per cent of the bins that fit below the end of the axis in each phase
@@ -59,7 +62,7 @@ def draw_group(ax, phases, whole, width):
     tops, averages = [], []
     for phase in phases:
         calls = phase.calls()
-        at = bins.edges(phase.begin, phase.end, width, calls.count, whole=whole)
+        at = bins.edges(phase.begin, phase.end, width, calls.count, whole=whole, drawn=calls.drawn)
         rates = bins.sums(calls, calls.weights(in_bytes), at)[0] / (at[1] - at[0])
         average = reported(phase, calls, in_bytes)
         colour = style.colour(phase.key, keys)
@@ -89,7 +92,8 @@ def draw_group(ax, phases, whole, width):
             linestyle=style.dash(key, keys),
             label="%s\n%s" % (title, words),
         )
-    ax.plot([], [], color=style.BLACK, linewidth=1.1, linestyle=(0, (5, 2)), label="average of a phase")
+    words = "average of a phase" + (",\nof these ranks" if phases[0].run.chosen.ranks else "")
+    ax.plot([], [], color=style.BLACK, linewidth=1.1, linestyle=(0, (5, 2)), label=words)
     limit(ax, tops, max(a for _, a in averages), in_bytes)
 
 
@@ -99,8 +103,8 @@ def describe_phase(phase, average, peak, in_bytes):
 
 
 def reported(phase, calls, in_bytes):
-    """The average as the run reported it; else what its calls did from begin to end, which is the same rule."""
-    if phase.rate is not None and (phase.rate_unit == "bytes") == in_bytes:
+    """The average as the run reported it, of all ranks; else what its calls did from begin to end: the same rule."""
+    if phase.rate is not None and not phase.run.chosen.ranks and (phase.rate_unit == "bytes") == in_bytes:
         return phase.rate
     return float(calls.weights(in_bytes).sum()) / max(phase.end - phase.begin, 1e-9)
 

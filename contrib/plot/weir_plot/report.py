@@ -7,6 +7,7 @@ import statistics
 
 from . import (
     calls,
+    chosen,
     diff,
     heat,
     hosts,
@@ -57,6 +58,7 @@ COLUMNS = (
 ).split()
 # Tables of a test that have a form of their own here; all others are shown as they are.
 KNOWN = ("Results", "phases", "latency", "intervals", "findings", "rates")
+SLOWEST_SHOWN = 20
 MEANINGS = {
     "SOUND": "Nothing that the rules look at speaks against these numbers.",
     "SUSPECT": "The numbers probably do not mean what they seem to mean.",
@@ -354,6 +356,7 @@ def of_run(result, run, options):
             )
         )
     out.append(page.said("Notes on the timeline", run.notes))
+    missing = {}
     tests = (
         [options.test] if options.test is not None else sorted({p.test for p in run.phases if p.records.size})
     )
@@ -365,8 +368,31 @@ def of_run(result, run, options):
         picked = copy.copy(options)
         picked.test = test
         for picture, caption in PICTURES + (((diff, DIFFERENCE),) if options.outside else ()):
-            out.append(page.figure(picture.draw(run, picked), caption))
-    return out
+            try:
+                chosen.allow(run, picture)
+            except Refusal as e:
+                missing[str(e)] = None
+            else:
+                out.append(page.figure(picture.draw(run, picked), caption))
+        out.append(slowest(run, test))
+    return out + [page.said("Pictures that are missing", list(missing))]
+
+
+def slowest(run, test):
+    """Where a timeline has the slowest operations of each rank: the slowest of all."""
+    hosts = run.hosts(test)
+    rows = [
+        {
+            "operation": "%s: %s" % (phase.title, run.operations[r["operation"]]["key"]),
+            "rank": int(r["rank"]),
+            "host": hosts[r["rank"]] if hosts else "",
+            "number": int(r["number"]),
+            "begin": quantities.seconds(r["begin"] / 1e9),
+            "time": quantities.seconds((r["end"] - r["begin"]) / 1e9),
+        }
+        for phase, r in chosen.slowest(run, test, SLOWEST_SHOWN)
+    ]
+    return page.table(rows, "Slowest operations", right=("rank", "number", "begin", "time")) if rows else ""
 
 
 def again(result, run):

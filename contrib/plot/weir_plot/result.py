@@ -127,6 +127,8 @@ class Result:
         for test in self.tests:
             name = self.parameters(test).get("timeline")
             if isinstance(name, str) and name:
+                if not name.endswith(".npy") and ".npy," in name:  # words on what was chosen follow
+                    name = name[: name.rindex(".npy,") + 4]
                 for path in (name, os.path.join(os.path.dirname(self.source), os.path.basename(name))):
                     if os.path.exists(path):
                         return path

@@ -3,6 +3,9 @@
 import numpy as np
 
 from . import panels, quantities, style
+from .chosen import RATES
+
+NEEDS = (RATES,)
 
 LEVELS = 600  # calls k that are looked at
 
@@ -18,15 +21,16 @@ def draw(run, options):
 
 
 def draw_phase(ax, phase, operation):
-    stairs = [times for _, times in phase.calls(operation).staircases()]
-    fewest, most = min(len(s) for s in stairs), max(len(s) for s in stairs)
-    fewest = fewest if len(stairs) == phase.run.tasks(phase.test) else 0
+    picked = phase.run.chosen.picked
+    stairs = [(times, numbers) for _, times, numbers in phase.calls(operation).staircases()]
+    fewest, most = (int(find(numbers[-1] for _, numbers in stairs)) for find in (min, max))
+    fewest = fewest if len(stairs) == len(phase.run.ranks(phase.test)) else 0
     levels = (
         np.unique(np.linspace(1, fewest, min(LEVELS, fewest)).astype(int)) if fewest else np.zeros(0, int)
     )
     colour = style.colour(phase.key)
     if levels.size:
-        times = np.stack([s[levels - 1] for s in stairs])
+        times = np.stack([reached(phase, steps, levels) for steps in stairs])
         low, p05, middle, p95, high = np.percentile(times, [0, 5, 50, 95, 100], axis=0)
         ax.fill_betweenx(
             levels, low, high, color=colour, alpha=0.13, linewidth=0, label="earliest to latest task"
@@ -37,9 +41,9 @@ def draw_phase(ax, phase, operation):
         ax.plot(low, levels, color=colour, linewidth=0.9, linestyle="--", label="earliest task")
         ax.plot(middle, levels, color=style.BLACK, linewidth=1.6, label="median task")
         ax.plot(high, levels, color=colour, linewidth=0.9, linestyle="-.", label="latest task")
-    if most > fewest:
+    if most > fewest and not picked:  # the last call of a task is not known
         beyond = np.unique(np.linspace(max(fewest, 1), most, min(LEVELS, most - fewest + 1)).astype(int))
-        first = np.array([min(s[k - 1] for s in stairs if len(s) >= k) for k in beyond])
+        first = np.array([min(times[k - 1] for times, _ in stairs if len(times) >= k) for k in beyond])
         ax.plot(
             first,
             beyond,
@@ -61,7 +65,16 @@ def draw_phase(ax, phase, operation):
                 color=style.GREY,
             )
     ax.set_ylim(0, most * 1.04)
-    ax.set_ylabel("call number of a task")
+    several = picked and len(phase.operations()) > 1
+    ax.set_ylabel("operation number of a task" if several else "call number of a task")
+
+
+def reached(phase, steps, levels):
+    """When a task came to each of these calls; between calls that are not there, on a straight line."""
+    times, numbers = steps
+    if not phase.run.chosen.picked:
+        return times[levels - 1]
+    return np.interp(levels, np.concatenate([[0], numbers]), np.concatenate([[phase.begin], times]))
 
 
 SUMMARY = "%s: %s calls of %d tasks in %s"
@@ -76,7 +89,7 @@ def summary(run, options):
             SUMMARY
             % (
                 phase.title,
-                "{:,}".format(calls.count),
+                "{:,}".format(calls.total),
                 len(np.unique(calls.rank)),
                 quantities.seconds(phase.end - phase.begin),
             )

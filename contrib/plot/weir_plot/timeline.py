@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from . import jsonfile
-from .model import RECORD, Run
+from .model import PICKED, RECORD, Run
 from .refusal import Refusal, reason
 
 SCHEMAS = ("weir-timeline-2", "weir-timeline-1")  # the hosts of a test have another form in the older one
@@ -21,7 +21,14 @@ def read(path):
     late = late_records(head, records)
     records = records[: records.size - late]
     check_records(path, head, records)
-    return Run(path, head, records, remarks(head, records, late))
+    run = Run(path, head, records, remarks(head, records, late))
+    if run.chosen.picked != (records.dtype == PICKED):
+        raise Refusal("%s: its records are not those of what was chosen: the two files do not belong together" % path)
+    words = run.chosen.words()
+    if words:
+        scaled = ": rates and counts are scaled" if run.chosen.sample else ""
+        run.notes.insert(0, "holds %s%s" % (", ".join(words), scaled))
+    return run
 
 
 def documents_of(path):
@@ -52,20 +59,20 @@ def map_records(path):
             size = os.fstat(f.fileno()).st_size
     except OSError as e:
         raise Refusal("%s: %s" % (path, reason(e)))
-    if dtype != RECORD:
+    if dtype not in (RECORD, PICKED):
         raise Refusal("%s: not a timeline of weir: its records are %s" % (path, dtype))
     if len(shape) != 1:
         raise Refusal("%s: not a timeline of weir: it has %d dimensions, not 1" % (path, len(shape)))
     if type(shape[0]) is not int or shape[0] < 0:  # numpy takes negative numbers and True for lengths
         raise Refusal("%s: not a NumPy file, or damaged: %s is no number of records" % (path, shape[0]))
-    wanted = begin + shape[0] * RECORD.itemsize
+    wanted = begin + shape[0] * dtype.itemsize
     if size < wanted:
         raise Refusal(
             "%s: cut off: %d records need %d bytes, the file has %d" % (path, shape[0], wanted, size)
         )
     if shape[0] == 0:
-        return np.zeros(0, RECORD)
-    return np.memmap(path, RECORD, "r", begin, shape)
+        return np.zeros(0, dtype)
+    return np.memmap(path, dtype, "r", begin, shape)
 
 
 def read_header(path, f):

@@ -7,9 +7,12 @@ import os
 import numpy as np
 
 from . import wholefile
+from .chosen import BESIDE, DRAWN, FAILED, SLOWEST
 from .refusal import BAD_USAGE, Refusal
 
 CHUNK = 20000
+REASONS = ((DRAWN, "drawn"), (SLOWEST, "slowest"), (BESIDE, "beside a slow one"), (FAILED, "failed"))
+WHY = [", ".join(words for bit, words in REASONS if why & bit) for why in range(16)]
 
 
 def write(run, options):
@@ -22,7 +25,8 @@ def write(run, options):
         raise Refusal("-o %s: the name has to end in .json or .json.gz" % options.output, BAD_USAGE)
     written = 0
     with wholefile.writing(options.output, "wt", opener, encoding="ascii") as f:
-        source = json.dumps({"source": os.path.basename(run.source)})
+        holds = {"holds": ", ".join(run.chosen.words())} if run.chosen.words() else {}
+        source = json.dumps({"source": os.path.basename(run.source), **holds})
         f.write('{"displayTimeUnit":"ms","otherData":%s,"traceEvents":[\n' % source)
         f.write(",\n".join(json.dumps(event) for event in names(run, phases)))
         for phase in phases:
@@ -90,10 +94,11 @@ def write_phase(f, run, phase, shortest):
         records = records[records["end"] - records["begin"] >= shortest]
         written += records.size
         lines = []
-        for begin, end, offset, moved, rank, _, _, operation, error in records.tolist():
+        for begin, end, offset, moved, rank, _, _, operation, error, *picked in records.tolist():
             more = [] if offset < 0 else ['"offset":%d' % offset]
             more += ['"bytes":%d' % moved] if moved else []
             more += ['"errno":%d' % error] if error else []
+            more += ['"number":%d,"chosen":"%s"' % (picked[0], WHY[picked[1]])] if picked else []
             lines.append(
                 '{"ph":"X","name":%s,"cat":%s,"pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,"args":{%s}}'
                 % (

@@ -25,7 +25,7 @@ static const struct word {
 #define FIELD(f) offsetof(struct weir_timeline_choice, f)
     { "sample", "1/", "sample=1/N, N from 1 to 1000000000", FIELD(sample), 1, SAMPLE_MOST },
     { "seed", "", "seed=N, a whole number from 0 on", FIELD(seed), 0, INT64_MAX },
-    { "ranks", "", "ranks=LIST, like 0-63,128, or leaders for the first rank of each node", FIELD(ranks), 0, 0 },
+    { "ranks", "", "ranks=LIST, like 0-63,128 or 0-4095:64, or leaders for the first rank of each node", FIELD(ranks), 0, 0 },
     { "slowest", "", "slowest=K, K from 1 to 100000", FIELD(slowest), 1, SLOWEST_MOST },
 };
 
@@ -33,21 +33,43 @@ static const struct word {
 
 /* ---- ranks ---- */
 
-/* The next range of a list, after which *at stands then; false: there is none. first -1: it is wrong. */
-static bool next_range(const char **at, int64_t *first, int64_t *last)
+/* first, first + step ... up to last; first -1: it is wrong. */
+struct range {
+    int64_t first, last, step;
+};
+
+/* A number of a rank, where there is one; *at stands after it then. */
+static bool take_number(const char **at, int64_t *number)
 {
     char *end;
 
+    if (!isdigit((unsigned char)**at))
+        return false;
+    *number = strtoll(*at, &end, 10);
+    *at = end;
+    return *number <= INT32_MAX;
+}
+
+/* The next range of a list, after which *at stands then; false: there is none. */
+static bool next_range(const char **at, struct range *r)
+{
+    bool good;
+
     if (!**at)
         return false;
-    *first = *last = -1;
-    if (isdigit((unsigned char)**at)) {
-        *first = *last = strtoll(*at, &end, 10);
-        if (*end == '-' && isdigit((unsigned char)end[1]))
-            *last = strtoll(end + 1, &end, 10);
-        if ((*end && *end != ',') || *last < *first || *last > INT32_MAX)
-            *first = -1;
+    good = take_number(at, &r->first);
+    r->last = r->first;
+    r->step = 1;
+    if (good && **at == '-') {
+        ++*at;
+        good = take_number(at, &r->last) && r->last >= r->first;
+        if (good && **at == ':') {
+            ++*at;
+            good = take_number(at, &r->step) && r->step > 0;
+        }
     }
+    if (!good || (**at && **at != ','))
+        r->first = -1;
     *at += strcspn(*at, ",");
     *at += **at == ',';
     return true;
@@ -55,14 +77,14 @@ static bool next_range(const char **at, int64_t *first, int64_t *last)
 
 static bool are_ranks(const char *list)
 {
-    int64_t first, last;
+    struct range r;
 
     if (strcmp(list, LEADERS) == 0)
         return true;
     if (!*list || list[strlen(list) - 1] == ',')
         return false;
-    while (next_range(&list, &first, &last))
-        if (first < 0)
+    while (next_range(&list, &r))
+        if (r.first < 0)
             return false;
     return true;
 }
@@ -70,28 +92,28 @@ static bool are_ranks(const char *list)
 bool weir_timeline_has_rank(const struct weir_timeline_choice *c, const struct weir_par *par)
 {
     const char *list = c->ranks;
-    int64_t first, last;
+    struct range r;
 
     if (!list)
         return true;
     if (strcmp(list, LEADERS) == 0)
         return par->leader == par->rank;
-    while (next_range(&list, &first, &last))
-        if (first <= par->rank && par->rank <= last)
+    while (next_range(&list, &r))
+        if (r.first <= par->rank && par->rank <= r.last && (par->rank - r.first) % r.step == 0)
             return true;
     return false;
 }
 
 int weir_timeline_check_ranks(const struct weir_timeline_choice *c, int tasks, struct weir_err *err)
 {
-    const char *list = c->ranks ? c->ranks : "";
-    int64_t first, last;
+    const char *list = c->ranks && strcmp(c->ranks, LEADERS) != 0 ? c->ranks : "";
+    struct range r;
 
-    while (next_range(&list, &first, &last))
-        if (last >= tasks)
+    while (next_range(&list, &r))
+        if (r.last >= tasks)
             return weir_refuse(err, WEIR_EUSAGE,
                                "option --timeline: 'ranks=%s': there is no rank %lld, the last one is %d",
-                               c->ranks, (long long)last, tasks - 1);
+                               c->ranks, (long long)r.last, tasks - 1);
     return 0;
 }
 

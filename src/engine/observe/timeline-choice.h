@@ -16,7 +16,8 @@ struct weir_timeline_choice {
     const char *path;   /* the file, without the words */
     int64_t sample;     /* one operation of so many, drawn at random; 0: no sample */
     int64_t seed;       /* of the draw */
-    const char *ranks;  /* 0-63,128, or "leaders": the first rank of each node; NULL: all */
+    const char *ranks;  /* 0-63,128, 0-4095:64 (each 64th), or "leaders": the first rank of
+                         * each node; NULL: all */
     int64_t slowest;    /* so many of each rank in each phase, with their neighbours; 0: none */
 };
 
