@@ -187,7 +187,7 @@ def test_the_job_ends_when_it_loses_a(cluster, what):
     bed.await_true("the end of all tasks", lambda: not any(cluster.processes(name) for name in FOUR))
     if what == "host":  # the next job finds files of the last one
         cluster.mpi(FOUR, "ior -b 64k -t 64k -F -o f").ok()
-        assert cluster.files() == ["r.csv"]
+        assert set(cluster.files()) - {".r.json.incomplete"} == {"r.csv"}
 
 
 @pytest.mark.mpich

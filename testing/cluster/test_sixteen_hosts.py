@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sixteen hosts: more than a machine has processors, so tests wait and sleep here rather than work."""
+"""Sixteen hosts: more than a machine has processors, so tests wait and sleep here rather than work. One is enough for each
+day; WEIR_CLUSTER_ALL=1 runs the others, too."""
 import contextlib
 import ctypes
+import os
 import re
 
 import pytest
@@ -11,6 +13,7 @@ from cluster_support import SOURCE, finding, readers, sound
 from timeline_support import read_records
 
 ONE_EACH = dict.fromkeys(NAMES, 1)
+by_hand = pytest.mark.skipif(not os.environ.get("WEIR_CLUSTER_ALL"), reason="WEIR_CLUSTER_ALL is not set")
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +23,7 @@ def slow_disk(hosts_up):
 
 # ---- which one is slow, and what time it is ----
 
-@pytest.mark.parametrize("slow", [None, "node11"])
+@pytest.mark.parametrize("slow", [pytest.param(None, marks=by_hand), "node11"])
 def test_the_host_with_a_slow_disk_is_named(sixteen, slow_disk, slow):
     """And none where all are alike. Also the clocks of the last host, which are 10 s ahead, make no difference."""
     ior, env = "ior -w -F -b 32k -t 8k -o f --report=text:-,json:r.json --timeline=t.npy", {"LD_PRELOAD": slow_disk, "DISK_US": "20000"}
@@ -61,6 +64,7 @@ def formula(rank, tasks, nodes, per_node, order):
     return whose[rank]
 
 
+@by_hand
 def test_tasks_read_the_files_that_the_formulas_say(sixteen, log_files):
     orders = [(1, 1, 0, 0), (1, 5, 0, 0), (1, 15, 0, 0), (0, 1, 1, 0), (0, 9, 1, 7), (0, 99, 1, 3), (0, 1, 2, 0), (0, 1, 2, 99)]
     whose = readers(sixteen, log_files, ONE_EACH, orders)
@@ -68,6 +72,7 @@ def test_tasks_read_the_files_that_the_formulas_say(sixteen, log_files):
         assert mine == [formula(r, 16, 16, 1, order) for r in range(16)], order
 
 
+@by_hand
 def test_mdtest_goes_on_to_the_items_of_other_hosts(sixteen, log_files):
     """-N 3: three hosts on in each phase. Stat is the phase between; trees are one phase ahead of items."""
     env = {"LD_PRELOAD": log_files, "FILE_LOG": str(sixteen.work / "log")}
@@ -77,8 +82,24 @@ def test_mdtest_goes_on_to_the_items_of_other_hosts(sixteen, log_files):
         (r, (r + tree) % 16, (r + item) % 16) for r in range(16) for tree, item in ((3, 0), (9, 6))}
 
 
+@by_hand
 def test_a_directory_of_each_host_is_found_out(sixteen):
     """One line, and nothing is left on any host."""
     run = sixteen.mpi(ONE_EACH, "ior -F -C -b 64k -t 64k -o /tmp/f")
     run.fails(2, "rank 1 on node2", "does not see what rank 0 has made in the directory '/tmp", "(and 14 more ranks failed)")
     assert not any(sixteen.on(name, "ls -A /tmp | grep -v -e ompi -e pmix || :") for name in ("node1", "node2", "node16")), run
+
+
+# ---- a host that is frozen ----
+
+@by_hand
+def test_a_frozen_host_is_named_by_the_next_one(sixteen):
+    """All tasks of it stand still: none of them can say so, and the others wait for them in MPI."""
+    hosts = {**ONE_EACH, "node9": 2}
+    proc = sixteen.begin(sixteen.mpirun(hosts) + sixteen.program(
+        "ior -a DUMMY -w -i 100000 -b 8k -t 8k --dummy.delay-xfer=20000 --io-timeout=3 -o f --report=text:/dev/null,csv:r.csv"))
+    sixteen.on("node9", "pkill -STOP -x ior")
+    run = sixteen.finish(proc)
+    said = re.findall(r"ERROR: rank (\d+) on (\S+) gives no sign of life for (\d+)\.\d seconds: its host is frozen or cut off", run.stderr)
+    assert run.returncode == 3 and len(said) == run.stderr.count("ERROR: ") == 1 and said[0][:2] == ("8", "node9"), run
+    assert int(said[0][2]) >= 6, run
