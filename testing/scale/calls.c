@@ -4,11 +4,12 @@
  *
  *   call <phase> <kind> <ranks of the communicator> <is this rank the root> <calls> <bytes sent> <bytes received>
  *
- * with tabs between. Bytes are those in the buffers of the caller, as the MPI standard has them; what a kind costs between ranks is for the reader
+ * with tabs between; the kind of a call with a tag is "Send:1". Bytes are those in the buffers of the caller, as the MPI standard has them; what a kind costs between ranks is for the reader
  * (growth.py). Rows "heap" are those of heap.c. The phase is the one that weir tells profilers by MPI_Pcontrol; "start" before
  * the first, "between" after one, and "end" after the last; a phase may have several equal rows.
- * SCALE_PER_NODE=n: ranks n*i to n*i+n-1 are a node, with a kernel of its own. Time stands still for our code, so that what
- * it does is not a question of how busy this machine is. */
+ * SCALE_PER_NODE=n: ranks n*i to n*i+n-1 are a node, with a kernel and a name of its own. Time stands still for our code, so that what
+ * it does is not a question of how busy this machine is; but between the begin of a phase and the next call of MPI each look at
+ * the clock takes a microsecond: so phases take time, and equal work equal time. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,11 +25,15 @@
 #define ROWS 4096
 #define CALLER __builtin_return_address(0)
 #define NO_ROOT (-1)
+#define NO_TAG (-1)
+#define BEGIN_NS INT64_C(1000000000000000)
+#define PHASE_NS INT64_C(200000)
+#define LOOK_NS 1000
 
 struct row {
     char phase[32];
     const char *kind; /* a literal */
-    int ranks;
+    int ranks, tag;
     bool is_root;
     uint64_t calls, sent, received;
 };
@@ -36,35 +41,39 @@ struct row {
 static struct row row[ROWS];
 static int rows;
 static char phase[32] = "start";
+static int64_t now_ns = BEGIN_NS;
+static bool moves;
 
 /* Rows are few, and the same ones come again and again. */
-static struct row *find(const char *kind, int ranks, bool is_root)
+static struct row *find(const char *kind, int tag, int ranks, bool is_root)
 {
     for (int i = rows - 1; i >= 0; i--)
-        if (row[i].kind == kind && row[i].ranks == ranks && row[i].is_root == is_root && strcmp(row[i].phase, phase) == 0)
+        if (row[i].kind == kind && row[i].tag == tag && row[i].ranks == ranks && row[i].is_root == is_root &&
+            strcmp(row[i].phase, phase) == 0)
             return &row[i];
     if (rows == ROWS) {
         fprintf(stderr, "testing/scale/calls.c: more than %d rows\n", ROWS);
         abort();
     }
-    row[rows] = (struct row) { .kind = kind, .ranks = ranks, .is_root = is_root };
+    row[rows] = (struct row) { .kind = kind, .tag = tag, .ranks = ranks, .is_root = is_root };
     memcpy(row[rows].phase, phase, sizeof(phase));
     return &row[rows++];
 }
 
 /* root: its rank; NO_ROOT: the call has none. */
-static void note(const void *caller, const char *kind, MPI_Comm comm, int root, int64_t sent, int64_t received)
+static void note(const void *caller, const char *kind, int tag, MPI_Comm comm, int root, int64_t sent, int64_t received)
 {
     int ranks = 0, rank = 0;
     struct row *r;
 
     if (!is_ours(caller))
         return;
+    moves = false;
     if (comm != MPI_COMM_NULL) {
         PMPI_Comm_size(comm, &ranks);
         PMPI_Comm_rank(comm, &rank);
     }
-    r = find(kind, ranks, rank == root);
+    r = find(kind, tag, ranks, rank == root);
     r->calls++;
     r->sent += (uint64_t)sent;
     r->received += (uint64_t)received;
@@ -112,12 +121,13 @@ static int64_t sum_of(const int *counts, MPI_Datatype type, MPI_Comm comm, int r
     return sum;
 }
 
-#define COUNTED(name, params, args, comm, root, sent, received)                                    \
+#define TAGGED(name, tag, params, args, comm, root, sent, received)                                \
     int MPI_##name params                                                                          \
     {                                                                                              \
-        note(CALLER, #name, comm, root, sent, received);                                           \
+        note(CALLER, #name, tag, comm, root, sent, received);                                      \
         return PMPI_##name args;                                                                   \
     }
+#define COUNTED(name, params, args, comm, root, sent, received) TAGGED(name, NO_TAG, params, args, comm, root, sent, received)
 
 #define T MPI_Datatype
 #define COMM MPI_Comm c
@@ -127,13 +137,25 @@ static int64_t sum_of(const int *counts, MPI_Datatype type, MPI_Comm comm, int r
 
 /* ---- from one rank to another ---- */
 
-COUNTED(Send, (SEND, int to, int tag, COMM), (in, n, t, to, tag, c), c, NO_ROOT, size_of(n, t), 0)
-COUNTED(Isend, (SEND, int to, int tag, COMM, REQUEST), (in, n, t, to, tag, c, r), c, NO_ROOT, size_of(n, t), 0)
-COUNTED(Issend, (SEND, int to, int tag, COMM, REQUEST), (in, n, t, to, tag, c, r), c, NO_ROOT, size_of(n, t), 0)
-COUNTED(Recv, (RECV, int from, int tag, COMM, MPI_Status *s), (out, m, u, from, tag, c, s), c, NO_ROOT, 0, size_of(m, u))
-COUNTED(Irecv, (RECV, int from, int tag, COMM, REQUEST), (out, m, u, from, tag, c, r), c, NO_ROOT, 0, size_of(m, u))
-COUNTED(Sendrecv, (SEND, int to, int tag, RECV, int from, int tag2, COMM, MPI_Status *s),
+TAGGED(Send, tag, (SEND, int to, int tag, COMM), (in, n, t, to, tag, c), c, NO_ROOT, size_of(n, t), 0)
+TAGGED(Isend, tag, (SEND, int to, int tag, COMM, REQUEST), (in, n, t, to, tag, c, r), c, NO_ROOT, size_of(n, t), 0)
+TAGGED(Issend, tag, (SEND, int to, int tag, COMM, REQUEST), (in, n, t, to, tag, c, r), c, NO_ROOT, size_of(n, t), 0)
+TAGGED(Irecv, tag, (RECV, int from, int tag, COMM, REQUEST), (out, m, u, from, tag, c, r), c, NO_ROOT, 0, size_of(m, u))
+TAGGED(Sendrecv, tag, (SEND, int to, int tag, RECV, int from, int tag2, COMM, MPI_Status *s),
         (in, n, t, to, tag, out, m, u, from, tag2, c, s), c, NO_ROOT, size_of(n, t), size_of(m, u))
+
+/* There may be room for more than comes. */
+int MPI_Recv(RECV, int from, int tag, COMM, MPI_Status *s)
+{
+    MPI_Status own;
+    int rc, bytes = 0;
+
+    s = s == MPI_STATUS_IGNORE ? &own : s;
+    rc = PMPI_Recv(out, m, u, from, tag, c, s);
+    PMPI_Get_count(s, MPI_BYTE, &bytes);
+    note(CALLER, "Recv", tag, c, NO_ROOT, 0, bytes);
+    return rc;
+}
 
 /* ---- one rank to all, all to one ---- */
 
@@ -173,7 +195,7 @@ COUNTED(Alltoallv, (const void *in, const int *n, const int *from, T t, void *ou
 /* Sums are the watch of a phase, which goes on as long as the phase does: see par/agree.c. */
 int MPI_Iallreduce(const void *in, void *out, int n, T t, MPI_Op op, COMM, REQUEST)
 {
-    note(CALLER, op == MPI_SUM ? "Iallreduce.watch" : "Iallreduce", c, NO_ROOT, size_of(n, t), size_of(n, t));
+    note(CALLER, op == MPI_SUM ? "Iallreduce.watch" : "Iallreduce", NO_TAG, c, NO_ROOT, size_of(n, t), size_of(n, t));
     return PMPI_Iallreduce(in, out, n, t, op, c, r);
 }
 
@@ -204,8 +226,17 @@ int MPI_Comm_split_type(COMM, int type, int key, MPI_Info info, MPI_Comm *out)
 {
     if (!is_ours(CALLER) || type != MPI_COMM_TYPE_SHARED || per_node() == 0)
         return PMPI_Comm_split_type(c, type, key, info, out);
-    note(CALLER, "Comm_split_type", c, NO_ROOT, 0, 0);
+    note(CALLER, "Comm_split_type", NO_TAG, c, NO_ROOT, 0, 0);
     return PMPI_Comm_split(c, rank_in_world() / per_node(), key, out);
+}
+
+int MPI_Get_processor_name(char *name, int *len)
+{
+    int rc = PMPI_Get_processor_name(name, len);
+
+    if (per_node() > 0)
+        *len = snprintf(name, MPI_MAX_PROCESSOR_NAME, "node%05d", rank_in_world() / per_node());
+    return rc;
 }
 
 /* ---- MPI-IO: what it does inside is not ours ---- */
@@ -241,6 +272,8 @@ int MPI_Pcontrol(const int level, ...)
     va_end(more);
     if (level > 0)
         call_it_between();
+    moves = level > 0;
+    now_ns += PHASE_NS - now_ns % PHASE_NS; /* the same on all ranks */
     heap_phase(phase);
     return MPI_SUCCESS;
 }
@@ -257,9 +290,13 @@ int MPI_Finalize(void)
         fprintf(stderr, "testing/scale/calls.c: %s: %s\n", path, strerror(errno));
         abort();
     }
-    for (int i = 0; i < rows; i++)
-        fprintf(f, "call\t%s\t%s\t%d\t%d\t%llu\t%llu\t%llu\n", row[i].phase, row[i].kind, row[i].ranks, row[i].is_root,
-                (unsigned long long)row[i].calls, (unsigned long long)row[i].sent, (unsigned long long)row[i].received);
+    for (int i = 0; i < rows; i++) {
+        fprintf(f, "call\t%s\t%s", row[i].phase, row[i].kind);
+        if (row[i].tag != NO_TAG)
+            fprintf(f, ":%d", row[i].tag);
+        fprintf(f, "\t%d\t%d\t%llu\t%llu\t%llu\n", row[i].ranks, row[i].is_root, (unsigned long long)row[i].calls,
+                (unsigned long long)row[i].sent, (unsigned long long)row[i].received);
+    }
     heap_write(f);
     fclose(f);
     return PMPI_Finalize();
@@ -295,7 +332,8 @@ int clock_gettime(clockid_t id, struct timespec *now)
     if (!real)
         real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     if ((id == CLOCK_MONOTONIC || id == CLOCK_MONOTONIC_RAW) && is_ours(CALLER)) {
-        *now = (struct timespec) { .tv_sec = 1000000 };
+        now_ns += moves ? LOOK_NS : 0;
+        *now = (struct timespec) { .tv_sec = now_ns / 1000000000, .tv_nsec = now_ns % 1000000000 };
         return 0;
     }
     return real(id, now);

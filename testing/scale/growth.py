@@ -16,9 +16,14 @@ ROOTED = {"Gather", "Scatter"}
 LINEAR = {"Gatherv", "Scatterv"}  # their root sends or receives a message of each rank
 ALL = {"Allgather", "Allgatherv", "Reduce_scatter_block"}
 EACH = {"Alltoall", "Alltoallv"}
-ONE = {"Send", "Isend", "Issend", "Recv", "Irecv"}
-# How often they are called is a question of time: only what one call costs may not grow.
+ONE = {"Send", "Isend", "Issend", "Recv", "Irecv", "Sendrecv"}
+# How often they are called is a question of time: only what one call costs may not grow. One a phase is counted.
 BY_TIME = {"Iallreduce.watch"}
+
+
+def name_of(kind):
+    """Without its tag."""
+    return kind.partition(":")[0]
 
 
 def cost(c):
@@ -40,10 +45,8 @@ def cost(c):
         return c.calls * log, data
     if c.kind in EACH:
         return c.calls * (c.ranks - 1), data
-    if c.kind == "Sendrecv":
-        return 2 * c.calls, data
-    if c.kind in ONE:
-        return c.calls, data
+    if name_of(c.kind) in ONE:
+        return c.calls * (1 + (name_of(c.kind) == "Sendrecv")), data
     if c.kind.startswith("File_"):
         return 0, 0
     raise KeyError("nobody has said what MPI_%s costs" % c.kind)
@@ -70,7 +73,8 @@ def tally(rank):
                 out[key][i] += n
     for (phase, kind), sums in out.items():
         if kind in BY_TIME:
-            out[phase, kind] = [1, sums[1] / sums[0], sums[2] / sums[0]]
+            n = max(1, sum(h.phase == phase for h in rank.heap))
+            out[phase, kind] = [n, sums[1] * n / sums[0], sums[2] * n / sums[0]]
     return out
 
 
@@ -141,24 +145,23 @@ Known = collections.namedtuple("Known", "program role phase kind measure most wh
 KNOWN = (
     Known("*", "*", "start", "Comm_split*", "bytes", 24, "the MPI library gathers color and key of all ranks on each, in three calls"),
     Known("*.x", "*", "start", "Comm_split*", "bytes", 80, "the same, for groups with a writer each"),
-    Known("ior", "root", "start", "Gather", "bytes", 260, "the document of results names every host"),
-    Known("ior", "root", "*", "heap", "*", 100, "the document of results names every host"),
+    Known("ior", "[rl]*", "start", "Recv:10", "bytes", 160, "the document of results names every host: their names come up a tree"),
+    Known("ior", "leader", "start", "Send:10", "bytes", 160, "the same, from a rank that passes them on"),
     Known("md*", "root", "start", "Gather", "bytes", 2, "the line Nodemap has a character for each of up to 4096 tasks"),
 )
 
-# A tree with many branches is a staircase with few and high steps: what a rank exchanges in it has a bound instead, for each
-# message of PINGS and one more with each child in the tree of clocks (par/clock.c), and for each rank of its node with its leader.
-PINGS, FAN, OF_A_NODE = 12, 8, 60
+# A tree with many branches is a staircase with few and high steps. So that of the clocks (par/clock.c) has a bound instead: PINGS
+# messages and one more with each child, with the parent and with each rank of the node.
+PINGS, FAN, TAG = 12, 8, ":1"
 EXCHANGED = {"calls": 1, "messages": 1, "bytes": 32}
 
 
 def in_tree(key, points, per_node):
     role, phase, kind, measure = key
-    if phase not in ("start", "end") or kind not in ("Send", "Recv") or measure not in EXCHANGED:
+    if not kind.endswith(TAG) or measure not in EXCHANGED:
         return False
     levels = [math.ceil(math.log(max(p / per_node, 1), FAN) - 1e-9) for p, _ in points]
-    return all(y <= EXCHANGED[measure] * ((PINGS + 1) * ((FAN - 1) * n + 1) + OF_A_NODE * per_node)
-               for n, (_, y) in zip(levels, points))
+    return all(y <= EXCHANGED[measure] * (PINGS + 1) * ((FAN - 1) * n + per_node) for n, (_, y) in zip(levels, points))
 
 
 def reason(program, key, f, points, per_node):

@@ -8,6 +8,8 @@ import shlex
 import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
+OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
 POWERS = (4, 8, 16, 32, 64)
 
 Program = collections.namedtuple("Program", "name args ranks", defaults=(POWERS,))
@@ -68,25 +70,27 @@ def read_rank(path):
 
 
 class Runner:
-    """run(program, ranks, per_node, more) with more options is the list of what each rank did. A failure is a RuntimeError with what was said."""
+    """run(program, ranks, per_node) is the list of what each rank did, with more options, or with these alone. A failure is a
+    RuntimeError with what was said."""
 
     def __init__(self, launcher, build, library, folder, env):
         self.launcher, self.build, self.library, self.folder, self.env = launcher, build, library, pathlib.Path(folder), env
 
-    def start(self, name, ranks, more, env, timeout):
-        args = shlex.split(PROGRAMS[name].args(ranks) + " " + more)
+    def start(self, name, ranks, args, env, timeout):
         words = [*self.launcher, "-n", str(ranks), "env", *("%s=%s" % item for item in env.items()),
-                 str(self.build / "src" / name), *args]
+                 str(self.build / "src" / name), *shlex.split(args)]
         done = subprocess.run(words, cwd=self.folder, env={**os.environ, **self.env}, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=timeout, check=False)
         if done.returncode != 0:
             raise RuntimeError("%s: status %d\n%s%s" % (shlex.join(words), done.returncode, done.stdout, done.stderr))
 
-    def run(self, name, ranks, per_node, more="", timeout=300):
+    def run(self, name, ranks, per_node, more="", args=None, timeout=300):
         out = self.folder / ("%s-%d-%d" % (name, ranks, per_node))
-        out.mkdir()
+        out.mkdir(exist_ok=True)
         if name in NEEDS_FIRST:
-            self.start(NEEDS_FIRST[name], ranks, "", {}, timeout)
+            first = NEEDS_FIRST[name]
+            self.start(first, ranks, PROGRAMS[first].args(ranks), {}, timeout)
         # Not in the environment of the launcher, which is a program of MPI, too.
-        self.start(name, ranks, more, {"LD_PRELOAD": self.library, "SCALE_OUT": str(out), "SCALE_PER_NODE": str(per_node)}, timeout)
+        args = PROGRAMS[name].args(ranks) + " " + more if args is None else args
+        self.start(name, ranks, args, {"LD_PRELOAD": self.library, "SCALE_OUT": str(out), "SCALE_PER_NODE": str(per_node)}, timeout)
         return [read_rank(out / str(r)) for r in range(ranks)]
