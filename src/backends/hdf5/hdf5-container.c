@@ -157,10 +157,13 @@ static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, str
 {
     struct weir_err *told = c->failed ? NULL : err, full = WEIR_ERR_INIT;
     uint64_t need = metadata_of(c->datasets);
-    int room = c->failed ? 0 : weir_mpi_check_room(c->path, need, &full), rc = 0;
-    uint64_t all[] = { c->end, c->failed || room < 0, c->doubt.open > 0, c->torn, !c->torn };
+    bool first = weir_mpi_is_first(c->st->comm);
+    int room = c->failed || !first ? 0 : weir_mpi_check_room(c->path, need, &full), rc = 0;
+    uint64_t all[] = { c->end, c->failed || room < 0, c->doubt.open > 0, c->torn, !c->torn, room < 0 };
 
     weir_mpi_max(c->st->comm, all, sizeof(all) / sizeof(*all));
+    if (all[5] && !c->failed && !first) /* one rank asks; each has its own words */
+        room = weir_mpi_check_room(c->path, need, &full);
     c->broken |= all[3] && all[4];
     c->st->s->broken |= c->broken;
     *doubtful = all[2];

@@ -218,14 +218,20 @@ int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
 }
 
 /* Before the library writes: has the file system room for what describes the data? A failure
- * inside its writes would crash it. Every rank takes part; -1 when any has failed. */
+ * inside its writes would crash it. One rank asks, and where there is none all do, for their words.
+ * Every rank takes part; -1 when any has failed. */
 static int check_room(struct netcdf_file *f, struct weir_err *err)
 {
     uint64_t need = ROOM_FILE + ROOM_VAR * f->vars;
+    bool first = weir_mpi_is_first(f->st->comm);
 
-    if (!f->failed)
+    if (!f->failed && first)
         f->failed = weir_mpi_check_room(f->path, need, err) < 0;
-    return weir_mpi_agree(f->st->comm, f->failed ? -1 : 0);
+    if (weir_mpi_agree(f->st->comm, f->failed ? -1 : 0) == 0)
+        return 0;
+    if (!f->failed && !first)
+        f->failed = weir_mpi_check_room(f->path, need, err) < 0;
+    return -1;
 }
 
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)

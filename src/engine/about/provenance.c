@@ -85,6 +85,8 @@ static void report_text(struct weir_run *run, const char *key, void (*tell)(stru
 {
     struct weir_str text = { 0 };
 
+    if (run->report.n == 0)
+        return;
     tell(&text);
     weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
     weir_report_free(&run->report, &text);
@@ -95,6 +97,8 @@ static void report_needed_text(struct weir_run *run, const char *key,
 {
     struct weir_str text = { 0 };
 
+    if (run->report.n == 0)
+        return;
     tell(&text);
     report_needed(run, &run->report.missing, key, weir_str_text(&text));
     weir_report_free(&run->report, &text);

@@ -22,14 +22,14 @@
 static void measure_machine(struct weir_run *run)
 {
     struct weir_checks *t = weir_checks_of(run);
-    double memory = weir_machine_memory();
+    double memory = weir_par_asks(&run->world) ? weir_machine_memory() : NAN;
     int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory,
                          -(int64_t)weir_others_find(run) };
 
     weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
     t->memory = least[0] > INT64_MIN ? -(double)least[0] : NAN;
     t->cores = least[1] < 0 ? (double)-least[1] : NAN;
-    t->links = weir_links_rate("/sys");
+    t->links = run->world.rank == 0 ? weir_links_rate("/sys") : NAN;
     t->copy = run->world.rank == 0 ? weir_machine_copy() : NAN;
     t->step = weir_machine_clock_step();
 }

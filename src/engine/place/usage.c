@@ -33,11 +33,16 @@ static void report_path(struct weir_report *r, const char *path, int width_33)
 {
     const char *slash = strrchr(path, '/');
     struct weir_str dir = { 0 };
+    unsigned readers = 0;
     char *real;
 
-    weir_str_add(&dir, slash ? path : ".", slash == path ? 1 : slash ? (size_t)(slash - path) : 1);
-    real = realpath(weir_str_text(&dir), NULL);
     weir_report_str(r, WEIR_FOR_ALL_BUT_33, "Path", path);
+    for (int i = 0; i < r->n; i++)
+        readers |= r->sink[i].ops->reader;
+    if (!(readers & WEIR_FOR_TEXT_33))
+        return;
+    weir_str_add(&dir, slash ? path : ".", slash == path ? 1 : slash ? (size_t)(slash - path) : 1);
+    real = weir_path_real(weir_str_text(&dir));
     weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "Path",
                          real ? real : weir_str_text(&dir));
     free(real);

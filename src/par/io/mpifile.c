@@ -259,14 +259,20 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
     return weir_mpi_check_size(file, path, *end, err);
 }
 
+bool weir_mpi_is_first(MPI_Comm comm)
+{
+    int rank = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    return rank == 0;
+}
+
 uint64_t weir_mpi_size(MPI_Comm comm, const char *path)
 {
     uint64_t size = 0;
     struct stat sb;
-    int rank = 0;
 
-    MPI_Comm_rank(comm, &rank);
-    if (rank == 0 && stat(weir_mpi_path(path), &sb) == 0)
+    if (weir_mpi_is_first(comm) && stat(weir_mpi_path(path), &sb) == 0)
         size = (uint64_t)sb.st_size;
     weir_mpi_must(NULL, MPI_Bcast(&size, 1, MPI_UINT64_T, 0, comm), "MPI_Bcast");
     return size;

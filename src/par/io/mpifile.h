@@ -78,6 +78,9 @@ void weir_mpi_resync(MPI_File *handle, MPI_Info info);
  * message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
 
+/* Is this rank 0 of comm, which asks the file system for all? Local. */
+bool weir_mpi_is_first(MPI_Comm comm);
+
 /* The size of the file as rank 0 sees it, 0 when there is none. Collective over comm. */
 uint64_t weir_mpi_size(MPI_Comm comm, const char *path);
 
