@@ -106,7 +106,7 @@ static const struct weir_opt run_rows[] = {
             "neighbouring nodes, or each rank, and name the slow ones",
             .choices = weir_sweep_units, APART, OPT_IN(TRUST)),
     OPT_REAL(0, "sweep-time", "sweepTime", R, sweep_s, "1", "SECONDS",
-             "With --sweep, measure each phase of each of them for so long", .min = 0.001,
+             "With --sweep, measure each phase of each of them for so long", .min = 0,
              .max = INT32_MAX, APART, OPT_IN(TRUST)),
     OPT_INT(0, "sweep-turns", "sweepTurns", R, sweep_turns, "32", "N",
             "With --sweep, measure all of them in so many turns at most, several at a time where "

@@ -69,6 +69,9 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
                          : weir_refuse(err, WEIR_EUSAGE,
                                        "option --sweep: %s has no phase that some ranks can do alone",
                                        files->program->name);
+    if (o->sweep && o->sweep_s <= 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --sweep-time: each of them is measured for more than 0 seconds");
     if (o->sweep || !(o->rerun_suspects || o->sweep_s != 1 || o->sweep_turns != 32))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --sweep",
