@@ -186,6 +186,7 @@ enum {
 struct weir_lone {
     /* Can it be done with these options, now? Local, the same on all ranks. */
     bool (*can)(const void *state, const struct weir_stage *stage);
+    bool whole; /* it must come to its end: no time limits it */
     weir_stage_fn *before; /* collective, in the place of that of the stage */
     /* Collective, as that of the stage. */
     int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,

@@ -6,11 +6,19 @@ import signal
 import pytest
 
 import conftest
-from test_json import checked
+from test_json import VALIDATOR
+from test_trust import document
 
 DELAYED = "-a DUMMY -w -b 8k -t 8k --dummy.delay-xfer=%d --report=text:-,json:r.json --sweep-time=%g "
 SMALL = "-w -r -R -b 16k -t 4k --sweep-time=0.01 --report=text:-,json:r.json "
 SLOW = re.compile(r"^--sweep: (node|pair of nodes|rank) (\d+) \(host \S+\) is slow: ")
+
+
+def checked(run):
+    """The document, which keeps to the schema."""
+    doc = document(run)
+    assert [e.message for e in VALIDATOR.iter_errors(doc)] == [], run
+    return doc
 
 
 @pytest.fixture
@@ -22,7 +30,7 @@ def swept(ior, preload):
         if slow is not None:
             env["SLOW_RANK"] = str(slow)
         done = ior(args, np=np, env=env).ok(status)
-        doc = checked((ior.cwd / "r.json").read_text(), done)
+        doc = checked(done)
         sweep = doc["tests"][0].get("sweep")
         of = {op: [row for row in sweep["measured"] if row["operation"] == op] for op in {r["operation"] for r in sweep["measured"]}} if sweep else {}
         return done, sweep, of
@@ -69,7 +77,7 @@ def test_pairs_of_neighbours_are_units_and_one_that_is_left_is_not_judged(swept)
 def test_the_data_stay_right_and_the_results_are_those_of_all_ranks(ior, more):
     """Each turn writes over the data of the phase of all ranks, and reads them with -R."""
     run = ior(SMALL + more + " --sweep=ranks", np=3).ok()
-    doc = checked((ior.cwd / "r.json").read_text(), run)
+    doc = checked(run)
     test, = doc["tests"]
     repetitions = 2 if "-i 2" in more else 1
     assert run.accesses() == ["write", "read"] * repetitions and len(test["phases"]) == len(test["Results"]) == 2 * repetitions, test
@@ -103,13 +111,17 @@ def test_a_signal_in_a_turn_ends_all(ior):
 def test_a_dry_run_says_the_schedule_and_its_time(ior):
     run = ior("-w -r --dry-run --sweep=ranks --sweep-turns=2 --sweep-time=3 --rerun-suspects", np=3).ok()
     note, = [n for n in run.notes if "--sweep" in n]
-    assert "3 ranks in 2 turns with at most 2 at a time, 2 phases of at most 3 s in each: 12 s; if one is slow, 2 more rounds" in note, run
+    assert "3 ranks in 2 turns, and one before them that does not count, with at most 2 at a time, 2 phases of at most 3 s in each: 18 s" in note, run
+    assert "if one is slow, 2 more rounds of at most 13 turns" in note and "Slow:" not in run.stdout, run
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    run = ior("-n 3 --dry-run --sweep=ranks", np=2).ok()
+    assert any("2 ranks in 2 turns" in n and "8 phases of at most 1 s in each: 24 s" in n for n in run.notes), run
 
 
 def test_one_node_is_compared_with_nothing(ior):
     run = ior(SMALL + "--sweep=nodes", np=2).ok()
     assert any("all ranks are on one node" in n and "--sweep=ranks" in n for n in run.notes), run
-    assert "sweep" not in checked((ior.cwd / "r.json").read_text(), run)["tests"][0]
+    assert "sweep" not in checked(run)["tests"][0]
     run = ior(SMALL + "--sweep=ranks", np=None).ok()
     assert any("there is one rank, and nothing to compare" in n for n in run.notes), run
 
@@ -123,6 +135,47 @@ def test_one_node_is_compared_with_nothing(ior):
 def test_what_cannot_be_swept_is_refused(ior, args, words):
     ior("-w -o f " + args, np=2).fails(1, *words)
     assert ior.files() == []
+
+
+def test_the_sweep_shows_how_far_it_is(ior, preload):
+    """On a clock that runs ten times as fast."""
+    env = {"LD_PRELOAD": preload("speed-clock.c"), "CLOCK_FACTOR": "10"}
+    run = ior("-a DUMMY -w -b 4k -t 4k --dummy.delay-xfer=10000 --progress=always --sweep=ranks --sweep-time=6", np=2,
+              prefix=["env"] + ["%s=%s" % item for item in env.items()]).ok()
+    lines = [m for m in run.messages if m.startswith("sweep of 2 ranks, round 1: ")]
+    assert re.fullmatch(r"sweep of 2 ranks, round 1: \d+ s, phase [12] of 2 \(write\), (the first|\d+ s left)", lines[0]) and "over after" in lines[-1], run
+
+
+# ---- mdtest ----
+
+def md(args):
+    return "-n 20 -d d --report=text:-,json:r.json --sweep=ranks --sweep-time=0.2 " + args
+
+
+@pytest.mark.parametrize("args, operations", [
+    ("", ["directory create", "directory stat", "directory rename", "directory remove", "file create", "file stat", "file read", "file remove"]),
+    ("-F -u -N 1 -i 2 -w 10 -e 10 -X -z 1 -b 2", ["file create", "file stat", "file read", "file remove"]),
+    ("-D -C -T -N 1", ["directory stat"]),
+    ("-F -C", None), ("-F -c", None), ("-F -S", None)])
+def test_mdtest_makes_and_removes_items_of_single_ranks(ior, args, operations):
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    run = ior(md(args), np=3).ok()
+    doc = checked(run)
+    test, = doc["tests"]
+    if operations is None:
+        assert "sweep" not in test and any("no phase that some ranks can do alone" in n for n in run.notes), run
+    else:
+        rows = test["sweep"]["measured"]
+        assert list(dict.fromkeys(row["operation"] for row in rows)) == operations and len(rows) == 3 * len(operations), rows
+        assert all(row["rate"] > 0 and row["joint"] > 0 and row["unit"] == "ops/s" for row in rows), rows
+    left = [name for name in ior.files() if name not in ("d", "r.json")]
+    assert bool(left) == ("-C" in args), left
+
+
+def test_a_slow_rank_is_named_by_mdtest(swept, ior):
+    ior.program = conftest.BUILD / "src" / "mdtest"
+    run, sweep, of = swept("-a DUMMY -F -n 2 --dummy.delay-create=20000 --report=text:-,json:r.json --sweep=ranks", 6, slow=3, nodes="one")
+    assert ("rank", "3") in named(run) and of["file create"][3]["outcome"] == "slow", run
 
 
 def test_a_program_that_works_as_a_whole_has_no_sweep(ior):

@@ -80,9 +80,10 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
                                            : "--sweep-turns");
 }
 
-static bool is_stage_of(const struct weir_test *t, const struct weir_stage *s)
+/* Has the test this stage, and can it be done alone? */
+static bool is_wanted(const struct weir_test *t, const struct weir_stage *s)
 {
-    return !s->wanted || s->wanted(t->state, s);
+    return (!s->wanted || s->wanted(t->state, s)) && (!s->lone->can || s->lone->can(t->state, s));
 }
 
 /* Where transfers are collective, ranks that have nothing to do take part in each. */
@@ -91,7 +92,7 @@ static int check_stages(const struct weir_run *run, const struct state *s, struc
     const struct weir_test *t = run->test;
 
     for (int i = 0; i < s->ops; i++)
-        if (weir_stage_timing(t, s->op[i]).lock_step && is_stage_of(t, s->op[i]))
+        if (weir_stage_timing(t, s->op[i]).lock_step)
             return weir_refuse(err, WEIR_EUSAGE,
                                "option --sweep: transfers of the %s phase are collective, so other "
                                "nodes move the data of one that works alone; leave that option out",
@@ -99,14 +100,55 @@ static int check_stages(const struct weir_run *run, const struct state *s, struc
     return 0;
 }
 
+static void note_one(struct weir_run *run)
+{
+    if (units_of(run) == RANKS || run->par.size == 1)
+        weir_note(&run->log, "--sweep: there is one rank, and nothing to compare");
+    else
+        weir_note(&run->log,
+                  "--sweep=%s: all ranks are on %s, and there is nothing to compare; --sweep=ranks "
+                  "compares the ranks",
+                  run->test->plan.options->sweep,
+                  units_of(run) == PAIRS ? "one pair of nodes" : "one node");
+}
+
+/* The schedule, for a run that does nothing. */
+static void note_plan(struct weir_run *run, const struct state *s)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    const int units[] = { run->par.nodes, (run->par.nodes + 1) / 2, run->par.size };
+    int n = units[units_of(run)], later;
+    struct weir_sweep_round r;
+
+    if (n == 1) {
+        note_one(run);
+        return;
+    }
+    weir_sweep_begin(&r, n, o->sweep_turns);
+    later = weir_sweep_rounds(n, o->sweep_turns) - 1 + o->rerun_suspects;
+    weir_note(&run->log,
+              "--sweep: %d %s in %d turns, and one before them that does not count, with at most %d "
+              "at a time, %d phase%s of at most %.6g s in each: %.6g s; if one is slow, %d more "
+              "round%s of at most %d turns",
+              n, weir_sweep_units[units_of(run)], r.turns, weir_sweep_together(&r), s->ops,
+              s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * (r.turns + 1), later,
+              later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
+}
+
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
 
     for (const struct weir_stage *st = run->test->program->stages; st && st->key; st++)
-        if (st->lone && s->ops < WEIR_SWEEP_OPS)
+        if (st->lone && s->ops < WEIR_SWEEP_OPS && is_wanted(run->test, st))
             s->op[s->ops++] = st;
-    return check_stages(run, s, err);
+    if (check_stages(run, s, err) < 0)
+        return -1;
+    if (s->ops == 0)
+        weir_note(&run->log, "--sweep: this test has no phase that some ranks can do alone");
+    else if (run->test->plan.options->dry_run)
+        note_plan(run, s);
+    return 0;
 }
 
 /* ---- this rank ---- */
@@ -157,7 +199,7 @@ static int run_stage(struct weir_run *run, const struct weir_stage *stage,
 
     ph.flags |= WEIR_PHASE_STONEWALL;
     ph.look = NULL;
-    timing.deadline_s = t->plan.options->sweep_s;
+    timing.deadline_s = stage->lone->whole ? 0 : t->plan.options->sweep_s;
     timing.min_time_s = repeats ? timing.deadline_s : 0;
     timing.wear_out = false;
     timing.turn = turn;
@@ -193,7 +235,8 @@ static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin
     return rc;
 }
 
-/* *done: turns until the time of the test was up. */
+/* The first turn of a sweep comes twice, and the second one counts: the first finds caches cold that
+ * the others find warm. *done: turns until the time of the test was up. */
 static int run_turns(struct weir_run *run, struct state *s, int *done, struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns();
@@ -202,6 +245,8 @@ static int run_turns(struct weir_run *run, struct state *s, int *done, struct we
     if (snprintf(s->name, sizeof(s->name), "sweep of %d %s, round %d", s->table.field.units, s->table.by,
                  s->round.number + 1) < 0)
         s->name[0] = '\0';
+    if (s->round.number == 0 && run_turn(run, s, 0, begin_ns, err) < 0)
+        return -1;
     for (*done = 0; *done < s->round.turns && !weir_stages_time_is_up(run); ++*done)
         if (run_turn(run, s, *done, begin_ns, err) < 0)
             return -1;
@@ -314,38 +359,6 @@ static int find_units(struct weir_run *run, struct state *s, struct weir_err *er
     return gather_rates(run, s, s->joint, &s->table.joint, err);
 }
 
-/* The stages that this test has, and that can be done alone. */
-static void choose_stages(const struct weir_run *run, struct state *s)
-{
-    const struct weir_test *t = run->test;
-    int n = 0;
-
-    for (int i = 0; i < s->ops; i++) {
-        const struct weir_stage *st = s->op[i];
-
-        if (!is_stage_of(t, st) || (st->lone->can && !st->lone->can(t->state, st)))
-            continue;
-        s->op[n] = st;
-        s->joint[n++] = s->joint[i];
-    }
-    s->ops = n;
-}
-
-/* The schedule, for a run that does nothing. */
-static void note_plan(struct weir_run *run, const struct state *s)
-{
-    const struct weir_run_options *o = run->test->plan.options;
-    const struct weir_sweep_round *r = &s->round;
-    int later = weir_sweep_rounds(r->units, o->sweep_turns) - 1 + o->rerun_suspects;
-
-    weir_note(&run->log,
-              "--sweep: %d %s in %d turns with at most %d at a time, %d phase%s of at most %.6g s in "
-              "each: %.6g s; if one is slow, %d more round%s of at most %d turns",
-              r->units, s->table.by, r->turns, weir_sweep_together(r), s->ops,
-              s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * r->turns, later,
-              later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
-}
-
 static int run_rounds(struct weir_run *run, struct state *s, struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns();
@@ -366,38 +379,22 @@ static int run_rounds(struct weir_run *run, struct state *s, struct weir_err *er
     return 0;
 }
 
-/* One unit is compared with nothing. */
-static int refuse_one(struct weir_run *run, const struct state *s)
-{
-    if (units_of(run) != RANKS && run->par.size > 1)
-        weir_note(&run->log, "--sweep=%s: all ranks are on %s, and there is nothing to compare; "
-                  "--sweep=ranks compares the ranks", s->table.by, units_of(run) == PAIRS ? "one pair of nodes" : "one node");
-    else
-        weir_note(&run->log, "--sweep: there is one rank, and nothing to compare");
-    return 0;
-}
-
 static int extra(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_run_options *o = run->test->plan.options;
     struct state *s = state;
 
-    choose_stages(run, s);
-    if (s->ops == 0) {
-        weir_note(&run->log, "--sweep: this test has no phase that some ranks can do alone");
+    if (s->ops == 0 || o->dry_run)
         return 0;
-    }
     if (find_units(run, s, err) < 0)
         return -1;
-    if (s->table.field.units == 1)
-        return refuse_one(run, s);
+    if (s->table.field.units == 1) {
+        note_one(run);
+        return 0;
+    }
     s->table.turn_s = o->sweep_s;
     memcpy(s->table.op, s->op, sizeof(s->op));
     weir_sweep_begin(&s->round, s->table.field.units, o->sweep_turns);
-    if (o->dry_run) {
-        note_plan(run, s);
-        return 0;
-    }
     return run_rounds(run, s, err);
 }
 

@@ -258,7 +258,7 @@ int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err)
     t->pass.skip = 0;
     t->pass.batch_ns = t->pass.batch_bytes = 0;
     t->pass.worked_ns = 0;
-    if (mdtest_facts[t->pass.op].is_tree || t->pass.own)
+    if (mdtest_facts[t->pass.op].is_tree || t->pass.own || t->pass.lone)
         return 0; /* the command has run before the files were made */
     return run_command(run, "prologue", t->o->before, err);
 }
@@ -275,6 +275,6 @@ int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err)
         return 0;
     if (t->o->sync_phase)
         rc = weir_session_syncfs(&t->fs.session, mdtest_base_of(&t->places, run->par.rank), err);
-    return rc < 0 ? rc : run_command(run, "epilogue", t->o->after, err);
+    return rc < 0 || t->pass.lone ? rc : run_command(run, "epilogue", t->o->after, err);
 }
 

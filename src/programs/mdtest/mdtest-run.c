@@ -160,11 +160,12 @@ static void begin_pass(const struct weir_run *run, struct mdtest_test *t, bool o
     t->pass.things = for_all && (t->o->unique || !f->is_tree) ? (uint64_t)run->par.size : 1;
 }
 
-static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op)
+static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op, int shift)
 {
-    int64_t shifts = (int64_t)mdtest_facts[op].shifts * t->shift;
+    int64_t shifts = (int64_t)mdtest_facts[op].shifts * shift;
     bool visits = mdtest_facts[op].visits;
 
+    t->pass.lone = false;
     t->pass.op = op;
     t->pass.of = mdtest_facts[op].of;
     begin_pass(run, t, false);
@@ -304,7 +305,7 @@ static int before_op(struct weir_run *run, void *state, const struct weir_stage 
 {
     struct mdtest_test *t = state;
 
-    begin_phase(run, t, (enum mdtest_op)s->index);
+    begin_phase(run, t, (enum mdtest_op)s->index, t->shift);
     if (t->pass.op == MDTEST_FILE_READ)
         weir_small_files_learn_seed(&t->fs, run, t->out_len ? t->out_len : t->in_len, t->in_len,
                                     true, mdtest_name_read, t);
@@ -348,6 +349,58 @@ static int after_tree(struct weir_run *run, void *state, const struct weir_stage
     return mdtest_remove_tests(run, state, err);
 }
 
+/* ---- some ranks alone (--sweep): their own items, made and removed again; or those that are there ---- */
+
+static bool are_removed(const struct mdtest_test *t)
+{
+    return t->o->create && t->o->remove;
+}
+
+static bool can_alone(const void *state, const struct weir_stage *s)
+{
+    const struct mdtest_test *t = state;
+    const struct mdtest_fact *f = &mdtest_facts[s->index];
+
+    if (t->o->collective || (t->o->shared && f->of == MDTEST_FILES))
+        return false;
+    return are_removed(t) || (!t->o->remove && !f->makes);
+}
+
+static int before_lone(struct weir_run *run, void *state, const struct weir_stage *s,
+                       struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    (void)err;
+    begin_phase(run, t, (enum mdtest_op)s->index, are_removed(t) ? 0 : t->shift);
+    t->pass.lone = true;
+    return 0;
+}
+
+/* Each rank has made what it could in the time. */
+static int after_lone(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct mdtest_test *t = state;
+
+    (void)s;
+    (void)err;
+    report_wrong(run, t, rec);
+    if (t->pass.makes)
+        t->ledger.count[t->pass.of] = rec->steps;
+    return 0;
+}
+
+static const struct weir_lone lone_op = { .can = can_alone,
+                                          .before = before_lone,
+                                          .after = after_lone };
+static const struct weir_lone lone_whole = { .can = can_alone,
+                                             .whole = true,
+                                             .before = before_lone,
+                                             .after = after_lone };
+
+/* ---- rows ---- */
+
 #define OP(op, text, what, ...)                                                                    \
     {                                                                                              \
         .key = (text), .index = (op), .phase = &mdtest_phases[op], .wanted = wants_op,             \
@@ -362,23 +415,25 @@ const struct weir_stage mdtest_stages[] = {
     OP(MDTEST_TREE_CREATE, "tree create", tree),
     { .key = "items", .before = mdtest_trace_items },
     KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_DIR_CREATE, "directory create", op, .timing = time_creation,
+    OP(MDTEST_DIR_CREATE, "directory create", op, .timing = time_creation, .lone = &lone_op,
        .flags = WEIR_STAGE_MAKES),
-    OP(MDTEST_DIR_STAT, "directory stat", op),
+    OP(MDTEST_DIR_STAT, "directory stat", op, .lone = &lone_op),
     { .key = "directory read",
       .index = MDTEST_DIR_READ,
       .wanted = wants_op,
       .before = mdtest_trace_dir_read },
-    OP(MDTEST_DIR_RENAME, "directory rename", op),
-    OP(MDTEST_DIR_REMOVE, "directory remove", op),
+    OP(MDTEST_DIR_RENAME, "directory rename", op, .lone = &lone_whole),
+    OP(MDTEST_DIR_REMOVE, "directory remove", op, .lone = &lone_whole),
     KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),
     KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_FILE_CREATE, "file create", op, .timing = time_creation, .flags = WEIR_STAGE_MAKES),
-    OP(MDTEST_FILE_STAT, "file stat", op),
-    OP(MDTEST_FILE_READ, "file read", op),
-    OP(MDTEST_FILE_REMOVE, "file remove", op),
+    OP(MDTEST_FILE_CREATE, "file create", op, .timing = time_creation, .lone = &lone_op,
+       .flags = WEIR_STAGE_MAKES),
+    OP(MDTEST_FILE_STAT, "file stat", op, .lone = &lone_op),
+    OP(MDTEST_FILE_READ, "file read", op, .lone = &lone_op),
+    OP(MDTEST_FILE_REMOVE, "file remove", op, .lone = &lone_whole),
     KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
     { .key = "items", .before = mdtest_trace_items_end },
+    { .key = "sweep", .flags = WEIR_STAGE_EXTRA },
     OP(MDTEST_TREE_REMOVE, "tree remove", tree),
     { .key = "iteration", .before = mdtest_ranks_iteration },
     { .key = NULL }

@@ -93,6 +93,7 @@ struct mdtest_pass {
     bool own;        /* the second pass of -c over files: each task opens and writes its own */
     bool again;      /* that pass follows */
     bool makes;      /* items; the second pass finds them made */
+    bool lone;       /* in a turn of --sweep */
     bool alone;      /* rank 0 works alone: -c on what is made or removed, and what is there once */
     uint64_t things; /* in one step: rank 0 may take it for every task */
     bool made_order; /* visit in the order of creation, not of the numbers */
