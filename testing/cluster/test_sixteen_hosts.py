@@ -43,6 +43,23 @@ def test_the_host_with_a_slow_disk_is_named(sixteen, slow_disk, slow):
     assert len(operations) >= 4 and all(0 <= r.begin <= r.end < 10 ** 10 for r in operations), operations
 
 
+def sweep(hosts, slow_disk, slow, us):
+    """Who is named when each host writes alone, and the run."""
+    ior = "ior -w -F -b 32k -t 8k -o f --report=text:-,json:r.json --sweep=nodes --sweep-time=0.15 --rerun-suspects"
+    with hosts.slow_disk(slow, 10 * us) if slow else contextlib.nullcontext():
+        run = hosts.mpi(ONE_EACH, ior, env={"LD_PRELOAD": slow_disk, "DISK_US": str(us)}).ok()
+    swept = hosts.json()["tests"][0]["sweep"]
+    assert swept["number"] == 16 and swept["rounds"][0]["turns"] == 16 and swept["rounds"][0]["together"] == 1, swept
+    return {row["host"] for row in swept["measured"] if row["outcome"] == "slow"}, run
+
+
+@pytest.mark.parametrize("slow, us", [(None, 50000), ("node6", 20000)])
+def test_the_host_with_a_slow_disk_is_named_by_a_sweep(sixteen, slow_disk, slow, us):
+    """And none where all are alike."""
+    named, run = sweep(sixteen, slow_disk, slow, us)
+    assert named == ({slow} if slow else set()) and ("(host node6) is slow: write" in run.stderr) == bool(slow), run
+
+
 # ---- who reads whose data ----
 
 def formula(rank, tasks, nodes, per_node, order):

@@ -329,6 +329,29 @@ def test_a_sweep_finds_what_differs(plot, tmp_path):
     plot("sweep", "r0.json", "r3.json", "--against=block").refuses(2, "--against=block", "the same")
 
 
+def test_the_slow_nodes_of_a_sweep_have_their_names(plot, tmp_path):
+    def row(number, rate, outcome):
+        return {"operation": "write", "number": number, "rank": 4 * number, "tasks": 4, "joint": 2e8, "rate": rate, "median": 9e8, "unit": "bytes/s",
+                "z": -9.0 if outcome == "slow" else 0.1, "round": 0, "together": 1, "outcome": outcome, "host": "b%02d" % number}
+
+    result(tmp_path, "r.json", 2 ** 16, 64, [(100, 200)])
+    plot("nodes", "r.json").refuses(2, "no sweep", "--sweep=nodes")
+    document = json.loads((tmp_path / "r.json").read_text())
+    rows = [row(i, 9e8, "fine") for i in range(7)] + [row(7, 3e8, "slow"), dict(row(8, None, "not judged"), joint=None, median=None, z=None)]
+    document["tests"][0]["sweep"] = {"by": "nodes", "number": 9, "slow": 1, "turnTime": 1, "time": 9,
+                                     "rounds": [{"round": 0, "turns": 9, "together": 1, "suspects": 1}], "measured": rows}
+    (tmp_path / "r.json").write_text(json.dumps(document))
+    done = plot("nodes", "r.json")
+    done.ok()
+    assert "node 7 (b07): write 286 MiB/s, median 858 MiB/s" in done.out, done.out
+    said = words_of("r-nodes.svg")
+    assert "ior: each node alone" in said and "node 7 (b07)" in said and not any("b03" in words for words in said), said
+    assert any("9 turns, 1 slow" in words for words in said), said
+    plot("nodes", "r.json", "--phase=read").refuses(2, "read")
+    plot("report", "r.json").ok()
+    assert "the slow ones have their names" in (tmp_path / "r-report.html").read_text()
+
+
 def test_percentiles_of_a_result_without_timeline(plot, tmp_path):
     row = {"operation": "File creation", "call": "create", "iter": 0, "count": 1234, "mean": 1e-4, "p50": 9e-5, "p90": 2e-4,
            "p99": 1e-3, "p999": None, "max": 0.5}

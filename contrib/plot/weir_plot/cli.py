@@ -39,6 +39,7 @@ COMMANDS = (
         "operation",
     ),
     ("sweep", "rates of several JSON results against what differs", ".svg", "against"),
+    ("nodes", "each node alone, and who is slow (--sweep)", ".svg", ""),
     ("trace", "Chrome trace events for Perfetto and speedscope", ".json", "limit"),
     ("report", "one HTML page about results and timelines", ".html", "bin outside title"),
 )

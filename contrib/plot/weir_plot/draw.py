@@ -3,7 +3,8 @@
 import os
 import sys
 
-from . import calls, chosen, diff, heat, intervals, latency, load, profile, rate, report, spread, style, sweep, trace
+from . import calls, chosen, diff, heat, intervals, latency, load, nodes, profile, rate, report, spread, style, sweep
+from . import trace
 from .refusal import BAD_USAGE, Refusal
 
 
@@ -55,6 +56,15 @@ def make_sweep(options):
     return ["%s: written" % options.output]
 
 
+def make_nodes(options):
+    _, results = load.runs_and_results(options.inputs)
+    if len(results) != 1:
+        raise Refusal("nodes: needs one JSON result, not %d" % len(results), BAD_USAGE)
+    with style.matplotlib().rc_context(style.SETTINGS):
+        style.save(nodes.draw(results[0], options), options.output)
+    return ["%s: written" % options.output] + nodes.summary(results[0], options)
+
+
 def make_trace(options):
     run = load.one_run(options.inputs, call_size(options), options.log)
     notes(run)
@@ -93,6 +103,7 @@ FUNCTIONS = {
     "heat": one_picture(heat),
     "latency": run_or_result(latency, latency.draw_result, "percentiles"),
     "sweep": make_sweep,
+    "nodes": make_nodes,
     "trace": make_trace,
     "report": make_report,
 }

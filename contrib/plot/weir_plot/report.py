@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """report: one HTML page about results and timelines, for somebody who was not there."""
+import argparse
 import copy
 import os
 import shlex
@@ -15,6 +16,7 @@ from . import (
     jsonfile,
     latency,
     load,
+    nodes,
     page,
     quantities,
     rate,
@@ -252,6 +254,10 @@ def pictures_of(result, test, run, options):
     fig = repetitions.draw(result, test)
     if fig:
         out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the median."))
+    if isinstance(test.get("sweep"), dict):
+        only = argparse.Namespace(test=test.get("TestID"), phase=[])
+        caption = "Each node, pair or rank alone; the slow ones have their names."
+        out.append(page.figure(nodes.draw(result, only), caption))
     found = result.latencies(test)
     if run is None:
         fig = intervals.draw(result, test, options)
