@@ -20,7 +20,7 @@ HOST = """
 hostname "$1"
 cat /proc/sys/kernel/random/uuid >"/mnt/etc/boot_id.$1"
 mount --bind "/mnt/etc/boot_id.$1" /proc/sys/kernel/random/boot_id
-for dir in /tmp /dev/shm /run; do mount -t tmpfs weir "$dir"; done
+for dir in /tmp /dev/shm /run ~root; do mount -t tmpfs weir "$dir"; done
 mkdir -p /run/sshd /run/slurm
 $(command -v sshd) -D -f /mnt/etc/sshd_config -E "/mnt/log/sshd.$1" &
 wait
