@@ -262,7 +262,8 @@ static bool find_place(const struct weir_file_entry *many, uint64_t i, struct we
     const char *rest = rest_of_name(&many->names, i, text);
 
     weir_str_clear(place);
-    weir_str_addf(place, "%s%s", many->place, rest ? rest : "");
+    weir_str_add(place, many->place, strlen(many->place));
+    weir_str_add(place, rest ? rest : "", rest ? strlen(rest) : 0);
     return rest && !place->failed;
 }
 
