@@ -62,7 +62,7 @@ static const struct weir_opt run_rows[] = {
             "Write begin, end, place and bytes of every operation of all tasks, for NumPy and "
             "weir-plot; or of some: sample=1/N (drawn at random; seed=N), ranks=LIST (0-63,128, or "
             "leaders), slowest=K (of each rank in each phase, with the operations before and after)",
-            .ends = ".npy", .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES, OPT_IN(OUTPUT)),
+            .ends = ".npy", .example = "run.npy,sample=1/100", .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES, OPT_IN(OUTPUT)),
     OPT_SIZE(0, "timeline-limit", "timelineLimit", R, timeline_limit, "1m", "N",
              "Operations of a task in a phase that are recorded at most, 40 bytes each; the rest "
              "are counted",

@@ -52,6 +52,9 @@ def test_one_of_one_is_all_and_a_small_limit_is_counted(ior):
     run = ior("-a DUMMY -w -b 80k -t 8k --timeline=t.npy,sample=1/1 --timeline-limit=7", np=2).ok()
     t = Timeline(ior.cwd / "t.npy")
     assert (t.doc["records"], t.doc["dropped"]) == (14, 6) and "14 operations are recorded, 6 are not" in run.warnings[0], run
+    for words in "sample=1/1", "ranks=1":  # the same on the rank that is not named
+        run = ior("-a DUMMY -w -b 80k -t 8k --timeline=t.npy,%s --timeline-limit=7 --warning-as-errors" % words, np=2)
+        assert len(run.errors) == 1 and "--timeline-limit" in run.errors[0] and run.returncode != 0, run
 
 
 # ---- ranks ----
@@ -126,7 +129,7 @@ def test_items_of_mdtest_and_calls_of_md_workbench(mdtest, mdw):
 
 
 @pytest.mark.parametrize("program, args", [("mib", "--api DUMMY -l 20 -s 4k -p --profiles=prof"), ("combo.x", "--nx 8 --n_levs 2 --n_tries 1 --n_writers 1"),
-                                           ("h5exerciser", "--numdims 2 --minels 4")])
+                                           ("h5exerciser", "-a POSIX --numdims 2 --minels 4")])
 def test_other_programs(tmp_path, program, args):
     words = [str(conftest.BUILD / "src" / program)] + args.split() + ["--timeline=t.npy,sample=1/2,slowest=1"]
     done = conftest.subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)

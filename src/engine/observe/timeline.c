@@ -190,8 +190,8 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
     if (t->failed)
         return 0;
     weir_timeline_doc_test(&t->doc, run);
-    t->piece = malloc(WEIR_TIMELINE_PIECE * t->size);
-    if (!t->piece)
+    if (weir_timeline_has_rank(&t->choice, &run->par) && /* others write nothing */
+        !(t->piece = malloc(WEIR_TIMELINE_PIECE * t->size)))
         rc = weir_fail(&err, WEIR_ESETUP, "memory for records that are being written");
     if (!all_good(run, t, rc, &err))
         return 0;
@@ -262,11 +262,11 @@ static void add_up(struct weir_timeline_sums *to, const struct weir_timeline_sum
     to->dropped += more->dropped;
 }
 
-/* Of the operations that were picked: phase.c warns of those that all readers share. */
-static int warn(struct weir_run *run, const struct weir_phase_rec *rec,
+/* Of the operations that were picked: phase.c warns of those that all readers share. The same on all ranks. */
+static int warn(struct weir_run *run, const struct state *t, const struct weir_phase_rec *rec,
                 const struct weir_timeline_sums *sums, struct weir_err *err)
 {
-    if (!run->records.picks || sums->dropped == 0)
+    if (!weir_timeline_picks(&t->choice) || sums->dropped == 0)
         return 0;
     return weir_warn(&run->log, err,
                      "the timeline has no room for all that was chosen of the %s phase: %" PRIu64
@@ -303,7 +303,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     add_up(&t->test, &sums);
     t->phases++;
     all_good(run, t, is_root && document_is_due(t) ? write_document(run, t, false, &own) : 0, &own);
-    return warn(run, rec, &sums, err);
+    return warn(run, t, rec, &sums, err);
 }
 
 /* In the results: which part of the operations of the test is in the timeline. */
