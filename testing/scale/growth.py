@@ -136,8 +136,8 @@ STAIRS = 0.1
 
 
 def is_linear(f, points, measure):
-    grown = abs(points[-1][1] - points[0][1])
-    return f.linear > NOISE[measure] and f.linear * (points[-1][0] - points[0][0]) > STAIRS * grown
+    grown = points[-1][1] - min(y for _, y in points)
+    return grown > 0 and f.linear > NOISE[measure] and f.linear * (points[-1][0] - points[0][0]) > STAIRS * grown
 
 
 # Growth that is known: program, role, phase, kind, measure, the most for each rank, and why.
@@ -145,8 +145,8 @@ Known = collections.namedtuple("Known", "program role phase kind measure most wh
 KNOWN = (
     Known("*", "*", "start", "Comm_split*", "bytes", 24, "the MPI library gathers color and key of all ranks on each, in three calls"),
     Known("*.x", "*", "start", "Comm_split*", "bytes", 80, "the same, for groups with a writer each"),
-    Known("ior", "[rl]*", "start", "Recv:10", "bytes", 160, "the document of results names every host: their names come up a tree"),
-    Known("ior", "leader", "start", "Send:10", "bytes", 160, "the same, from a rank that passes them on"),
+    Known("ior", "[rl]*", "start", "Recv:10", "bytes", 40, "the document of results names every host: their names come up a tree"),
+    Known("ior", "leader", "start", "Send:10", "bytes", 40, "the same, from a rank that passes them on"),
     Known("md*", "root", "start", "Gather", "bytes", 2, "the line Nodemap has a character for each of up to 4096 tasks"),
 )
 

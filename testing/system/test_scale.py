@@ -13,6 +13,7 @@ import conftest
 pytest.importorskip("numpy", reason="needs python3-numpy for fits")
 sys.path.append(str(conftest.SOURCE / "testing" / "scale"))
 import growth  # noqa: E402
+import loggp  # noqa: E402
 import runs  # noqa: E402
 
 RANKS = (4, 8, 16)
@@ -137,3 +138,25 @@ def test_the_exponent_does_not_see_what_is_constant():
 def test_a_logarithm_that_is_rounded_up_is_not_linear():
     stairs = [(p, 1000 + 100 * math.ceil(math.log2(p))) for p in (6, 24, 54, 96)]
     assert not growth.is_linear(growth.fit(stairs), stairs, "messages")
+
+
+# ---- the model ----
+
+def test_the_model_finds_the_times_that_made_its_numbers():
+    def series(nodes):
+        points = [(p, p // nodes) for p in (32, 64, 128)]
+        return [["root", "start", "Allreduce", "messages", [(p, 20 * math.log2(p)) for p, _ in points]],
+                ["root", "start", "Send:1", "messages", [(p, 5 + 13 * loggp.children(n)) for p, n in points]],
+                ["root", "start", "Comm_split", "bytes", [(p, 24 * p) for p, _ in points]]]
+
+    counts = {("any", n): loggp.Counts(series(n), n) for n in (1, 16)}
+    true = loggp.Model(3e-6, 1e-6, 1e-10)
+    times = [loggp.Time("any", n, p, "start", loggp.predict(true, counts["any", n], "start", p)) for n in (1, 16) for p in (64, 1024, 4096)]
+    assert loggp.fit(counts, times, 1e-10) == pytest.approx(true, rel=1e-6)
+    assert loggp.fit(counts, times[:3], 1e-10).message == pytest.approx(3e-6, rel=1e-6)
+    far, inside, size = counts["any", 16].at("start", 2 ** 20)
+    assert (far, inside, size) == pytest.approx((2 * 20 * 16 + 13 * loggp.children(2 ** 16), 2 * 20 * 4 + 5, 24 * 2 ** 20))
+
+
+def test_the_tree_of_clocks_has_seven_children_a_level():
+    assert [loggp.children(n) for n in (1, 2, 8, 9, 64, 65, 512, 513)] == [0, 1, 7, 8, 14, 15, 21, 22]
