@@ -118,6 +118,13 @@ def test_a_dry_run_says_the_schedule_and_its_time(ior):
     assert any("2 ranks in 2 turns" in n and "8 phases of at most 1 s in each: 24 s" in n for n in run.notes), run
 
 
+def test_the_time_of_the_test_ends_the_sweep(ior):
+    """-T 0.01 is over before the second turn."""
+    run = ior("-a DUMMY -w -b 4k -t 4k --dummy.delay-xfer=1000 -T 0.01 --sweep=ranks --sweep-time=0.7 --report=text:-,json:r.json", np=3).ok()
+    assert any("the time of the test was up (-T) after 0 of 3 turns of round 1" in n for n in run.notes), run
+    assert {row["outcome"] for row in checked(run)["tests"][0]["sweep"]["measured"]} == {"not judged"} and run.accesses() == ["write"], run
+
+
 def test_one_node_is_compared_with_nothing(ior):
     run = ior(SMALL + "--sweep=nodes", np=2).ok()
     assert any("all ranks are on one node" in n and "--sweep=ranks" in n for n in run.notes), run

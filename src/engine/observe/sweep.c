@@ -241,12 +241,12 @@ static int run_turns(struct weir_run *run, struct state *s, int *done, struct we
 {
     uint64_t begin_ns = weir_now_ns();
 
-    memset(s->alone, 0, sizeof(s->alone));
     if (snprintf(s->name, sizeof(s->name), "sweep of %d %s, round %d", s->table.field.units, s->table.by,
                  s->round.number + 1) < 0)
         s->name[0] = '\0';
     if (s->round.number == 0 && run_turn(run, s, 0, begin_ns, err) < 0)
         return -1;
+    memset(s->alone, 0, sizeof(s->alone));
     for (*done = 0; *done < s->round.turns && !weir_stages_time_is_up(run); ++*done)
         if (run_turn(run, s, *done, begin_ns, err) < 0)
             return -1;
