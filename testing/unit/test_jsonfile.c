@@ -57,7 +57,7 @@ static void put(struct weir_jsonfile *f, struct weir_jsonpart *in, const char *k
 /* What the file holds now, without tabs. */
 static char *content(const char *path)
 {
-    static char text[1 << 20];
+    static char text[1 << 22];
     FILE *in = fopen(path, "r");
     size_t n, kept = 0;
 
@@ -132,6 +132,59 @@ static void lists_grow_side_by_side(void **state)
     assert_int_equal(seen, 40000);
 }
 
+/* Bytes that this process has written. */
+static uint64_t written(void)
+{
+    FILE *in = fopen("/proc/self/io", "r");
+    char line[80];
+    uint64_t n = 0;
+
+    while (in && fgets(line, sizeof(line), in))
+        if (strncmp(line, "wchar:", 6) == 0)
+            n = strtoull(line + 6, NULL, 10);
+    if (in)
+        fclose(in);
+    return n;
+}
+
+/* Each object needs more room than it has at first, but the file is not copied for each. */
+static void what_is_written_for_many_objects_is_in_proportion(void **state)
+{
+    const struct place *p = *state;
+    struct weir_jsonfile f = { .failed = false };
+    uint64_t before = written();
+    struct weir_jsonpart *list;
+    size_t found = 0;
+    char *at;
+    FILE *out;
+
+    assert_int_equal(weir_jsonfile_open(&f, p->path, NULL), 0);
+    list = weir_jsonfile_enter(&f, f.root, "tests", true);
+    for (int64_t i = 0; i < 300; i++) {
+        struct weir_jsonpart *object = weir_jsonfile_enter(&f, list, NULL, false);
+
+        for (int64_t k = 0; k < 60; k++) {
+            put(&f, weir_jsonfile_list(&f, object, "even"), NULL, 1000000);
+            put(&f, weir_jsonfile_list(&f, object, "odd"), NULL, 1000001);
+        }
+        for (int64_t k = 0; k < 20; k++)
+            put(&f, weir_jsonfile_list(&f, object, "last"), NULL, 7777777);
+        weir_jsonfile_leave(&f, object);
+    }
+    weir_jsonfile_leave(&f, list);
+    out = fopen(p->path, "w");
+    assert_int_equal(weir_jsonfile_write(&f, false, out), 0);
+    fclose(out);
+    weir_jsonfile_close(&f, false);
+    at = content(p->path);
+    assert_true(written() - before < 40 * strlen(at));
+    while ((at = strstr(at, "7777777"))) {
+        found++;
+        at++;
+    }
+    assert_int_equal(found, 300 * 20);
+}
+
 /* What fits stays, and parses; nothing is written after the first failure. */
 static void a_file_that_cannot_grow_keeps_what_it_has(void **state)
 {
@@ -195,6 +248,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_document_is_complete_after_each_step),
         CASE(lists_grow_side_by_side),
+        CASE(what_is_written_for_many_objects_is_in_proportion),
         CASE(a_file_that_cannot_grow_keeps_what_it_has),
         CASE(two_documents_of_one_place_do_not_mix),
     };

@@ -18,6 +18,8 @@
 #define WINDOW ((size_t)64 << 10) /* bytes that wait to be written */
 #define PIECE 16384               /* that are copied at once */
 #define ROOM_LEAST 8192           /* of each gap in a new file: it doubles what came in, else */
+#define MOVE_MOST ((uint64_t)128 << 10) /* bytes that make way for a gap, without a new file */
+#define BORROW_MOST ((uint64_t)64 << 10) /* of room that is not needed yet */
 
 static void fail(struct weir_growing *g)
 {
@@ -193,6 +195,69 @@ void weir_growing_copy(struct weir_growing *g, uint64_t from, FILE *out)
 
 /* ---- more room ---- */
 
+/* The next gap that has room for 'need' bytes, not far away. */
+static struct weir_gap *find_room(const struct weir_gap *gap, uint64_t need)
+{
+    struct weir_gap *next = gap->next;
+
+    while (next && next->end - next->at - next->kept < need)
+        next = next->next;
+    return next && next->at - gap->end <= MOVE_MOST ? next : NULL;
+}
+
+static void read_into(struct weir_growing *g, uint64_t from, uint64_t to, struct weir_str *text)
+{
+    char piece[PIECE];
+
+    while (from < to && g->sys == 0) {
+        size_t most = to - from < PIECE ? (size_t)(to - from) : PIECE;
+        ssize_t n = pread(fileno(g->out), piece, most, (off_t)from);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            fail(g);
+            return;
+        }
+        weir_str_add(text, piece, (size_t)n);
+        from += (uint64_t)n;
+    }
+}
+
+/* Moves the bytes between a gap and the next one with room into that room, by one write. False: there
+ * is none, and nothing was changed. */
+static bool borrow(struct weir_growing *g, struct weir_gap *gap, uint64_t need)
+{
+    struct weir_gap *next = find_room(gap, need);
+    struct weir_str text = { 0 };
+    uint64_t more, half, end;
+
+    if (!next)
+        return false;
+    weir_growing_flush(g);
+    half = (next->end - next->at - next->kept) / 2;
+    more = need + (gap->inside < BORROW_MOST ? gap->inside : BORROW_MOST);
+    more = more < half ? more : half > need ? half : need;
+    end = next->at + next->kept;
+    for (uint64_t i = 0; i < more; i++)
+        weir_str_addc(&text, WEIR_GROWING_TAB);
+    read_into(g, gap->end, end, &text);
+    if (text.failed) {
+        errno = ENOMEM;
+        fail(g);
+    }
+    if (g->sys == 0)
+        put(g, gap->end, &text);
+    weir_str_free(&text);
+    for (struct weir_gap *moved = gap->next; moved != next; moved = moved->next) {
+        moved->at += more;
+        moved->end += more;
+    }
+    next->at += more;
+    gap->end += more;
+    return true;
+}
+
 /* Write the file again, with room at each gap, and at one for 'need' bytes. moved: the gaps, in
  * their order. */
 static void copy_with_room(struct weir_growing *g, const struct weir_gap *wide, uint64_t need,
@@ -277,6 +342,7 @@ void weir_growing_gap(struct weir_growing *g, struct weir_gap *gap, struct weir_
         link = &(*link)->next;
     *link = gap;
     *gap = (struct weir_gap) { .at = at, .end = end, .next = in };
+    in->inside -= end - at;
 }
 
 void weir_growing_drop(struct weir_growing *g, struct weir_gap *gap, struct weir_gap *in)
@@ -298,13 +364,14 @@ uint64_t weir_growing_insert(struct weir_growing *g, struct weir_gap *gap,
         errno = ENOMEM;
         fail(g);
     }
-    if (g->sys == 0 && gap->end - gap->at < text->len)
+    if (g->sys == 0 && gap->end - gap->at < text->len && !borrow(g, gap, text->len))
         widen(g, gap, text->len);
     if (g->sys != 0)
         return gap->at;
     at = gap->at;
     put(g, at, text);
     gap->at += text->len - keep;
+    gap->kept = keep;
     gap->inside += text->len - keep;
     return at;
 }

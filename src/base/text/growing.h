@@ -18,7 +18,8 @@
  * insertion kept at 'at' to be written over. */
 struct weir_gap {
     uint64_t at, end;
-    uint64_t inside; /* bytes that came in until now */
+    uint64_t inside; /* bytes that came in until now, without room */
+    size_t kept;     /* that the last insertion kept */
     struct weir_gap *next;
 };
 
@@ -39,8 +40,8 @@ struct weir_growing {
 int weir_growing_open(struct weir_growing *g, const char *place, const struct weir_str *text,
                       struct weir_gap *gap, struct weir_err *err);
 
-/* Insert a text; the next one comes in before its last 'keep' bytes. Where there is no room, the
- * file is copied to a larger one, which takes its name. Local. Returns where the text is in the
+/* Insert a text; the next one comes in before its last 'keep' bytes. Where there is no room, one of the
+ * next gaps gives some; else the file is copied to a larger one, which takes its name. Local. Returns where the text is in the
  * file. */
 uint64_t weir_growing_insert(struct weir_growing *g, struct weir_gap *gap,
                              const struct weir_str *text, size_t keep);

@@ -168,7 +168,7 @@ int weir_jsonfile_open(struct weir_jsonfile *f, const char *place, struct weir_e
     weir_str_addf(&text, "%s%s", BRACE, MARK);
     root->begun = true;
     root->gap.at = text.len;
-    add_end(root, &text);
+    root->gap.kept = add_end(root, &text);
     add_room(&text, ROOM);
     root->gap.end = text.len;
     weir_str_addf(&text, "}\n");

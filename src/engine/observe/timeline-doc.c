@@ -230,11 +230,20 @@ static void add_operations(struct weir_json *j, const struct weir_program *progr
     weir_json_close(j);
 }
 
-static void add_texts(struct weir_json *j, const char *key, const struct weir_str *texts)
+/* Append what there is of the document to its file: it is not in memory as a whole. */
+static void spill(struct weir_str *text, FILE *out)
+{
+    fwrite(weir_str_text(text), 1, text->len, out); /* an error comes back when the file is closed */
+    weir_str_clear(text);
+}
+
+static void add_texts(struct weir_json *j, const char *key, const struct weir_str *texts, FILE *out)
 {
     weir_json_open(j, key, true);
-    for (size_t at = 0; at < texts->len; at += strlen(texts->text + at) + 1)
+    for (size_t at = 0; at < texts->len; at += strlen(texts->text + at) + 1) {
         weir_json_text(j, NULL, texts->text + at);
+        spill(j->out, out);
+    }
     weir_json_close(j);
 }
 
@@ -257,23 +266,24 @@ static void add_choice(struct weir_json *j, const struct weir_timeline_choice *c
 
 static void make_document(const struct weir_timeline_doc *d, const struct weir_run *run,
                           const struct weir_timeline_sums *sums, bool complete,
-                          struct weir_str *out)
+                          struct weir_str *text, FILE *out)
 {
-    struct weir_json j = { .out = out, .flat = 3 };
+    struct weir_json j = { .out = text, .flat = 3 };
 
     weir_json_open(&j, NULL, false);
     weir_json_str(&j, "schema", "weir-timeline-2");
     weir_json_str(&j, "program", run->program->name);
     weir_json_str(&j, "version", PACKAGE_VERSION);
     add_command(&j, run);
-    add_texts(&j, "tests", &d->tests);
-    add_texts(&j, "phases", &d->phases);
+    add_texts(&j, "tests", &d->tests, out);
+    add_texts(&j, "phases", &d->phases, out);
     add_operations(&j, run->program);
     add_choice(&j, d->choice);
     add_sums(&j, sums);
     weir_json_text(&j, "complete", complete ? "true" : "false");
     weir_json_close(&j);
-    weir_str_addc(out, '\n');
+    weir_str_addc(text, '\n');
+    spill(text, out);
 }
 
 int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *run,
@@ -285,18 +295,15 @@ int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *
     int rc;
 
     d->written_ns = weir_now_ns();
-    make_document(d, run, sums, complete, &text);
-    if (text.failed || d->tests.failed || d->phases.failed) {
-        weir_str_free(&text);
-        return weir_refuse(err, WEIR_ESETUP, "no memory for '%s'", d->path);
-    }
     rc = weir_wholefile_prepare(&w, d->path, err);
     if (rc == 0 && !w.place)
         rc = weir_refuse(err, WEIR_ESETUP, "cannot make a file '%s'", d->path);
     if (rc == 0)
         rc = weir_wholefile_open(&w, err);
     if (rc == 0)
-        fputs(weir_str_text(&text), w.out);
+        make_document(d, run, sums, complete, &text, w.out);
+    if (text.failed || d->tests.failed || d->phases.failed)
+        rc = weir_refuse(rc < 0 ? NULL : err, WEIR_ESETUP, "no memory for '%s'", d->path);
     if (weir_wholefile_close(&w, rc == 0, rc < 0 ? NULL : err) < 0)
         rc = -1;
     weir_str_free(&text);

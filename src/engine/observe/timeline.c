@@ -72,6 +72,11 @@ static int write_document(struct weir_run *run, struct state *t, bool complete, 
     return weir_timeline_doc_write(&t->doc, run, &t->all, complete, err);
 }
 
+static bool document_is_due(const struct state *t)
+{
+    return t->phases <= PHASES_SMALL || weir_now_ns() - t->doc.written_ns > DOC_NS;
+}
+
 static int begin(struct weir_run *run, struct state *t, struct weir_err *err)
 {
     t->doc.choice = &t->choice;
@@ -217,7 +222,7 @@ static void test_free(struct weir_run *run, void *state)
     t->piece = NULL;
     if (t->failed)
         return;
-    if (rc == 0 && run->par.rank == 0)
+    if (rc == 0 && run->par.rank == 0 && document_is_due(t))
         rc = write_document(run, t, false, &err);
     all_good(run, t, rc, &err);
 }
@@ -235,11 +240,6 @@ static int write_header(struct weir_run *run, struct state *t, const struct weir
         return -1;
     weir_timeline_doc_phase(&t->doc, run, rec, t->phases, sums);
     return 0;
-}
-
-static bool document_is_due(const struct state *t)
-{
-    return t->phases <= PHASES_SMALL || weir_now_ns() - t->doc.written_ns > DOC_NS;
 }
 
 /* The draw of a phase depends on the seed, the rank and the number of the phase, and on nothing else. */
