@@ -110,13 +110,11 @@ def test_a_directory_of_each_host_is_found_out(sixteen):
 # ---- a host that is frozen ----
 
 @by_hand
-def test_a_frozen_host_is_named_by_the_next_one(sixteen):
-    """All tasks of it stand still: none of them can say so, and the others wait for them in MPI."""
+def test_a_host_that_was_frozen_for_a_while_goes_on(sixteen):
+    """The others wait for its tasks in MPI, and the run ends as it would have. One that stays frozen is the batch system's to end."""
     hosts = {**ONE_EACH, "node9": 2}
     proc = sixteen.begin(sixteen.mpirun(hosts) + sixteen.program(
-        "ior -a DUMMY -w -i 100000 -b 8k -t 8k --dummy.delay-xfer=20000 --io-timeout=3 -o f --report=text:/dev/null,csv:r.csv"))
-    sixteen.on("node9", "pkill -STOP -x ior")
-    run = sixteen.finish(proc)
-    said = re.findall(r"ERROR: rank (\d+) on (\S+) gives no sign of life for (\d+)\.\d seconds: its host is frozen or cut off", run.stderr)
-    assert run.returncode == 3 and len(said) == run.stderr.count("ERROR: ") == 1 and said[0][:2] == ("8", "node9"), run
-    assert int(said[0][2]) >= 6, run
+        "ior -a DUMMY -w -i 3 -b 800k -t 8k --dummy.delay-xfer=20000 --io-timeout=30 -o f --report=text:/dev/null,csv:r.csv"))
+    sixteen.on("node9", "pkill -STOP -x ior; sleep 4; pkill -CONT -x ior")
+    run = sixteen.finish(proc).ok()
+    assert "ERROR: " not in run.stderr and (sixteen.work / "r.csv").read_text().count("\n0,") == 3, run

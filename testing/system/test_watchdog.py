@@ -65,19 +65,6 @@ def test_a_stopped_rank_is_named_by_another_one(ior, args):
     assert len(apart_from_the_late(run.errors)) == 1 and rank in (0, 1), run
 
 
-def test_a_stopped_rank_that_is_alone_on_its_node_is_named_by_the_next_node(ior, preload):
-    """Its node can say nothing, and the others wait for it in MPI. The nodes are only pretended."""
-    nodes = {"LD_PRELOAD": preload("two-nodes.c"), "WEIR_NODES": "each", "WEIR_KERNELS": "each"}
-    proc, pids = ior.begin("-a DUMMY -w -b 8k -t 8k -s 100000 --dummy.delay-xfer=10000 --io-timeout=2 --report=json:r.json", 3, env=nodes)
-    time.sleep(2)  # the first sign of life comes at once, and who was never heard is not named
-    os.kill(pids[1], signal.SIGSTOP)
-    run = ior.finish(proc, SECONDS)
-    said = seconds(r"rank 1 on \S+ gives no sign of life for (\d+\.\d) seconds: its host is frozen or cut off, or that process is "
-                   r"stopped \(--io-timeout\)", run.errors)
-    assert run.returncode == 3 and len(said) == len(run.errors) == 1 and said[0] >= 5, run
-    timely(said[0] < 7, run)
-
-
 def test_a_rank_that_goes_on_is_not_named_again(ior):
     """Stopped below the limit until it is named: the run ends as it would have."""
     proc, pids = ior.begin("-a DUMMY -w -F -b 8k -t 8k -s 150 --dummy.delay-xfer=10000 --io-timeout=60", 2, env=WARN)

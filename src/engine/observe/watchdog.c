@@ -17,7 +17,6 @@
 #include "base/size.h"
 #include "engine/observe/all.h"
 #include "engine/observe/stall.h"
-#include "par/beacon.h"
 #include "par/board.h"
 
 /* Warnings come every so many seconds, or as many as WEIR_WATCH_SECONDS has in the environment (0:
@@ -27,20 +26,17 @@
 #define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
 #define WORDS 1400
 #define SUFFIX " (--io-timeout)"
-#define FAR_S 3 /* later than that: ranks of a node name each other, and better */
 #define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
 
 /* A thread that polls the call of this rank, and the state that the other ranks of the node publish.
  * A call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
  * other ranks wait for it: so the thread of another rank names the one that does not move, first in
- * warnings, and after the limit it ends the job. A node whose leader gives no sign of life is named by
- * the next node. Zero: not running. */
+ * warnings, and after the limit it ends the job. A rank that is alone on its node is watched by
+ * nobody: the batch system does that. Zero: not running. */
 struct watchdog {
     struct weir_run *run;
     struct weir_call call;
     struct weir_stall stall;
-    struct weir_beacon *beacon;
-    uint64_t far_ns; /* that another node has been silent, above FAR_S */
     pthread_t thread;
     uint64_t limit_ns; /* 0: none */
     uint64_t warn_ns, next_warning_ns;
@@ -78,30 +74,14 @@ static void say_error(const struct watchdog *w, const char *words)
 }
 
 /* The first words are kept, as those of an error are. */
-static void tell(struct watchdog *w, const char *words, weir_say *say)
-{
-    if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
-        w->said[0] = '\0';
-    say(w, words);
-}
-
 static void describe(struct watchdog *w, int slot, bool still, weir_say *say)
 {
     char words[WORDS];
 
     weir_stall_describe(&w->stall, slot, still, w->run->par.host, words, sizeof(words));
-    tell(w, words, say);
-}
-
-static void describe_far(struct watchdog *w, weir_say *say)
-{
-    char words[WORDS];
-
-    if (snprintf(words, sizeof(words),
-                 "rank %d on %s gives no sign of life for %.1f seconds: its host is frozen or cut "
-                 "off, or that process is stopped",
-                 w->beacon->rank, w->beacon->host, (double)w->far_ns / WEIR_NS_PER_S + FAR_S) > 0)
-        tell(w, words, say);
+    if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
+        w->said[0] = '\0';
+    say(w, words);
 }
 
 /* The rank that stands still before those that wait for it in a call. */
@@ -111,8 +91,6 @@ static void report_worst(struct watchdog *w, const struct weir_stall_worst *wors
     w->said[0] = '\0';
     if (worst->still >= 0)
         describe(w, worst->still, true, say);
-    if (w->far_ns >= from_ns)
-        describe_far(w, say);
     if (worst->call >= 0 && worst->call_ns >= from_ns)
         describe(w, worst->call, false, say);
 }
@@ -146,7 +124,6 @@ static void save_results(struct watchdog *w)
 static void give_up(struct watchdog *w, const struct weir_stall_worst *worst)
 {
     weir_stall_end_job(&w->stall);
-    weir_beacon_rest(w->beacon); /* the end may take long */
     report_worst(w, worst, w->limit_ns / 2, say_error);
     signal(SIGALRM, SIG_DFL);
     alarm(RESCUE_S + GRACE_S);
@@ -169,15 +146,12 @@ static bool is_due(struct watchdog *w, uint64_t worst_ns)
 
 static void poll_node(struct watchdog *w)
 {
-    const uint64_t near_ns = FAR_S * (uint64_t)WEIR_NS_PER_S;
     struct weir_stall_worst worst;
-    bool reports = weir_stall_poll(&w->stall, &w->call, &worst);
-    uint64_t silent_ns = weir_beacon_poll(w->beacon, w->stall.now_ns), worst_ns;
+    uint64_t worst_ns;
 
-    if (!reports)
+    if (!weir_stall_poll(&w->stall, &w->call, &worst))
         return;
-    w->far_ns = silent_ns > near_ns ? silent_ns - near_ns : 0;
-    worst_ns = larger(w->far_ns, larger(worst.still_ns, worst.call_ns));
+    worst_ns = larger(worst.still_ns, worst.call_ns);
     if (w->limit_ns && worst_ns > w->limit_ns)
         give_up(w, &worst);
     else if (is_due(w, worst_ns))
@@ -236,14 +210,13 @@ static void stop_watching(struct watchdog *w)
     __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
     syscall(SYS_futex, &w->stop, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     pthread_join(w->thread, NULL);
-    weir_beacon_rest(w->beacon);
     weir_stall_end(&w->stall);
     w->running = false;
 }
 
 /* It fails when there is a limit that cannot be kept; without one, nothing is watched then. */
 static int watch_calls(struct watchdog *w, struct weir_run *run, const struct weir_board *board,
-                       struct weir_beacon *beacon, struct weir_err *err)
+                       struct weir_err *err)
 {
     int limit_s = run->test->plan.options->io_timeout_s;
     uint64_t still_ns;
@@ -251,7 +224,6 @@ static int watch_calls(struct watchdog *w, struct weir_run *run, const struct we
 
     memset(w, 0, sizeof(*w));
     w->run = run;
-    w->beacon = beacon;
     w->limit_ns = (uint64_t)limit_s * WEIR_NS_PER_S;
     w->warn_ns = w->next_warning_ns = (uint64_t)warning_seconds() * WEIR_NS_PER_S;
     if (w->limit_ns == 0 && w->warn_ns == 0)
@@ -276,21 +248,17 @@ static int watch_calls(struct watchdog *w, struct weir_run *run, const struct we
 /* ---- the row ---- */
 
 struct state {
-    struct weir_board board;   /* where the ranks of a node see each other */
-    struct weir_beacon beacon; /* what nodes see of each other */
-    struct watchdog dog;       /* of the test that runs */
+    struct weir_board board; /* where the ranks of a node see each other */
+    struct watchdog dog;     /* of the test that runs */
 };
 
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
-    struct state *s = state;
-
     (void)tests;
     (void)n;
     (void)err;
-    weir_board_begin(&s->board, &run->world, sizeof(struct weir_stall_slot));
-    weir_beacon_begin(&s->beacon, &run->world);
+    weir_board_begin(&((struct state *)state)->board, &run->world, sizeof(struct weir_stall_slot));
     return 0;
 }
 
@@ -298,7 +266,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
 
-    if (watch_calls(&s->dog, run, &s->board, &s->beacon, err) < 0)
+    if (watch_calls(&s->dog, run, &s->board, err) < 0)
         return -1;
     run->call = s->dog.running ? &s->dog.call : NULL;
     return 0;
@@ -331,7 +299,6 @@ static void release(struct weir_run *run, void *state)
 
     (void)run;
     stop_watching(&s->dog);
-    weir_beacon_end(&s->beacon);
     weir_board_end(&s->board);
 }
 
