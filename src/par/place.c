@@ -80,11 +80,11 @@ static MPI_Comm ranks_of_node(const struct weir_par *par)
     return node;
 }
 
-/* Colors have 31 bits, which two of many kernels may have in common: the second split tells them
- * apart. */
-static MPI_Comm ranks_of_kernel(const struct weir_par *par, int64_t boot)
+/* The ranks of 'whole' with this kernel. Colors have 31 bits, which two of many kernels may have in common: the second
+ * split tells them apart. */
+static MPI_Comm ranks_of_kernel(const struct weir_par *par, MPI_Comm whole, int64_t boot)
 {
-    MPI_Comm some = split(par, par->comm, (int)(boot & INT_MAX));
+    MPI_Comm some = split(par, whole, (int)(boot & INT_MAX));
     MPI_Comm kernel = split(par, some, (int)(boot >> 31 & INT_MAX));
 
     weir_mpi_must(par, MPI_Comm_free(&some), "MPI_Comm_free");
@@ -185,17 +185,43 @@ static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
     weir_par_renumber(par, par->fake_nodes, par->fake_per_node);
 }
 
+/* Has each node of MPI a kernel of its own? Only the leaders of nodes compare theirs: a split lets each
+ * of its ranks learn of all others. Keeps the leaders then. Collective over par->comm, whose nodes
+ * are several and have one kernel each. */
+static bool are_nodes_kernels(struct weir_par *par, const struct kernel *k, bool leads)
+{
+    MPI_Comm same;
+    int64_t shared = 0;
+    int ranks;
+
+    par->leaders = split(par, par->comm, leads ? 0 : MPI_UNDEFINED);
+    if (leads) {
+        same = ranks_of_kernel(par, par->leaders, k->boot);
+        weir_mpi_must(par, MPI_Comm_size(same, &ranks), "MPI_Comm_size");
+        weir_mpi_must(par, MPI_Comm_free(&same), "MPI_Comm_free");
+        shared = ranks > 1;
+    }
+    weir_allmax_i64(par, &shared, 1);
+    if (shared && leads)
+        weir_mpi_must(par, MPI_Comm_free(&par->leaders), "MPI_Comm_free");
+    return !shared;
+}
+
 /* The kernels check the nodes that MPI reports: on one node whose ranks have one kernel nothing is
- * left to find. *p is the place on the kernel then. Collective over par->comm. */
-static void find_kernels(struct weir_par *par, const struct kernel *k, const int64_t seen[FACTS],
+ * left to find. *p is the place on the kernel then. True on every rank: par->leaders is known.
+ * Collective over par->comm. */
+static bool find_kernels(struct weir_par *par, const struct kernel *k, const int64_t seen[FACTS],
                          struct place *p)
 {
+    bool several = seen[FACT_GROUPS] > 1, has_leaders = false;
     int64_t fact[FACTS] = { 0 };
 
     if (seen[FACT_NO_KERNEL])
-        return;
-    if (seen[FACT_GROUPS] > 1 || seen[FACT_MIXED]) {
-        find_place(par, ranks_of_kernel(par, k->boot), k, p);
+        return false;
+    if (several && !seen[FACT_MIXED])
+        has_leaders = are_nodes_kernels(par, k, p->index == 0);
+    if (!has_leaders && (several || seen[FACT_MIXED])) {
+        find_place(par, ranks_of_kernel(par, par->comm, k->boot), k, p);
         state_facts(par, p, fact);
         fact[FACT_DIFFERS] = p->group != par->node;
         weir_allmax_i64(par, fact, FACTS);
@@ -203,17 +229,18 @@ static void find_kernels(struct weir_par *par, const struct kernel *k, const int
         par->differs = fact[FACT_DIFFERS];
     }
     par->kernels = par->cache.nodes;
+    return has_leaders;
 }
 
-/* Finds the leaders of clocks (par/clock.h). Collective when there are several. */
-static void find_leaders(struct weir_par *par, const struct place *place)
+/* Finds the leaders of clocks (par/clock.h). Collective when there are several that are not known. */
+static void find_leaders(struct weir_par *par, const struct place *place, bool is_known)
 {
     bool leads = place->index == 0;
 
     par->leader = place->leader;
     par->same_clock = place->same_clock;
     par->followers = leads ? place->count - 1 : 0;
-    if (par->cache.nodes > 1)
+    if (par->cache.nodes > 1 && !is_known)
         par->leaders = split(par, par->comm, leads ? 0 : MPI_UNDEFINED);
 }
 
@@ -255,8 +282,7 @@ int weir_par_place(struct weir_par *par, struct weir_err *err)
     par->per_node = par->cache.per_node;
     par->per_node_max = par->cache.per_node_max;
     par->placement = par->cache.placement;
-    find_kernels(par, &kernel, fact, &place);
-    find_leaders(par, &place);
+    find_leaders(par, &place, find_kernels(par, &kernel, fact, &place));
     pretend_nodes(par, fact);
     return 0;
 }

@@ -143,7 +143,8 @@ def is_linear(f, points, measure):
 # Growth that is known: program, role, phase, kind, measure, the most for each rank, and why.
 Known = collections.namedtuple("Known", "program role phase kind measure most why")
 KNOWN = (
-    Known("*", "*", "start", "Comm_split*", "bytes", 24, "the MPI library gathers color and key of all ranks on each, in three calls"),
+    Known("*", "*", "start", "Comm_split*", "bytes", 24,
+          "the MPI library gathers color and key of all ranks on each, in two calls, and of the leaders of nodes, in one"),
     Known("*.x", "*", "start", "Comm_split*", "bytes", 80, "the same, for groups with a writer each"),
     Known("ior", "[rl]*", "start", "Recv:10", "bytes", 40, "the document of results names every host: their names come up a tree"),
     Known("ior", "leader", "start", "Send:10", "bytes", 40, "the same, from a rank that passes them on"),
