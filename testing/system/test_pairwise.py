@@ -119,6 +119,8 @@ WEAR_OUT = ["-D 1 -O stoneWallingWearOut=1", "-D 1 -O stoneWallingWearOut=1,ston
 MIN_TIME = "-O minTimeDuration=1"
 PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
 STATUS_FILE = "-O stoneWallingStatusFile=stone"
+DEPTH, THREADS = "--depth=3 --dummy.reverse", "--posix.threads=2"
+SWEEP = "--sweep=ranks --sweep-time=0.01 --sweep-turns=2 --rerun-suspects"
 
 
 class Ior(Program):
@@ -147,10 +149,15 @@ class Ior(Program):
         "other": ["", "-x", "-j 1", "-O summaryAlways=1,debug=x,platform=y -A 7", "--random-prefill=4k", "-T 5", "--dry-run"],
         "output": ["", "-O saveRankPerformanceDetailsCSV=ranks.csv", "-O savePerOpDataCSV=ops", STATUS_FILE],
         "timeout": ["", "--io-timeout=100"],
+        "queue": ["", DEPTH, THREADS],
+        "sweep": ["", SWEEP],
         "engine": ENGINE,
     }
     core = ("access", "order", "size", "stop", "outcome")
     never = [
+        rule(queue=DEPTH, access=["-a DUMMY --dummy.store -c", "-a POSIX", "-a MPIIO", "-a MPIIO -c"]),
+        rule(queue=THREADS, access=["-a DUMMY --dummy.store", "-a DUMMY --dummy.store -c", "-a MPIIO", "-a MPIIO -c"]),
+        rule(sweep=SWEEP, access=["-a DUMMY --dummy.store -c", "-a MPIIO -c"]),
         rule(order=RANDOM, reorder=REORDER, file=""),
         rule(order=RANDOM, access="-a MPIIO -c"),
         rule(order="", other="--random-prefill=4k"),
@@ -274,6 +281,7 @@ class Mdtest(Program):
         "output": ["", "--saveRankPerformanceDetails=ranks.csv", "--savePerOpDataCSV=ops"],
         "command": ["", "--run-cmd-before-phase=true", "--run-cmd-after-phase=true"],
         "warnings": ["", "--warningAsErrors"],
+        "sweep": ["", SWEEP],
         "engine": ENGINE,
     }
     core = ("access", "place", "phases", "outcome")

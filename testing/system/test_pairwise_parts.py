@@ -51,13 +51,15 @@ class Mib(Part):
         "verify": ["", "--verify"],
         "cache": ["", "--drop-cache"],
         "repetitions": ["", "--repetitions=2"],
+        "queue": ["", "--depth=3 --dummy.reverse"],
         "directory": ["", "-d ."],
         "output": OUTPUT,
         "warnings": ["", "--warning-as-errors"],
         "engine": ENGINE,
     }
     core = ("access", "phases", "outcome", "remove")
-    never = [rule(warnings="--warning-as-errors", engine=FEW), rule(warnings="--warning-as-errors", cache="--drop-cache"),
+    never = [rule(queue="--depth=3 --dummy.reverse", access=["--api=POSIX", "--api=MPIIO"]),
+             rule(warnings="--warning-as-errors", engine=FEW), rule(warnings="--warning-as-errors", cache="--drop-cache"),
              rule(warnings="--warning-as-errors", limits="-l 5 -L 0")]
     left = LEFT + ("prof.",)
     apart = OTHERS | {"--directio", "-M", "-V", "-F", "-t"}
