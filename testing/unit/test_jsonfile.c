@@ -57,7 +57,7 @@ static void put(struct weir_jsonfile *f, struct weir_jsonpart *in, const char *k
 /* What the file holds now, without tabs. */
 static char *content(const char *path)
 {
-    static char text[1 << 22];
+    static char text[1 << 25];
     FILE *in = fopen(path, "r");
     size_t n, kept = 0;
 
@@ -163,7 +163,7 @@ static void what_is_written_for_many_objects_is_in_proportion(void **state)
     for (int64_t i = 0; i < 300; i++) {
         struct weir_jsonpart *object = weir_jsonfile_enter(&f, list, NULL, false);
 
-        for (int64_t k = 0; k < 60; k++) {
+        for (int64_t k = 0; k < 1000; k++) {
             put(&f, weir_jsonfile_list(&f, object, "even"), NULL, 1000000);
             put(&f, weir_jsonfile_list(&f, object, "odd"), NULL, 1000001);
         }
