@@ -119,6 +119,7 @@ static void note_plan(struct weir_run *run, const struct state *s)
     const int units[] = { run->par.nodes, (run->par.nodes + 1) / 2, run->par.size };
     int n = units[units_of(run)], later;
     struct weir_sweep_round r;
+    char more[96] = "";
 
     if (n == 1) {
         note_one(run);
@@ -126,13 +127,14 @@ static void note_plan(struct weir_run *run, const struct state *s)
     }
     weir_sweep_begin(&r, n, o->sweep_turns);
     later = weir_sweep_rounds(n, o->sweep_turns) - 1 + o->rerun_suspects;
+    if (later > 0)
+        snprintf(more, sizeof(more), "; if one is slow, %d more round%s of at most %d turns", later,
+                 later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
     weir_note(&run->log,
               "--sweep: %d %s in %d turns, and one before them that does not count, with at most %d "
-              "at a time, %d phase%s of at most %.6g s in each: %.6g s; if one is slow, %d more "
-              "round%s of at most %d turns",
+              "at a time, %d phase%s of at most %.6g s in each: %.6g s%s",
               n, weir_sweep_units[units_of(run)], r.turns, weir_sweep_together(&r), s->ops,
-              s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * (r.turns + 1), later,
-              later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
+              s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * (r.turns + 1), more);
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
