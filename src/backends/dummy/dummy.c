@@ -86,9 +86,9 @@ static const struct weir_opt dummy_opts[] = {
         "The N-th read of a test returns one wrong bit, counted from 1 on each rank; implies store",
         .max = INT64_MAX),
     OPT_FLAG(0, "reverse", NULL, struct dummy_options, reverse,
-             "With --depth, the transfer that began last ends first"),
+             "In a queue, the transfer that began last ends first"),
     OPT_SIZE(0, "lose-at", NULL, struct dummy_options, lose_at, "0", "N",
-             "With --depth, the N-th transfer of a test never ends, counted from 1 on each rank",
+             "In a queue, the N-th transfer of a test never ends, counted from 1 on each rank",
              .max = INT64_MAX),
     OPT_END
 };

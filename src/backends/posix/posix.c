@@ -32,7 +32,7 @@ static const struct weir_opt posix_opts[] = {
              "Write each transfer whole or not at all (RWF_ATOMIC), where device and file system can"),
     OPT_INT(0, "threads", NULL, O, threads, "0", "N",
             "Threads of a task that each move one transfer: a queue for file systems without "
-            "asynchronous I/O. --depth is their number, or more",
+            "asynchronous I/O, as deep as there are threads where no depth is given",
             .min = 0, .max = 4096, .example = "8"),
     OPT_INT(0, "lustre.stripecount", NULL, O, layout.stripe_count, "0", "N",
             "Lustre: stripes of a new file; -1 means all targets", .min = -1, .max = INT32_MAX),
