@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* collectives.c - calls of MPI that the simulator does with a message from each rank to each other,
- * or from a rank to all: here as MPI libraries do them, in log P steps
+/* collectives.c - calls of MPI for which the simulator takes too much processor time: here as MPI
+ * libraries do them, in log P steps
  *
- * SMPI 3.32 sends P^2 messages for MPI_Iallreduce, MPI_Exscan, and P to rank 0 for MPI_Ibarrier and
- * MPI_Comm_split; its lists of requests cost it time with the square of that again. bare.c measures it.
+ * bare.c measures what the simulator's own take: with SMPI 3.32 the processor time of MPI_Iallreduce
+ * and MPI_Exscan grows faster than P^2 (doc/dev/scale.md).
  * The other collectives are chosen from the simulator's own by options (bed.py). */
 #include <mpi.h>
 #include <stdint.h>
