@@ -36,7 +36,7 @@ static char *place_of(int fd, const char *path)
     if (len <= 0 || len == sizeof(real) || real[0] != '/')
         return realpath(path, NULL);
     real[len] = '\0';
-    /* A directory that is gone has these words behind its name. */
+    /* A directory that is gone has these words after its name. */
     return strstr(real, " (deleted)") ? realpath(path, NULL) : strdup(real);
 }
 
