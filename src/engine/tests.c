@@ -350,4 +350,5 @@ void weir_program_end(struct weir_run *run)
     weir_observers_release(run);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);
+    run->below = NULL; /* it was in the arena */
 }
