@@ -221,8 +221,8 @@ case("AIO EINTR and EAGAIN of calls", "-a AIO -W -R -s 20 --aio.max-pending=8 --
 case("AIO partial submissions", "-a AIO -W -R -s 20", "call=io_submit times=0 short", 0, rows=ALL)
 case("AIO flip in a write, -R", "-a AIO -R", "call=write rank=1 count=3 flip", 4, ("bit flip", RANK1, "byte 106496", "'testFile'"), rows=ALL)
 case("AIO lost write", "-a AIO -W", "call=write rank=1 count=2 drop", 4, ("zeros", "byte 81920"), rows=ALL)
-hangs("AIO hang in io_submit", "-a AIO", "call=io_submit rank=1 hang", RANK1 + "write of 16384 bytes at offset 114688")
-hangs("AIO hang in io_getevents", "-a AIO", "call=io_getevents rank=1 hang", RANK1 + "wait for the transfers of")
+hangs("AIO hang in io_submit", "-a AIO", "call=io_submit rank=1 hang", RANK1 + "write of 16384 bytes at offset 65536")
+hangs("AIO hang in io_getevents", "-a AIO", "call=io_getevents rank=1 hang", RANK1 + "write of 16384 bytes at offset 65536")
 
 # ---- DUMMY, which injects by itself ----
 

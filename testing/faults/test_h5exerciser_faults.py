@@ -26,7 +26,7 @@ def faulty(h5ex, shim, need_backend):
     def run_it(args, fault, np=None, io="romio321"):
         need_backend("HDF5")
         return h5ex("--numdims 1 --out f --report=text:-,json:r.json " + ("" if "--minels" in args else "--minels 8 ") + args, np=np, timeout=SECONDS,
-                    env={"OMPI_MCA_io": io, "LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/", "FAULT": fault})
+                    env={"OMPI_MCA_io": io, "LD_PRELOAD": shim, "FAULT_PREFIX": str(h5ex.cwd) + "/f", "FAULT": fault})  # not the report
     return run_it
 
 
