@@ -180,6 +180,7 @@ def test_a_full_disk_ends_the_timeline_and_not_the_run(ior, tmp_path):
 
 @pytest.mark.parametrize("args, status, words", [
     ("--timeline=t.txt", 1, ["'t.txt'", "must end in .npy"]),
+    ("--timeline=t,sample=1/2", 1, ["the name of the file in 't,sample=1/2' must end in .npy"]),
     ("--timeline=no/t.npy", 2, ["'no/t.npy'", "No such file"]),
     ("--timeline=d.npy", 2, ["'d.npy'", "Is a directory"]),
     ("--timeline=r.npy --report=json:r.timeline.json", 1, ["--report", "--timeline", "'r.timeline.json'"]),

@@ -56,6 +56,12 @@ def test_a_document_that_cannot_be_written_is_an_error(ior):
     assert (ior.cwd / "c").read_text().count("\n") == 2, run
 
 
+def test_a_document_whose_hidden_file_cannot_be_made_names_that_file(ior):
+    (ior.cwd / LEFT).mkdir()
+    ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json", np=None).fails(2, "'r.json'", "'%s'" % LEFT, os.strerror(21))
+    assert ior.files() == [LEFT]
+
+
 def test_an_error_after_an_output_was_closed_uses_it_no_more(ior):
     """The memory of a closed stream is overwritten at once."""
     env = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=165"}

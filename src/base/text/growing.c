@@ -419,7 +419,8 @@ int weir_growing_open(struct weir_growing *g, const char *place, const struct we
         free(made);
         return 0;
     }
-    weir_fail(err, WEIR_ESETUP, "begin the document of '%s'", place ? place : "standard output");
+    weir_fail(err, WEIR_ESETUP, "begin the document of '%s'%s%s%s", place ? place : "standard output",
+              g->name ? " in '" : "", g->name ? g->name : "", g->name ? "'" : "");
     discard(g->out, made);
     g->out = NULL;
     weir_growing_close(g, true);

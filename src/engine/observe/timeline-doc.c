@@ -26,8 +26,8 @@ const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, s
 
     if (len < 5 || strcmp(path + len - 4, ".npy") != 0) {
         weir_refuse(err, WEIR_EUSAGE,
-                    "option --timeline: '%s' must end in .npy; its document has the same name "
-                    "with .timeline.json",
+                    "option --timeline: the name of the file in '%s' must end in .npy; its document has "
+                    "the same name with .timeline.json",
                     path);
         return NULL;
     }
