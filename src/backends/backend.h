@@ -259,7 +259,8 @@ struct weir_backend {
      * submit: start r, or keep it for a batch. There is room: the session counts. -1: not in the
      * queue. What the system refuses later comes back from complete.
      * complete: give back requests with n and sys set, of any file of the session and in any order:
-     * 'most' at most, and wait for 'least' (not more than are in flight; 0: what is done now). f is
+     * 'most' at most, and wait for 'least' (not more than are in flight; 0: what is done now), or
+     * for fewer where the system cannot go on. f is
      * for messages. Returns how many, or -1 and err: it is no longer known what is done.
      * reason: why n of r is -1; NULL: the text of r->sys. Returns -1.
      * xfer may be called while requests are in flight: it continues those that came back short. */

@@ -229,6 +229,8 @@ static int aio_complete(struct weir_file *f, int least, int most, struct weir_re
         if (n == most || q->in_flight == 0)
             break;
         got = take_events(q, least > n ? least - n : 0, most - n, done + n);
+        if (got < 0 && n > 0) /* these are done; the reason comes again */
+            break;
         if (got < 0) {
             errno = -got;
             return weir_fail(err, WEIR_EIO, "wait for the transfers of '%s'", f->path);

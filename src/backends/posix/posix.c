@@ -131,7 +131,8 @@ static int posix_why(const struct weir_request *r, struct weir_err *err)
 
 static void posix_describe(struct weir_file *f, struct weir_str *out)
 {
-    posix_threads_describe(f->s->priv, out);
+    if (f->s->log->verbose >= 1)
+        posix_threads_describe(f->s->priv, out);
 }
 
 /* ---- files ---- */

@@ -240,7 +240,6 @@ static int uring_submit(struct weir_request *r, struct weir_err *err)
 {
     struct uring *q = r->file->s->priv;
     struct io_uring_sqe *sqe = io_uring_get_sqe(&q->ring);
-    int rc;
 
     if (!sqe)
         return weir_refuse(err, WEIR_EBUG, "more than %d transfers in a queue",
@@ -248,13 +247,9 @@ static int uring_submit(struct weir_request *r, struct weir_err *err)
     prepare(q, sqe, r);
     /* The user data are ours: the request comes back with them. */
     io_uring_sqe_set_data(sqe, r);
-    if (++q->ready < q->batch)
-        return 0;
-    rc = hand_over(q, 0);
-    if (rc == 0)
-        return 0;
-    errno = -rc;
-    return weir_fail(err, WEIR_EIO, "io_uring_enter for '%s'", r->file->path);
+    if (++q->ready >= q->batch)
+        hand_over(q, 0); /* what it refuses stays ready, and complete meets the reason */
+    return 0;
 }
 
 static int take_completed(struct uring *q, int most, struct weir_request **done)
@@ -284,6 +279,8 @@ static int uring_complete(struct weir_file *f, int least, int most, struct weir_
 
     while (n < least || (n == 0 && q->ready > 0)) {
         rc = hand_over(q, n < least ? 1 : 0);
+        if (rc < 0 && n > 0) /* these are done; the reason comes again */
+            return n;
         if (rc < 0) {
             errno = -rc;
             return weir_fail(err, WEIR_EIO, "wait for the transfers of '%s'", f->path);
@@ -371,6 +368,8 @@ static void uring_describe(struct weir_file *f, struct weir_str *out)
     const struct uring_options *o = f->s->opt;
     const struct uring *q = f->s->priv;
 
+    if (f->s->log->verbose < 1)
+        return;
     describe_one(out, "buffers", o->buffers, q->areas > 0, q->areas_sys);
     describe_one(out, "files", o->files, q->files, q->files_sys);
 }
