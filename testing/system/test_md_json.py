@@ -169,6 +169,7 @@ def test_a_clean_run_of_md_workbench(mdw, args):
     doc = document(mdw(SMALL + args + WORD).ok())
     test, = doc["tests"]
     assert test["operationErrors"] == 0 == test["verificationErrors"]
+    assert "until" in test["Parameters"] and "sweep" not in test["Parameters"], "md-workbench refuses a sweep"
     assert [p["operation"] for p in test["phases"]] == [row["phase"] for row in test["Results"]]
 
 

@@ -129,7 +129,7 @@ void weir_banner_parameters(struct weir_run *run)
 
     weir_report_enter(&run->report, "Parameters", false);
     for (; row->name || row->letter || row->key; row++)
-        if (row->name && row->type != WEIR_OPT_ALIAS)
+        if (row->name && row->type != WEIR_OPT_ALIAS && row->type != WEIR_OPT_GONE)
             weir_banner_option(run, WEIR_FOR_DATA, row->name, row, values);
     weir_report_leave(&run->report);
 }
