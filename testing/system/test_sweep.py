@@ -93,9 +93,13 @@ def test_wrong_data_in_a_turn_are_found(ior):
 
 
 def test_a_rank_that_fails_in_its_turn_ends_all(ior):
-    run = ior("-w -b 16k -t 4k -F -a DUMMY --dummy.store --dummy.fail-at=5 --dummy.fail-rank=2 --sweep=ranks --sweep-time=0.01", np=3)
-    run.fails(3, "rank 2", "injected: Input/output error")
-    assert run.accesses() == ["write"] and ior.files() == [], run
+    """The line says which turn; the ranks before it are in the results."""
+    run = ior("-w -b 16k -t 4k -F -a DUMMY --dummy.store --dummy.fail-at=5 --dummy.fail-rank=2 --sweep=ranks --sweep-time=0.01 "
+              "--report=text:-,json:r.json", np=3)
+    run.fails(3, "sweep of 3 ranks, round 1, turn 3 of 3: ", "rank 2", "injected: Input/output error")
+    assert run.accesses() == ["write"] and ior.files() == ["r.json"], run
+    sweep = checked(run)["tests"][0]["sweep"]
+    assert [row["rate"] is None for row in sweep["measured"]] == [False, False, True] and sweep["rounds"][0]["turns"] == 2, sweep
 
 
 def test_a_signal_in_a_turn_ends_all(ior):
@@ -104,7 +108,7 @@ def test_a_signal_in_a_turn_ends_all(ior):
     for pid in pids:
         conftest.os.kill(pid, signal.SIGTERM)
     run = ior.finish(proc)
-    assert run.returncode == 6 and len(run.errors) == 1 and "interrupt" in run.errors[0], run
+    assert run.returncode == 6 and len(run.errors) == 1 and "interrupt" in run.errors[0] and "sweep of 3 ranks" in run.errors[0], run
     assert run.accesses() == ["write"] and ior.files() == [], run
 
 

@@ -238,20 +238,21 @@ static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin
 }
 
 /* The first turn of a sweep comes twice, and the second one counts: the first finds caches cold that
- * the others find warm. *done: turns until the time of the test was up. */
+ * the others find warm. *done: turns that ended well, until the time of the test was up. */
 static int run_turns(struct weir_run *run, struct state *s, int *done, struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns();
 
+    *done = 0;
     if (snprintf(s->name, sizeof(s->name), "sweep of %d %s, round %d", s->table.field.units, s->table.by,
                  s->round.number + 1) < 0)
         s->name[0] = '\0';
     if (s->round.number == 0 && run_turn(run, s, 0, begin_ns, err) < 0)
-        return -1;
+        return weir_err_within(err, "%s, before its first turn", s->name);
     memset(s->alone, 0, sizeof(s->alone));
-    for (*done = 0; *done < s->round.turns && !weir_stages_time_is_up(run); ++*done)
+    for (; *done < s->round.turns && !weir_stages_time_is_up(run); ++*done)
         if (run_turn(run, s, *done, begin_ns, err) < 0)
-            return -1;
+            return weir_err_within(err, "%s, turn %d of %d", s->name, *done + 1, s->round.turns);
     return 0;
 }
 
@@ -361,24 +362,24 @@ static int find_units(struct weir_run *run, struct state *s, struct weir_err *er
     return gather_rates(run, s, s->joint, &s->table.joint, err);
 }
 
+/* Where a turn fails, the results of those before it are kept. */
 static int run_rounds(struct weir_run *run, struct state *s, struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns();
     bool more = true;
-    int turns;
+    int turns, rc = 0;
 
-    while (more) {
-        if (run_turns(run, s, &turns, err) < 0)
-            return -1;
-        if (turns < s->round.turns)
+    while (more && rc == 0) {
+        rc = run_turns(run, s, &turns, err);
+        if (rc == 0 && turns < s->round.turns)
             weir_note(&run->log, "--sweep: the time of the test was up (-T) after %d of %d turns of round %d",
                       turns, s->round.turns, s->round.number + 1);
-        if (end_round(run, s, turns, &more, err) < 0)
-            return -1;
+        if ((rc == 0 || turns > 0) && end_round(run, s, turns, &more, rc == 0 ? err : weir_run_second(run)) < 0)
+            rc = -1;
     }
     s->table.seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
-    s->on = true;
-    return 0;
+    s->on = s->table.rounds > 0;
+    return rc;
 }
 
 static int extra(struct weir_run *run, void *state, struct weir_err *err)
