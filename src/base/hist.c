@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The largest value that falls into a bin. */
 static uint64_t upper_edge(unsigned bin)
@@ -16,6 +17,14 @@ static uint64_t upper_edge(unsigned bin)
     shift = bin / WEIR_HIST_STEPS - 1;
     low = (uint64_t)(WEIR_HIST_STEPS + bin % WEIR_HIST_STEPS) << shift;
     return low + ((uint64_t)1 << shift) - 1;
+}
+
+void weir_hist_clear(struct weir_hist *h)
+{
+    unsigned first = weir_hist_bin(h->min_ns), last = weir_hist_bin(h->max_ns);
+
+    memset(h->bin + first, 0, (last - first + 1) * sizeof(*h->bin));
+    h->n = h->sum_ns = h->min_ns = h->max_ns = 0;
 }
 
 void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from)

@@ -36,6 +36,9 @@ static inline void weir_hist_add(struct weir_hist *h, uint64_t ns)
     h->sum_ns += ns;
 }
 
+/* Make it empty: what has values is written, not all of it. */
+void weir_hist_clear(struct weir_hist *h);
+
 /* Add every count of 'from' to 'into'. */
 void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
 

@@ -1,52 +1,117 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* intervals.c - bytes and operations of a phase in intervals of time */
+/* intervals.c - bytes, operations and their times of a phase in intervals of time */
 #include "base/intervals.h"
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int weir_intervals_init(struct weir_intervals *s, uint64_t width_ns, struct weir_err *err)
+int weir_intervals_init(struct weir_intervals *s, uint64_t width_ns, int kinds,
+                        struct weir_err *err)
 {
-    *s = (struct weir_intervals) { .asked_ns = width_ns, .width_ns = width_ns };
-    s->bytes = calloc(2 * (size_t)WEIR_INTERVALS, sizeof(*s->bytes));
-    if (!s->bytes)
+    size_t rows = weir_intervals_row(kinds, 0);
+
+    *s = (struct weir_intervals) { .kinds = kinds, .asked_ns = width_ns, .width_ns = width_ns };
+    s->bytes = calloc(2 * rows, sizeof(*s->bytes));
+    s->live = calloc((size_t)kinds, sizeof(*s->live));
+    s->spanned = calloc(WEIR_INTERVALS, sizeof(*s->spanned));
+    if (!s->bytes || !s->live || !s->spanned) {
+        weir_intervals_free(s);
         return weir_fail(err, WEIR_ESETUP, "memory for intervals");
-    s->ops = s->bytes + WEIR_INTERVALS;
-    return 0;
+    }
+    s->ops = s->bytes + rows;
+    if (weir_histpack_init(&s->times, rows, WEIR_INTERVALS_TIMES, err) == 0)
+        return 0;
+    weir_intervals_free(s);
+    return -1;
 }
 
 void weir_intervals_free(struct weir_intervals *s)
 {
     free(s->bytes);
+    free(s->live);
+    free(s->spanned);
+    weir_histpack_free(&s->times);
     *s = (struct weir_intervals) { .bytes = NULL };
 }
 
 void weir_intervals_begin(struct weir_intervals *s, uint64_t origin_ns)
 {
-    memset(s->bytes, 0, 2 * (size_t)WEIR_INTERVALS * sizeof(*s->bytes));
-    s->origin_ns = s->from_ns = s->to_ns = origin_ns;
+    memset(s->bytes, 0, 2 * weir_intervals_row(s->kinds, 0) * sizeof(*s->bytes));
+    memset(s->live, 0, (size_t)s->kinds * sizeof(*s->live));
+    memset(s->spanned, 0, WEIR_INTERVALS * sizeof(*s->spanned));
+    weir_histpack_clear(&s->times);
+    s->origin_ns = origin_ns;
+    s->from_ns = UINT64_MAX; /* there is no present bin */
+    s->to_ns = 0;
     s->width_ns = s->asked_ns;
     s->bin = s->used = 0;
+}
+
+static void choose_bin(struct weir_intervals *s, unsigned bin)
+{
+    s->bin = bin;
+    s->from_ns = s->origin_ns + bin * s->width_ns;
+    s->to_ns = s->from_ns + s->width_ns;
 }
 
 /* Two bins become one. */
 static void fold(struct weir_intervals *s)
 {
-    for (unsigned i = 0; i < WEIR_INTERVALS / 2; i++) {
-        s->bytes[i] = s->bytes[2 * i] + s->bytes[2 * i + 1];
-        s->ops[i] = s->ops[2 * i] + s->ops[2 * i + 1];
+    for (int k = 0; k < s->kinds; k++) {
+        for (unsigned i = 0; i < s->used; i++) {
+            size_t into = weir_intervals_row(k, i / 2), from = weir_intervals_row(k, i);
+
+            if (into == from)
+                continue;
+            s->bytes[into] += s->bytes[from];
+            s->ops[into] += s->ops[from];
+            s->bytes[from] = s->ops[from] = 0;
+            weir_histpack_move(&s->times, into, from);
+        }
     }
-    memset(s->bytes + WEIR_INTERVALS / 2, 0, WEIR_INTERVALS / 2 * sizeof(*s->bytes));
-    memset(s->ops + WEIR_INTERVALS / 2, 0, WEIR_INTERVALS / 2 * sizeof(*s->ops));
+    for (unsigned i = 0; i < WEIR_INTERVALS; i++)
+        s->spanned[i] = 2 * i < s->used && s->spanned[2 * i] && s->spanned[2 * i + 1];
     s->width_ns *= 2;
     s->used = (s->used + 1) / 2;
+    choose_bin(s, s->bin / 2);
+}
+
+void weir_intervals_flush(struct weir_intervals *s)
+{
+    for (int k = 0; k < s->kinds; k++) {
+        struct weir_hist *live = &s->live[k];
+
+        if (live->n == 0)
+            continue;
+        while (!weir_histpack_add(&s->times, weir_intervals_row(k, s->bin), live))
+            fold(s);
+        s->ops[weir_intervals_row(k, s->bin)] += live->n;
+        weir_hist_clear(live);
+    }
 }
 
 void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns)
 {
+    weir_intervals_flush(s);
     while (s->width_ns < width_ns)
         fold(s);
+}
+
+void weir_intervals_times(const struct weir_intervals *s, int kind, unsigned bin,
+                          struct weir_hist *out)
+{
+    weir_histpack_get(&s->times, weir_intervals_row(kind, bin), out);
+    if (bin == s->bin)
+        weir_hist_merge(out, &s->live[kind]);
+}
+
+bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin)
+{
+    for (int k = 0; k < s->kinds; k++)
+        if (s->ops[weir_intervals_row(k, bin)] > 0)
+            return false;
+    return s->spanned[bin] != 0;
 }
 
 /* The bin with the moment just before this time. */
@@ -55,8 +120,7 @@ static uint64_t bin_before(const struct weir_intervals *s, uint64_t ns)
     return ns > s->origin_ns ? (ns - s->origin_ns - 1) / s->width_ns : 0;
 }
 
-/* Distributes 'all' of begin to end over the bins up to 'last' by time. One operation goes into the
- * last bin. */
+/* Distributes 'all' of begin to end over the bins up to 'last' by time. */
 static void distribute(const struct weir_intervals *s, uint64_t *bins, uint64_t all, uint64_t begin,
                        uint64_t end, uint64_t last)
 {
@@ -73,18 +137,22 @@ static void distribute(const struct weir_intervals *s, uint64_t *bins, uint64_t 
     bins[last] += all - done;
 }
 
-void weir_intervals_spread(struct weir_intervals *s, uint64_t begin_ns, uint64_t end_ns,
-                           uint64_t bytes, uint64_t ops)
+void weir_intervals_spread(struct weir_intervals *s, int kind, uint64_t begin_ns, uint64_t end_ns,
+                           uint64_t bytes)
 {
     uint64_t begin = begin_ns > s->origin_ns ? begin_ns : s->origin_ns;
-    uint64_t end = end_ns > begin ? end_ns : begin, last;
+    uint64_t end = end_ns > begin ? end_ns : begin, last, whole;
 
-    while ((last = bin_before(s, end)) >= WEIR_INTERVALS)
+    while (bin_before(s, end) >= WEIR_INTERVALS)
         fold(s);
-    distribute(s, s->bytes, bytes, begin, end, last);
-    distribute(s, s->ops, ops, begin, end, last);
-    s->bin = (unsigned)last;
+    if (bin_before(s, end) != s->bin)
+        weir_intervals_flush(s);
+    last = bin_before(s, end);
+    choose_bin(s, (unsigned)last);
     s->used = s->bin + 1 > s->used ? s->bin + 1 : s->used;
-    s->from_ns = s->origin_ns + last * s->width_ns;
-    s->to_ns = s->from_ns + s->width_ns;
+    distribute(s, s->bytes + weir_intervals_row(kind, 0), bytes, begin, end, last);
+    whole = (begin - s->origin_ns + s->width_ns - 1) / s->width_ns;
+    if (whole < last)
+        memset(s->spanned + whole, 1, last - whole);
+    weir_hist_add(&s->live[kind], end_ns - begin_ns);
 }

@@ -1,55 +1,81 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* intervals.h - bytes and operations of a phase in intervals of time, in constant memory
+/* intervals.h - bytes, operations and their times of a phase in intervals of time, in fixed memory
  *
- * What crosses a boundary is distributed by time, in whole bytes and operations: the sum over all
- * intervals is what was done. An operation by itself counts in the interval in which it ends. When
- * there are more intervals than bins, two become one. */
+ * Bytes that cross a boundary are distributed by time, whole ones: the sum over all intervals is what
+ * was moved. An operation counts, with its whole time, in the interval in which it ends. When there
+ * are more intervals than bins, or no room for more times, two intervals become one. */
 #ifndef WEIR_BASE_INTERVALS_H
 #define WEIR_BASE_INTERVALS_H
 
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/histpack.h"
 
 #define WEIR_INTERVALS 4096 /* bins */
+#define WEIR_INTERVALS_TIMES ((size_t)32 << 20) /* bytes for the times of operations, at most */
 
-/* Zero: off. Release with weir_intervals_free. */
+/* Zero: off. Release with weir_intervals_free. Arrays have WEIR_INTERVALS bins for each kind of
+ * operation: see weir_intervals_row. */
 struct weir_intervals {
-    uint64_t *bytes, *ops; /* of each bin; NULL: off */
-    uint64_t asked_ns;     /* the width that was asked for */
-    uint64_t origin_ns;    /* when the first bin begins */
-    uint64_t width_ns;     /* of a bin now */
+    uint64_t *bytes;        /* NULL: off */
+    uint64_t *ops;          /* that ended in a bin, and of which 'times' has the times */
+    struct weir_histpack times;
+    struct weir_hist *live; /* of each kind: operations in the present bin that are not in ops and times yet */
+    uint8_t *spanned;       /* of each bin: one operation went on during all of it */
+    int kinds;
+    uint64_t asked_ns;  /* the width that was asked for */
+    uint64_t origin_ns; /* when the first bin begins */
+    uint64_t width_ns;  /* of a bin now */
     uint64_t from_ns, to_ns;
-    unsigned bin;  /* the one that was used last, from from_ns to to_ns */
+    unsigned bin;  /* the present one: that was used last, from from_ns to to_ns */
     unsigned used; /* bins up to the last that has something */
 };
 
-/* Take memory for intervals of this width, more than 0. Local. Returns 0, or -1 and err. */
-int weir_intervals_init(struct weir_intervals *s, uint64_t width_ns, struct weir_err *err);
+/* Take memory for intervals of this width, more than 0, and so many kinds of operations. Local.
+ * Returns 0, or -1 and err. */
+int weir_intervals_init(struct weir_intervals *s, uint64_t width_ns, int kinds,
+                        struct weir_err *err);
 void weir_intervals_free(struct weir_intervals *s);
 
 /* Begin a phase at this time: everything is empty. Local. */
 void weir_intervals_begin(struct weir_intervals *s, uint64_t origin_ns);
 
-/* Make bins twice as wide until they have this width, which is theirs or a power of two more.
- * Local. */
+/* The place of a bin in the arrays. */
+static inline size_t weir_intervals_row(int kind, unsigned bin)
+{
+    return (size_t)kind * WEIR_INTERVALS + bin;
+}
+
+/* The operations that ended are all in ops and times. Local. */
+void weir_intervals_flush(struct weir_intervals *s);
+
+/* Flush, and make bins twice as wide until they have this width, which is theirs or a power of two
+ * more. Local. */
 void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns);
 
-/* Add operations that are not in one bin with those before. Local. */
-void weir_intervals_spread(struct weir_intervals *s, uint64_t begin_ns, uint64_t end_ns,
-                           uint64_t bytes, uint64_t ops);
+/* Add the times of a kind in a bin to *out, as weir_histpack_get does; also those that are not flushed. Local. */
+void weir_intervals_times(const struct weir_intervals *s, int kind, unsigned bin,
+                          struct weir_hist *out);
 
-/* Add so many operations that followed each other, and all their bytes; times before the origin
- * count as the origin. Local, a few ns. */
-static inline void weir_intervals_add(struct weir_intervals *s, uint64_t begin_ns, uint64_t end_ns,
-                                      uint64_t bytes, uint64_t ops)
+/* Did a rank stand still in this bin: one operation went on during all of it, and none ended? After a
+ * flush. Local. */
+bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin);
+
+/* Add an operation that is not in the present bin. Local. */
+void weir_intervals_spread(struct weir_intervals *s, int kind, uint64_t begin_ns, uint64_t end_ns,
+                           uint64_t bytes);
+
+/* Add an operation; times before the origin count as the origin. Local, some ns. */
+static inline void weir_intervals_add(struct weir_intervals *s, int kind, uint64_t begin_ns,
+                                      uint64_t end_ns, uint64_t bytes)
 {
     if (begin_ns < s->from_ns || end_ns > s->to_ns) {
-        weir_intervals_spread(s, begin_ns, end_ns, bytes, ops);
-    } else {
-        s->bytes[s->bin] += bytes;
-        s->ops[s->bin] += ops;
+        weir_intervals_spread(s, kind, begin_ns, end_ns, bytes);
+        return;
     }
+    s->bytes[weir_intervals_row(kind, s->bin)] += bytes;
+    weir_hist_add(&s->live[kind], end_ns - begin_ns);
 }
 
 #endif

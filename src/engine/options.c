@@ -15,7 +15,7 @@ const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "n
 const char *const weir_sweep_units[] = { "nodes", "pairs", "ranks", NULL };
 
 static const char *const existing_no_reuse[] = { "replace", "fail", NULL };
-static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", NULL };
+static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", "csv-intervals:", NULL };
 static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };
 
@@ -68,7 +68,8 @@ static const struct weir_opt run_rows[] = {
              "are counted",
              .min = 1, .max = INT64_MAX / 64, APART, OPT_IN(OUTPUT)),
     OPT_STR(0, "interval", NULL, R, interval, NULL, "SECONDS",
-            "Show the bandwidth and the operations of all tasks in intervals of this width",
+            "Show bandwidth, operations and their latency (p99, longest) of all tasks in intervals of "
+            "this width",
             .example = "0.5", APART, OPT_IN(OUTPUT)),
     OPT_STR(0, "progress", NULL, R, progress, "auto", "WHEN",
             "Show how far a phase of more than 3 s is: on the terminal, also through mpirun or "
@@ -135,7 +136,7 @@ static const struct weir_opt run_rows[] = {
             .min = 0, .max = INT32_MAX, APART, OPT_IN(TIME)),
     OPT_STR(0, "report", NULL, R, reports, NULL, "FORMAT:PATH,...",
             "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE "
-            "(a row for each phase)",
+            "(a row for each phase), csv-intervals:FILE (a row for each interval of --interval)",
             .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE,
             .suggestions = report_forms, OPT_FIRST(OUTPUT)),
     OPT_STR(0, "gpu-memory", NULL, R, gpu_memory, "0", "N",

@@ -58,18 +58,9 @@ static inline void weir_records_put(struct weir_records *r, const struct weir_re
     else if (r->wanted)
         r->dropped++;
     if (r->intervals && one->error == 0)
-        weir_intervals_add(r->intervals, one->begin_ns, one->end_ns, one->len, 1);
+        weir_intervals_add(r->intervals, one->op, one->begin_ns, one->end_ns, one->len);
     if (r->picks)
         weir_picks_put(r->picks, one);
-}
-
-/* So many operations that were good, one after the other, of which nobody asked for single ones
- * (r->wanted, r->picks). Local, a few ns. */
-static inline void weir_records_add_batch(struct weir_records *r, uint64_t begin_ns,
-                                          uint64_t end_ns, uint64_t bytes, uint64_t ops)
-{
-    if (r->intervals && ops > 0)
-        weir_intervals_add(r->intervals, begin_ns, end_ns, bytes, ops);
 }
 
 /* One that was good. */

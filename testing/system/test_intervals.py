@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""--interval: bandwidth and operations over time. Nothing is lost: the sum over the intervals is what was moved."""
+"""--interval: bandwidth, operations and latency over time. Nothing is lost: the sum over the intervals is what was moved."""
+import csv
 import json
 
 import pytest
@@ -27,9 +28,17 @@ def keeps_to_the_schema(doc):
     jsonschema.Draft202012Validator(schema).validate(doc)
 
 
+def times_fit(rows):
+    for r in rows:
+        times = [r[k] for k in ("p50", "p99", "p999", "max")]
+        assert (times == [None] * 4) if r["operations"] == 0 else (0 <= times[0] and times == sorted(times)), r
+        assert r["operations"] > 1 or len(set(times)) == 1, r
+
+
 def adds_up(path):
+    doc = json.loads(path.read_text())
     found = phases_of(path)
-    keeps_to_the_schema(json.loads(path.read_text()))
+    keeps_to_the_schema(doc)
     for key, (rows, phase) in found.items():
         assert sum(r["bytes"] for r in rows) == phase["bytes"], key
         assert rows == sorted(rows, key=lambda r: r["begin"]) and all(r["seconds"] > 0 for r in rows)
@@ -37,6 +46,10 @@ def adds_up(path):
             assert abs(a["begin"] + a["seconds"] - b["begin"]) < 1e-9
         for r in rows:
             assert abs(r["bwMiB"] * r["seconds"] * 2 ** 20 - r["bytes"]) <= 1e-6 * r["bytes"] + 1e-6, r
+            assert 0 <= r["stalled"] <= phase["tasks"], r
+        times_fit(rows)
+    for test in doc["tests"]:
+        times_fit(test.get("intervalCalls", []))
     return found
 
 
@@ -55,6 +68,7 @@ def test_series_of_all_kinds_of_tests_add_up(ior):
         assert sum(r["operations"] for r in rows) == phase["steps"] == p["records"]
         span = max(r.end for r in t.of(p["index"])) - p["begin"]  # ns
         assert abs(len(rows) - span / 1e8 - 0.5) <= 1.5, (span, run)  # up to the last operation; clocks are compared
+        assert {r["stalled"] for r in rows} == {0}, run  # pauses of a program are no operations
     assert run.stdout.count("\nIntervals:\nphase ") == 4, run
 
 
@@ -66,19 +80,56 @@ def test_intervals_that_are_too_many_become_wider(ior):
     assert any("--interval" in n and "%g s wide" % width in n for n in run.notes), run
 
 
+def test_a_stall_is_in_the_interval_in_which_it_ends(ior):
+    """One transfer of rank 0 takes 0.3 s; rank 1 goes on. Text, JSON and CSV say the same."""
+    run = ior("-a DUMMY -w -b 8 -t 8 -s 3000 -O interIODelay=200 --dummy.delay-xfer=300000 --dummy.delay-at=1000 --dummy.delay-only-rank0 "
+              "--interval=0.05 --report=text:-,json:r.json,csv-intervals:i.csv", np=2).ok()
+    (rows, _), = adds_up(ior.cwd / "r.json").values()
+    slow, = [i for i, r in enumerate(rows) if r["max"] and r["max"] >= 0.3]
+    assert all(r["max"] is None or r["max"] < 0.3 for r in rows[:slow] + rows[slow + 1:]), run
+    assert rows[slow]["p999"] == rows[slow]["max"] and rows[slow]["p50"] < 0.01, run  # one of some hundred
+    still = [i for i, r in enumerate(rows) if r["stalled"]]
+    assert 4 <= len(still) and still == list(range(slow - len(still), slow)) and all(rows[i]["stalled"] == 1 for i in still), run
+    with open(ior.cwd / "i.csv") as f:
+        table = list(csv.DictReader(f))
+    for row, said in zip(rows, table):
+        words = {k: row.get(k) for k in said if k not in ("operation", "call")}
+        assert {k: pytest.approx(float(v)) if v else None for k, v in said.items() if k in words} == words, said
+    assert len(table) == len(rows) and {(r["operation"], r["call"]) for r in table} == {("write", "")}
+    assert [float(line.split()[-2]) for line in run.stdout.split("\nIntervals:\n")[1].splitlines()[slow + 1:slow + 2]] == [
+        pytest.approx(1e6 * rows[slow]["max"], abs=1e-3)]
+
+
+def test_at_depth_a_time_is_that_from_submission(ior):
+    ior("-a DUMMY -w -b 8k -t 8 --depth=64 --dummy.delay-xfer=20000 --interval=0.005 --report=json:r.json", np=2).ok()
+    (rows, _), = adds_up(ior.cwd / "r.json").values()
+    assert all(r["p50"] >= 0.02 for r in rows if r["operations"]) and any(r["stalled"] == 2 for r in rows), rows
+
+
 def test_metadata_benchmarks_have_series_too(mdtest, mdw):
     mdtest("-n 20 -w 100 -e 50 --interval=0.01 --report=text:-,json:r.json", np=2).ok()
     found = adds_up(mdtest.cwd / "r.json")
     for (_, _, name), (rows, phase) in found.items():
         assert sum(r["operations"] for r in rows) == phase["steps"], name
-    # where nobody asks for single operations they are counted in batches of up to 32, and the last one is not full
+    # also where nobody else asks for single operations
     run = mdtest("-n 1013 -F -w 100 -e 50 -d other --interval=0.001", np=2).ok()
     table = [line.split() for line in run.stdout.split("\nIntervals:\n")[1].splitlines() if line.startswith("file ")]
     for name in ("create", "stat", "read", "remove"):
-        rows = [[float(v) for v in row[2:]] for row in table if row[1] == name]
+        rows = [[float(v) for v in row[2:] if v != "-"] for row in table if row[1] == name]
         assert sum(row[5] for row in rows) == 2026 and sum(row[3] for row in rows) == {"create": 202600, "read": 101300}.get(name, 0), table
-    mdw("-R 1 -D 2 -I 3 -P 4 -S 16 --interval=10 --report=text:-,json:w.json", np=2).ok()
-    assert [r["operations"] for r in adds_up(mdw.cwd / "w.json")[0, 0, "benchmark"][0]] == [48]
+        assert all(0 < row[7] <= row[8] for row in rows if row[5]), table
+
+
+def test_a_phase_with_several_operations_has_rows_of_each(mdw):
+    mdw("-R 1 -D 2 -I 3 -P 4 -S 16 --interval=10 --report=text:-,json:w.json,csv-intervals:i.csv", np=2).ok()
+    (whole,), _ = adds_up(mdw.cwd / "w.json")[0, 0, "benchmark"]
+    calls = {r["call"]: r for r in json.loads((mdw.cwd / "w.json").read_text())["tests"][0]["intervalCalls"]}
+    assert {call: r["operations"] for call, r in calls.items()} == {"read": 12, "stat": 12, "create": 12, "delete": 12}
+    assert whole["operations"] == 48 and whole["bytes"] == sum(r["bytes"] for r in calls.values())
+    assert whole["max"] == max(r["max"] for r in calls.values()) and calls["stat"]["bytes"] == 0
+    with open(mdw.cwd / "i.csv") as f:
+        rows = [(r["operation"], r["call"]) for r in csv.DictReader(f)]
+    assert rows == [("precreate", "")] + [("benchmark", call) for call in ("read", "stat", "create", "delete", "")] + [("cleanup", "")]
 
 
 @pytest.mark.parametrize("text", ["0.0001", "x", "1s", "-1", "nan", "inf", "", "1e9"])

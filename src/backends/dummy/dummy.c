@@ -21,7 +21,7 @@
 struct dummy_options {
     int64_t delay_create, delay_close, delay_sync, delay_xfer; /* microseconds */
     bool delay_only_rank0, store, reverse;
-    int64_t fail_at, short_every, corrupt_at, lose_at; /* 0: never */
+    int64_t delay_at, fail_at, short_every, corrupt_at, lose_at; /* 0: never; delay_at: each */
     int fail_rank;
     const char *fail_op, *fail_errno;
 };
@@ -66,6 +66,8 @@ static const struct weir_opt dummy_opts[] = {
              "Delay of each sync in microseconds", .max = USEC_MAX),
     OPT_SIZE(0, "delay-xfer", NULL, struct dummy_options, delay_xfer, "0", "USEC",
              "Delay of each transfer in microseconds", .max = USEC_MAX),
+    OPT_SIZE(0, "delay-at", NULL, struct dummy_options, delay_at, "0", "N",
+             "Only the N-th transfer of a test is delayed, from 1 on each rank; 0 means each", .max = INT64_MAX),
     OPT_FLAG(0, "delay-only-rank0", NULL, struct dummy_options, delay_only_rank0,
              "Only rank 0 is delayed"),
     OPT_FLAG(0, "store", NULL, struct dummy_options, store,
@@ -142,6 +144,12 @@ static void delay(const struct dummy *d, int64_t usec)
 {
     if (usec > 0 && d->delayed)
         weir_sleep_ns((uint64_t)usec * 1000);
+}
+
+/* Microseconds of the nth transfer. */
+static int64_t delay_of(const struct dummy *d, const struct dummy_options *o, int64_t nth)
+{
+    return d->delayed && (o->delay_at == 0 || nth == o->delay_at) ? o->delay_xfer : 0;
 }
 
 /* Count an operation; is it the one that shall fail? errno is set then. */
@@ -223,7 +231,7 @@ static ssize_t dummy_xfer(struct weir_file *wf, const struct weir_io *io, struct
 
     if (d->plain)
         return (ssize_t)io->len;
-    delay(d, o->delay_xfer);
+    delay(d, delay_of(d, o, d->count[OP_XFER] + 1));
     n = choose_end(wf->s, io);
     if (n < 0)
         return weir_fail(err, WEIR_EIO, "injected");
@@ -245,7 +253,7 @@ static int dummy_submit(struct weir_request *r, struct weir_err *err)
     errno = 0;
     r->n = choose_end(s, &r->io);
     r->sys = errno;
-    r->end_ns = weir_now_ns() + (d->delayed ? (uint64_t)o->delay_xfer * 1000 : 0);
+    r->end_ns = weir_now_ns() + (uint64_t)delay_of(d, o, d->count[OP_XFER]) * 1000;
     if (d->count[OP_XFER] == o->lose_at)
         r->end_ns = UINT64_MAX;
     while (*at && !o->reverse)

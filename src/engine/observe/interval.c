@@ -1,57 +1,107 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interval.c - bandwidth and operations of a phase in intervals of time */
+/* interval.c - bandwidth, operations and their latency in a phase in intervals of time */
 #include "config.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/size.h"
 #include "engine/observe/all.h"
-#include "par/reduce.h"
+#include "engine/observe/latency.h"
 
 #define LEAST_S 0.001
 #define MOST_S 1e6
 #define MIB 1048576.0
+#define US 1e3 /* ns in one */
 #define TEXT_MOST ((size_t)8 << 20) /* of the tables of a test; data readers get everything */
 
 /* One interval of a phase, summed over the ranks. Times in ns, rates a second. */
 struct interval_row {
-    const char *operation;
-    int64_t test, iter, bytes, ops;
+    const char *operation, *call;
+    int64_t test, iter, bytes, ops, stalled;
     double begin, width, rate, ops_rate;
+    struct weir_latency lat;
 };
 
 #define ROW struct interval_row
+#define INT(f, k, h, ...) COL_INT(ROW, f, k, h, .csv = k, .gap = 1, __VA_ARGS__)
+#define REAL(f, k, h, ...) COL_REAL(ROW, f, k, h, .csv = k, .gap = 1, __VA_ARGS__)
+#define LATENCY(f, h)                                                                              \
+    COL_REAL(ROW, lat.f, #f, h, .csv = #f, .unit = WEIR_NS_PER_S)
+#define SHOWN_LATENCY(f, h)                                                                        \
+    COL_REAL(ROW, lat.f, NULL, NULL, .head = (h), .none = "-", .unit = US, .width = 12,            \
+             .prec = 3, .gap = 1)
+#define AT_MOST " of them took less, seconds; a value is 3.2 % too high at most"
 
 static const struct weir_col cols[] = {
-    COL_INT(ROW, test, "test", "Number of the test, from 0"),
-    COL_STR(ROW, operation, "operation", "Phase", .head = "phase", .width = -16, .gap = 1),
-    COL_INT(ROW, iter, "iter", "Repetition, from 0", .head = "iter", .width = 4, .gap = 1),
-    COL_REAL(ROW, begin, "begin", "Begin of the interval after that of the phase, seconds",
-             .head = "begin(s)", .unit = WEIR_NS_PER_S, .width = 11, .prec = 3, .gap = 1),
-    COL_REAL(ROW, width, "seconds",
-             "Its width; of the last one up to the end of the work, seconds", .head = "width(s)",
-             .unit = WEIR_NS_PER_S, .width = 9, .prec = 3, .gap = 1),
-    COL_INT(ROW, bytes, "bytes",
-            "Bytes moved in it by all tasks; those of an operation are distributed by time",
-            .head = "bytes", .width = 16, .gap = 1),
-    COL_REAL(ROW, rate, "bwMiB", "Bytes over its width", .head = "bw(MiB/s)", .unit = MIB,
-             .width = 12, .prec = 2, .gap = 1),
-    COL_INT(ROW, ops, "operations", "Operations of all tasks that ended in it",
-            .head = "operations", .width = 12, .gap = 1),
-    COL_REAL(ROW, ops_rate, "opsPerSecond", "Operations over its width", .head = "ops/s",
-             .width = 14, .prec = 2),
+    COL_INT(ROW, test, "test", "Number of the test, from 0", .csv = "test"),
+    COL_STR(ROW, operation, "operation", "Phase", .csv = "operation", .head = "phase", .width = -16,
+            .gap = 1),
+    COL_STR(ROW, call, "call", "Operation, where a row is about one of several; else all of them",
+            .csv = "call", .optional = true),
+    INT(iter, "iter", "Repetition, from 0", .head = "iter", .width = 4),
+    REAL(begin, "begin", "Begin of the interval after that of the phase, seconds",
+         .head = "begin(s)", .unit = WEIR_NS_PER_S, .width = 11, .prec = 3),
+    REAL(width, "seconds", "Its width; of the last one up to the end of the work, seconds",
+         .head = "width(s)", .unit = WEIR_NS_PER_S, .width = 9, .prec = 3),
+    INT(bytes, "bytes",
+        "Bytes moved in it by all tasks; those of an operation are distributed by time",
+        .head = "bytes", .width = 16),
+    REAL(rate, "bwMiB", "Bytes over its width", .head = "bw(MiB/s)", .unit = MIB, .width = 12,
+         .prec = 2),
+    INT(ops, "operations", "Operations of all tasks that ended in it", .head = "operations",
+        .width = 12),
+    REAL(ops_rate, "opsPerSecond", "Operations over its width", .head = "ops/s", .width = 14,
+         .prec = 2),
+    LATENCY(p50, "Half" AT_MOST),
+    LATENCY(p99, "99 %" AT_MOST),
+    LATENCY(p999, "99.9 %" AT_MOST),
+    LATENCY(max, "Longest of them, seconds"),
+    SHOWN_LATENCY(p99, "p99(us)"),
+    SHOWN_LATENCY(max, "max(us)"),
+    COL_INT(ROW, stalled, "stalled",
+            "Tasks that stood still: during all of it in one operation, and none ended",
+            .csv = "stalled", .head = "stalled", .width = 8),
     WEIR_COL_END
 };
 
-static const struct weir_table table = { .key = "intervals",
-                                         .cols = cols,
-                                         .readers = WEIR_FOR_DATA };
+#define READERS (WEIR_FOR_DATA | WEIR_FOR_CSV_INTERVALS)
+
+static const struct weir_table table = { .key = "intervals", .cols = cols, .readers = READERS };
+
+/* Of one operation of several. */
+static const struct weir_table call_table = { .key = "intervalCalls",
+                                              .cols = cols,
+                                              .readers = READERS };
+
+/* Intervals go to rank 0 in pieces of so many words, or one at a time. */
+#define PIECE_WORDS ((size_t)16384)
+
+/* An operation that happened in a phase, and the bins of a histogram that its times have on any rank. */
+struct call {
+    int op;
+    unsigned first, count;
+};
+
+/* Intervals on their way. One is the number of stalled tasks, then for each operation its bytes,
+ * how many ended, and how many of them are in each bin; and of each operation the longest time. */
+struct room {
+    struct weir_hist all, one; /* of an interval, on rank 0 */
+    int calls;
+    size_t words; /* of an interval */
+    struct call *call;
+    int64_t *ends; /* of all ranks: width, end, first and last bin of each operation */
+    int64_t *max_ns;
+    uint64_t *word;
+};
 
 struct state {
-    struct weir_intervals bins; /* of this rank; after a phase on rank 0 of all ranks */
-    struct weir_str text;       /* rank 0: tables that wait for the end of the test */
+    struct weir_intervals bins; /* of this rank; on rank 0 after a phase those of kind 0 have the bytes and the
+                                 * operations of all kinds and ranks */
+    struct room room;
+    struct weir_str text; /* rank 0: tables that wait for the end of the test */
 };
 
 /* The width that --interval asks for, in ns; 0 for NULL and "0": none. */
@@ -87,8 +137,22 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
     return parse(o->interval, &ns, err);
 }
 
+static int take_room(struct room *r, size_t kinds, struct weir_err *err)
+{
+    size_t most = 1 + kinds * (2 + WEIR_HIST_BINS);
+
+    r->call = calloc(kinds, sizeof(*r->call));
+    r->ends = calloc(2 + 2 * kinds, sizeof(*r->ends));
+    r->max_ns = calloc(PIECE_WORDS, sizeof(*r->max_ns));
+    r->word = calloc(most > PIECE_WORDS ? most : PIECE_WORDS, sizeof(*r->word));
+    if (r->call && r->ends && r->max_ns && r->word)
+        return 0;
+    return weir_fail(err, WEIR_ESETUP, "memory to sum up intervals");
+}
+
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
+    int kinds = weir_operations_count(run->program);
     struct state *s = state;
     uint64_t ns;
 
@@ -99,7 +163,8 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
                   LEAST_S);
         return 0;
     }
-    if (weir_intervals_init(&s->bins, ns, err) < 0)
+    if (weir_intervals_init(&s->bins, ns, kinds, err) < 0 ||
+        take_room(&s->room, (size_t)kinds, err) < 0)
         return -1;
     run->records.intervals = &s->bins;
     return 0;
@@ -120,17 +185,60 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
     weir_intervals_begin(&s->bins, weir_clock_local(&run->clock, now));
 }
 
-/* All ranks' bins are as wide as the widest and summed on rank 0. Two bins become one, so the last
- * bin of all follows from the end of the last bin of each rank. */
-static void sum_up(struct weir_run *run, struct weir_intervals *s)
+/* All ranks' bins are as wide as the widest. Two bins become one, so the last bin of all follows from
+ * the end of the last bin of each rank. */
+static void align(struct weir_run *run, struct weir_intervals *s, struct room *r)
 {
-    int64_t most[2] = { (int64_t)s->width_ns, (int64_t)(s->used * s->width_ns) };
+    unsigned first, last;
 
-    weir_allmax_i64(&run->par, most, 2);
-    weir_intervals_widen(s, (uint64_t)most[0]);
-    s->used = (unsigned)((most[1] + most[0] - 1) / most[0]);
-    weir_sum_u64(&run->par, s->bytes, s->used);
-    weir_sum_u64(&run->par, s->ops, s->used);
+    weir_intervals_flush(s);
+    r->ends[0] = (int64_t)s->width_ns;
+    r->ends[1] = (int64_t)(s->used * s->width_ns);
+    for (int k = 0; k < s->kinds; k++) {
+        bool any = weir_histpack_range(&s->times, weir_intervals_row(k, 0), s->used, &first, &last);
+
+        r->ends[2 + 2 * k] = any ? -(int64_t)first : INT64_MIN;
+        r->ends[3 + 2 * k] = any ? (int64_t)last : INT64_MIN;
+    }
+    weir_allmax_i64(&run->par, r->ends, 2 + 2 * s->kinds);
+    weir_intervals_widen(s, (uint64_t)r->ends[0]);
+    s->used = (unsigned)((r->ends[1] + r->ends[0] - 1) / r->ends[0]);
+}
+
+/* The operations that happened on any rank. */
+static void choose_calls(const struct weir_intervals *s, struct room *r)
+{
+    r->calls = 0;
+    r->words = 1;
+    for (int k = 0; k < s->kinds; k++) {
+        const int64_t *ends = r->ends + 2 + 2 * k;
+        struct call *c = &r->call[r->calls];
+
+        if (ends[1] == INT64_MIN)
+            continue;
+        *c = (struct call) { k, (unsigned)-ends[0], (unsigned)(ends[1] + ends[0] + 1) };
+        r->words += 2 + c->count;
+        r->calls++;
+    }
+}
+
+/* An interval of this rank. */
+static void pack(const struct weir_intervals *s, unsigned i, struct room *r, uint64_t *word,
+                 int64_t *max_ns)
+{
+    *word++ = weir_intervals_stalled(s, i);
+    for (int k = 0; k < r->calls; k++) {
+        const struct call *c = &r->call[k];
+        size_t row = weir_intervals_row(c->op, i);
+
+        *word++ = s->bytes[row];
+        *word++ = s->ops[row];
+        weir_hist_clear(&r->one);
+        weir_histpack_get(&s->times, row, &r->one);
+        memcpy(word, r->one.bin + c->first, c->count * sizeof(*word));
+        word += c->count;
+        max_ns[k] = (int64_t)r->one.max_ns;
+    }
 }
 
 static void fill_row(const struct weir_run *run, const struct weir_phase_rec *rec,
@@ -138,13 +246,11 @@ static void fill_row(const struct weir_run *run, const struct weir_phase_rec *re
 {
     double worked = (double)(rec->last[WEIR_MARK_WORKED] - (int64_t)s->origin_ns);
 
-    *row = (struct interval_row) { .operation = rec->phase->key,
-                                   .test = run->test->id,
-                                   .iter = rec->repetition,
-                                   .begin = (double)i * (double)s->width_ns,
-                                   .width = (double)s->width_ns,
-                                   .bytes = (int64_t)s->bytes[i],
-                                   .ops = (int64_t)s->ops[i] };
+    row->operation = rec->phase->key;
+    row->test = run->test->id;
+    row->iter = rec->repetition;
+    row->begin = (double)i * (double)s->width_ns;
+    row->width = (double)s->width_ns;
     if (i + 1 == s->used && worked > row->begin && worked < row->begin + row->width)
         row->width = worked - row->begin;
     row->rate = (double)row->bytes * WEIR_NS_PER_S / row->width;
@@ -164,22 +270,74 @@ static void keep_text(struct weir_str *text, const struct interval_row *row)
     weir_str_addf(text, text->len > TEXT_MOST ? "\n... the rest is in JSON\n" : "\n");
 }
 
-static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
+/* The times of an operation in an interval of all ranks. */
+static const uint64_t *unpack(struct room *r, const struct call *c, const uint64_t *word,
+                              int64_t max_ns, struct interval_row *row)
 {
-    const struct weir_intervals *bins = &s->bins;
-    struct interval_row row;
+    row->bytes = (int64_t)*word++;
+    row->ops = (int64_t)*word++;
+    weir_hist_clear(&r->one);
+    memcpy(r->one.bin + c->first, word, c->count * sizeof(*word));
+    r->one.n = (uint64_t)row->ops;
+    r->one.max_ns = (uint64_t)max_ns;
+    weir_latency_of(&r->one, &row->lat);
+    return word + c->count;
+}
 
-    for (unsigned i = 0; i < bins->used; i++) {
-        fill_row(run, rec, bins, i, &row);
-        weir_report_row(&run->report, &table, &row);
-        keep_text(&s->text, &row);
+/* Rows of an interval of all ranks. */
+static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s,
+                   unsigned i, const uint64_t *word, const int64_t *max_ns)
+{
+    struct interval_row all = { .stalled = (int64_t)*word++ };
+    struct room *r = &s->room;
+
+    weir_hist_clear(&r->all);
+    for (int k = 0; k < r->calls; k++) {
+        struct interval_row row = { .call = run->program->operations[r->call[k].op].key };
+
+        word = unpack(r, &r->call[k], word, max_ns[k], &row);
+        weir_hist_merge(&r->all, &r->one);
+        all.bytes += row.bytes;
+        all.ops += row.ops;
+        fill_row(run, rec, &s->bins, i, &row);
+        if (r->calls > 1)
+            weir_report_row(&run->report, &call_table, &row);
     }
-    if (bins->width_ns > bins->asked_ns)
-        weir_note(
-            &run->log,
-            "--interval: the %s phase took more than %d intervals of %g s; they are %g s wide",
-            rec->phase->key, WEIR_INTERVALS, (double)bins->asked_ns / WEIR_NS_PER_S,
-            (double)bins->width_ns / WEIR_NS_PER_S);
+    weir_latency_of(&r->all, &all.lat);
+    fill_row(run, rec, &s->bins, i, &all);
+    weir_report_row(&run->report, &table, &all);
+    keep_text(&s->text, &all);
+    s->bins.bytes[i] = (uint64_t)all.bytes;
+    s->bins.ops[i] = (uint64_t)all.ops;
+}
+
+/* All intervals, in pieces. */
+static void sum_up(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
+{
+    struct room *r = &s->room;
+    unsigned each = (unsigned)(r->words < PIECE_WORDS ? PIECE_WORDS / r->words : 1), n;
+
+    for (unsigned i = 0; i < s->bins.used; i += n) {
+        n = s->bins.used - i < each ? s->bins.used - i : each;
+        for (unsigned k = 0; k < n; k++)
+            pack(&s->bins, i + k, r, r->word + k * r->words, r->max_ns + k * (unsigned)r->calls);
+        weir_sum_u64(&run->par, r->word, n * r->words);
+        weir_allmax_i64(&run->par, r->max_ns, (int)n * r->calls);
+        for (unsigned k = 0; k < n && run->par.rank == 0; k++)
+            report(run, rec, s, i + k, r->word + k * r->words,
+                   r->max_ns + k * (unsigned)r->calls);
+    }
+}
+
+static void note_width(struct weir_run *run, const struct weir_phase_rec *rec,
+                       const struct weir_intervals *s)
+{
+    if (s->width_ns > s->asked_ns)
+        weir_note(&run->log,
+                  "--interval: the %s phase took more intervals of %g s than there is room for; "
+                  "they are %g s wide",
+                  rec->phase->key, (double)s->asked_ns / WEIR_NS_PER_S,
+                  (double)s->width_ns / WEIR_NS_PER_S);
 }
 
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
@@ -190,9 +348,10 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     (void)err;
     if (!s->bins.bytes || !run->stage || rec->failed)
         return 0;
-    sum_up(run, &s->bins);
-    if (run->par.rank == 0)
-        report(run, rec, s);
+    align(run, &s->bins, &s->room);
+    choose_calls(&s->bins, &s->room);
+    sum_up(run, rec, s);
+    note_width(run, rec, &s->bins);
     return 0;
 }
 
@@ -215,8 +374,12 @@ static void test_free(struct weir_run *run, void *state)
 
     run->records.intervals = NULL;
     weir_intervals_free(&s->bins);
+    free(s->room.call);
+    free(s->room.ends);
+    free(s->room.max_ns);
+    free(s->room.word);
     weir_report_free(&run->report, &s->text);
-    s->text = (struct weir_str) { 0 };
+    *s = (struct state) { .text = { 0 } };
 }
 
 const struct weir_observer weir_interval = {

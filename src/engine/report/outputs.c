@@ -17,6 +17,7 @@ static const struct {
 } formats[] = {
     { "default", &weir_sink_text }, { "text", &weir_sink_text }, { "text-3.3", &weir_sink_text_33 },
     { "3.3", &weir_sink_text_33 },  { "CSV", &weir_sink_csv },   { "JSON", &weir_sink_json },
+    { "csv-intervals", &weir_sink_csv_intervals },
 };
 
 /* The form of text that the environment asks for: programs that start weir write its command line,
@@ -37,7 +38,7 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
 
 static const struct weir_sink_ops *find_format(const char *word, struct weir_err *err)
 {
-    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", NULL };
+    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", "csv-intervals", NULL };
     struct weir_str near = { 0 };
 
     for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
@@ -45,7 +46,7 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
             return formats[i].ops == &weir_sink_text ? text_of_environment(err) : formats[i].ops;
     weir_near_ask(word, words, &near);
     weir_refuse(err, WEIR_EUSAGE,
-                "form '%s' of results is not known; choose text, text-3.3, JSON or CSV%s", word,
+                "form '%s' of results is not known; choose text, text-3.3, JSON, CSV or csv-intervals%s", word,
                 weir_str_text(&near));
     weir_str_free(&near);
     return NULL;

@@ -26,6 +26,7 @@ enum {
     WEIR_FOR_DATA = 1u << 1,     /* JSON */
     WEIR_FOR_CSV = 1u << 2,      /* summaryFormat=CSV: the columns that old readers know */
     WEIR_FOR_CSV_FULL = 1u << 3, /* --report=csv:FILE */
+    WEIR_FOR_CSV_INTERVALS = 1u << 5, /* --report=csv-intervals:FILE */
     WEIR_FOR_ALL = WEIR_FOR_TEXT | WEIR_FOR_DATA,
     WEIR_FOR_ALL_BUT_33 = WEIR_FOR_TEXT_4 | WEIR_FOR_DATA
 };
@@ -247,6 +248,6 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
 
 /* The sinks that exist (rows.c, json.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
-    weir_sink_csv_full, weir_sink_json;
+    weir_sink_csv_full, weir_sink_csv_intervals, weir_sink_json;
 
 #endif

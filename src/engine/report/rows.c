@@ -141,10 +141,16 @@ static struct csv *csv_of(struct weir_sink *s)
     return s->priv;
 }
 
+/* Has a row a verdict and remarks? Not one of a part of a phase. */
+static bool is_judged(const struct weir_sink *s)
+{
+    return s->verdict->name && !(s->ops->reader & WEIR_FOR_CSV_INTERVALS);
+}
+
 /* Go on with a line that has ended. */
 static bool continue_line(const struct weir_sink *s, struct weir_str *line)
 {
-    if (!s->verdict->name || line->failed)
+    if (!is_judged(s) || line->failed)
         return false;
     line->text[line->len - 1] = ',';
     return true;
@@ -201,7 +207,7 @@ static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const
 
 static void add_remark(struct weir_sink *s, const char *kind, const char *text)
 {
-    struct csv *c = s->verdict->name ? csv_of(s) : NULL;
+    struct csv *c = is_judged(s) ? csv_of(s) : NULL;
 
     if (!c)
         return;
@@ -250,5 +256,6 @@ static int end_csv(struct weir_sink *s, struct weir_err *err)
 
 const struct weir_sink_ops weir_sink_csv = CSV("CSV", WEIR_FOR_CSV);
 const struct weir_sink_ops weir_sink_csv_full = CSV("CSV, full table", WEIR_FOR_CSV_FULL);
+const struct weir_sink_ops weir_sink_csv_intervals = CSV("CSV of intervals", WEIR_FOR_CSV_INTERVALS);
 
 #undef CSV

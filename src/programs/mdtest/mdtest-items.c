@@ -16,17 +16,14 @@
 #define BATCH_MOST 32   /* ... but not after more operations than this */
 
 /* Read the clock, and estimate how many operations can follow without reading it. */
-static void look_at_clock(struct weir_run *run, struct mdtest_test *t, uint64_t *clock_ns)
+static void look_at_clock(struct mdtest_test *t, uint64_t *clock_ns)
 {
     uint64_t now = weir_now_ns();
     uint64_t each = (now - *clock_ns) / t->pass.ops + 1;
     uint64_t n = BATCH_NS / each;
 
-    weir_records_add_batch(&run->records, *clock_ns, now, t->pass.batch_bytes, t->pass.ops);
     t->pass.ops = n < 1 ? 1 : n > BATCH_MOST ? BATCH_MOST : (unsigned)n;
     t->pass.skip = t->pass.ops - 1;
-    t->pass.batch_ns = now;
-    t->pass.batch_bytes = 0;
     *clock_ns = now;
 }
 
@@ -51,11 +48,10 @@ static inline int finish_op(struct weir_run *run, struct mdtest_test *t, int rc,
         weir_operation_add(run, (int)t->pass.op, begin, *clock_ns, item, bytes);
         return 0;
     }
-    t->pass.batch_bytes += bytes;
     if (t->pass.skip > 0)
         t->pass.skip--;
     else
-        look_at_clock(run, t, clock_ns);
+        look_at_clock(t, clock_ns);
     return 0;
 }
 

@@ -256,7 +256,6 @@ int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err)
     rewind_names(t);
     t->pass.ops = 1;
     t->pass.skip = 0;
-    t->pass.batch_ns = t->pass.batch_bytes = 0;
     t->pass.worked_ns = 0;
     if (mdtest_facts[t->pass.op].is_tree || t->pass.own || t->pass.lone)
         return 0; /* the command has run before the files were made */
@@ -269,8 +268,6 @@ int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err)
     int rc = 0;
 
     t->pass.worked_ns = weir_now_ns();
-    weir_records_add_batch(&run->records, t->pass.batch_ns, t->pass.worked_ns, t->pass.batch_bytes,
-                           t->pass.ops - 1 - t->pass.skip);
     if (mdtest_facts[t->pass.op].is_tree || t->pass.again)
         return 0;
     if (t->o->sync_phase)

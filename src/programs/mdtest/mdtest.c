@@ -123,7 +123,7 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
 
     t->tasks = run->par.size;
     t->pass.fine = run->report.details || t->o->latency || run->records.wanted ||
-                   run->records.picks;
+                   run->records.picks || run->records.intervals;
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 

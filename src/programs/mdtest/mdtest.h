@@ -103,7 +103,6 @@ struct mdtest_pass {
     uint64_t loop, low, high, item;
     bool fine;          /* times of single operations are wanted */
     unsigned skip, ops; /* clock: operations to go without looking, and in the present batch */
-    uint64_t batch_ns, batch_bytes; /* when it began, and what it has moved */
     uint64_t worked_ns; /* when this rank had done its own work */
 };
 
