@@ -25,6 +25,8 @@ static int take_back(struct weir_run *run, const struct weir_flow *w, struct wei
             rc = count_failed(run, r);
             continue;
         }
+        if (r->io.len == 0) /* this task only took part */
+            continue;
         weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
         if (w->ended)
             w->ended(run, w->state, &r->io, clock_ns);
@@ -52,6 +54,21 @@ int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct wei
         return 0;
     weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, *clock_ns, r->io.off, err);
     return -1;
+}
+
+int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                   const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct weir_request *r = weir_flow_next(run, w, f, clock_ns, err);
+    int rc = r ? 0 : -1;
+
+    if (!r) /* others have failed, and this rank must take part all the same */
+        r = weir_flow_next(run, w, f, clock_ns, NULL);
+    if (!r)
+        return -1;
+    r->io = *io;
+    r->io.len = 0;
+    return weir_flow_submit(run, w, r, clock_ns, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
 int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,

@@ -62,6 +62,10 @@ struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow
 /* Begin it. Local. 0, or -1 and err. */
 int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
                      uint64_t *clock_ns, struct weir_err *err);
+/* The others take a round of collective transfers, which this rank takes part in with nothing: with the
+ * place of io. Local. 0, or -1 and err: an earlier transfer has failed. */
+int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                   const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err);
 /* Wait for all that is in flight, and count it. Local. 0, or -1 and err. */
 int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
                     uint64_t *clock_ns, struct weir_err *err);

@@ -5,7 +5,8 @@
  * FAULT         rules, separated by ';'. A rule is words:
  *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any,
  *                 or memory: reading and writing the memory of other ranks, whatever the files are.
- *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome
+ *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome;
+ *                 so is each of aio_write and aio_read, but for flip
  *   rank=N        only on this rank
  *   count=N       from the N-th such call on this rank, counted from 1 (1)
  *   times=N       so many calls, 0 is all that follow (1)
@@ -20,11 +21,13 @@
  *   hang          never returns
  *   kill, stop    SIGKILL, SIGSTOP to this process in this call, before it does anything */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/aio_abi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -33,6 +36,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -465,6 +469,93 @@ int msync(void *at, size_t len, int flags)
     REAL("msync", int, void *, size_t, int);
 
     return prefix && suffer(decide("msync", "sync")) ? -1 : real(at, len, flags);
+}
+
+/* ---- POSIX asynchronous I/O, of which MPI libraries make nonblocking transfers: its threads call no function
+ * that can be replaced here, so what is chosen is done at once, and its outcome is made up ---- */
+
+#define POSIX_FAKES 256
+
+static struct {
+    const struct aiocb *cb;
+    int sys;
+    ssize_t n;
+} posix_fakes[POSIX_FAKES];
+static pthread_mutex_t fakes_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int fake_of(const struct aiocb *cb)
+{
+    int i = 0;
+
+    while (i < POSIX_FAKES && posix_fakes[i].cb != cb)
+        i++;
+    return i < POSIX_FAKES ? i : -1;
+}
+
+static int aio_start(struct aiocb *cb, const char *kind, int (*real)(struct aiocb *))
+{
+    const struct rule *r = has(cb->aio_fildes) ? decide(kind, kind + strlen("aio_")) : NULL;
+    bool fails = suffer(r), writes = strcmp(kind, "aio_write") == 0;
+    int sys = fails ? errno : 0, i;
+    size_t len = fewer(r, cb->aio_nbytes);
+    ssize_t n = -1;
+
+    if (!fails && (!r || (r->action != SHORT && r->action != DROP)))
+        return real(cb);
+    if (!fails && r->action == DROP)
+        n = (ssize_t)len;
+    else if (!fails)
+        n = syscall(writes ? SYS_pwrite64 : SYS_pread64, cb->aio_fildes, cb->aio_buf, len, cb->aio_offset);
+    pthread_mutex_lock(&fakes_lock);
+    i = fake_of(NULL);
+    if (i < 0)
+        complain("too many made-up transfers", kind);
+    posix_fakes[i].cb = cb;
+    posix_fakes[i].sys = sys;
+    posix_fakes[i].n = n;
+    pthread_mutex_unlock(&fakes_lock);
+    return 0;
+}
+
+int aio_write(struct aiocb *cb)
+{
+    REAL("aio_write", int, struct aiocb *);
+
+    return aio_start(cb, "aio_write", real);
+}
+
+int aio_read(struct aiocb *cb)
+{
+    REAL("aio_read", int, struct aiocb *);
+
+    return aio_start(cb, "aio_read", real);
+}
+
+int aio_error(const struct aiocb *cb)
+{
+    REAL("aio_error", int, const struct aiocb *);
+    int i, sys;
+
+    pthread_mutex_lock(&fakes_lock);
+    i = fake_of(cb);
+    sys = i < 0 ? 0 : posix_fakes[i].sys;
+    pthread_mutex_unlock(&fakes_lock);
+    return i < 0 ? real(cb) : sys;
+}
+
+ssize_t aio_return(struct aiocb *cb)
+{
+    REAL("aio_return", ssize_t, struct aiocb *);
+    int i;
+    ssize_t n;
+
+    pthread_mutex_lock(&fakes_lock);
+    i = fake_of(cb);
+    n = i < 0 ? 0 : posix_fakes[i].n;
+    if (i >= 0)
+        posix_fakes[i].cb = NULL;
+    pthread_mutex_unlock(&fakes_lock);
+    return i < 0 ? real(cb) : n;
 }
 
 /* ---- Linux asynchronous I/O: the functions of libaio, which return -errno ---- */

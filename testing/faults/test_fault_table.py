@@ -127,6 +127,27 @@ hangs("MPIIO hang in write", "-a MPIIO", "call=write rank=1 count=2 hang", RANK1
 hangs("MPIIO hang in a collective write", "-a MPIIO -c", "call=write rank=0 hang", ": write of 16384 bytes at offset", many=True)
 hangs("MPIIO open EMFILE on one hangs the library", "-a MPIIO", "call=open rank=1 errno=EMFILE", ": open of", many=True)
 
+# ---- MPI-IO in flight: the library says only that nothing was moved, and a blocking call says why ----
+
+fails("MPIIO queue write ENOSPC", "-a MPIIO --depth=3", "call=write rank=1 count=3 times=0 errno=ENOSPC", "write 16384 bytes at offset 98304",
+      "MPI_File_iwrite_at: ", "No space left on device", rows=[])
+fails("MPIIO queue write EIO once", "-a MPIIO --depth=3 -F", "call=write rank=1 count=3 errno=EIO",
+      words=(RANK1, "offset 32768 of 'testFile.00000001'", "MPI_File_iwrite_at did not move the data"))
+fails("MPIIO queue collective write EDQUOT on one", "-a MPIIO -c --depth=3", "call=write rank=1 count=2 times=0 errno=EDQUOT", "offset 81920",
+      "MPI_File_iwrite_at_all", "Disk quota exceeded", rows=[])
+fails("MPIIO queue collective write EIO on all, under a stonewall", "-a MPIIO -c --depth=3 -s 9 -D 60 -O stoneWallingWearOut=1",
+      "call=write count=20 times=0 errno=EIO", words=("rank 0 on", "'testFile'", "Input/output error", "(and 1 more rank failed)"), rows=[])
+fails("MPIIO queue collective read ESTALE through a view", "-a MPIIO -c --depth=3 --mpiio.useFileView",
+      "call=read rank=1 count=2 times=0 errno=ESTALE", "read 16384 bytes at offset 81920", "Stale file handle", rows=["write"])
+case("MPIIO queue short transfers go on", "-a MPIIO -c --depth=3 -R", "call=write rank=1 count=2 short;call=read rank=1 count=2 short=1", 0, rows=ALL)
+case("MPIIO queue lost write", "-a MPIIO --depth=3 -W", "call=write rank=1 count=2 drop", 4, ("zeros", "byte 81920"), rows=ALL)
+hangs("MPIIO queue hang in a submission", "-a MPIIO --depth=3", "call=write rank=1 hang", RANK1 + "write of 16384 bytes at offset 65536")
+hangs("MPIIO queue hang in a collective submission", "-a MPIIO -c --depth=3", "call=write rank=0 hang", ": write of 16384 bytes at offset", many=True)
+case("MPIIO queue collective under ROMIO", "-a MPIIO -c --depth=3", "", 1, ("--depth=3 with -c", "ROMIO", "OMPIO"), rows=[],
+     env={"OMPI_MCA_io": "romio321"})
+romio("MPIIO queue ROMIO write ENOSPC", "-a MPIIO --depth=3", "call=write rank=1 count=2 times=0 errno=ENOSPC", "MPI_File_iwrite_at",
+      "No space left on device", rows=[])
+
 # ---- HDF5 ----
 
 fails("HDF5 write ENOSPC", "-a HDF5", "call=write rank=1 count=3 errno=ENOSPC", "H5Dwrite", "No space left on device", rows=[])
@@ -311,6 +332,8 @@ MOUNTS = [
     ("full disk AIO", "size=1m", "-a AIO", "", ("write 65536 bytes at offset", "No space left")),
     ("full disk AIO, shared by a queue and a sync", "size=1m", "-a AIO -Y", "", ("write 65536 bytes at offset", "No space left")),
     ("read-only AIO", "ro,size=64k", "-a AIO", "", ("Read-only file system",)),
+    ("full disk MPIIO queue", "size=1m", "-a MPIIO --depth=4", "", ("write 65536 bytes at offset", "No space left")),
+    ("full disk MPIIO queue collective", "size=1m", "-a MPIIO -c --depth=4", "", ("write 65536 bytes at offset", "No space left")),
     ("full disk MMAP", "size=1m", "-a MMAP", "", ("No space left",)),
     ("full disk MMAP without fallocate", "size=1m", "-a MMAP", "call=fallocate times=0 errno=EOPNOTSUPP", ("No space left",)),
     ("full disk NCMPI", "size=1m", "-a NCMPI", "", ()),
@@ -374,7 +397,7 @@ def wait_for_first_write(ior):
     conftest.wait_until(lambda: path.exists() and path.stat().st_size >= 65536 + 16384)
 
 
-@pytest.mark.parametrize("args", ["", "-a AIO", "-a MPIIO -c", "-a HDF5 -c", "-F"])
+@pytest.mark.parametrize("args", ["", "-a AIO", "-a MPIIO -c", "-a MPIIO -c --depth=3", "-a HDF5 -c", "-F"])
 def test_a_killed_rank_ends_the_job(ior, shim, need_backend, told, args):
     name = "rank killed in a write " + args
     told(name)

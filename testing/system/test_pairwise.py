@@ -155,7 +155,7 @@ class Ior(Program):
     }
     core = ("access", "order", "size", "stop", "outcome")
     never = [
-        rule(queue=DEPTH, access=["-a DUMMY --dummy.store -c", "-a POSIX", "-a MPIIO", "-a MPIIO -c"]),
+        rule(queue=DEPTH, access="-a POSIX"),
         rule(queue=THREADS, access=["-a DUMMY --dummy.store", "-a DUMMY --dummy.store -c", "-a MPIIO", "-a MPIIO -c"]),
         rule(sweep=SWEEP, access=["-a DUMMY --dummy.store -c", "-a MPIIO -c"]),
         rule(order=RANDOM, reorder=REORDER, file=""),

@@ -58,7 +58,7 @@ class Mib(Part):
         "engine": ENGINE,
     }
     core = ("access", "phases", "outcome", "remove")
-    never = [rule(queue="--depth=3 --dummy.reverse", access=["--api=POSIX", "--api=MPIIO"]),
+    never = [rule(queue="--depth=3 --dummy.reverse", access="--api=POSIX"),
              rule(warnings="--warning-as-errors", engine=FEW), rule(warnings="--warning-as-errors", cache="--drop-cache"),
              rule(warnings="--warning-as-errors", limits="-l 5 -L 0")]
     left = LEFT + ("prof.",)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "backends/shared/mpins.h"
-#include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 #include "par/io/slabtype.h"
@@ -18,22 +17,11 @@
 
 enum { DOUBTFUL = 1, FAILED }; /* what ranks may know before a sync; the highest counts */
 
-#define PIECE_MAX ((size_t)1 << 30) /* of a call whose length fits no count and no type */
-
-struct mpiio_file {
-    struct weir_file base;
-    MPI_File fh;
-    MPI_Comm comm;
-    MPI_Datatype whole; /* one transfer, when it is too long for an int */
-    int sync_fd;        /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
-    bool collective;
-    bool viewed;
-    uint64_t end;  /* one past the last byte that this rank wrote or read; UINT64_MAX: has failed */
-    uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
-    bool fresh;    /* it was empty when it was opened */
-    struct mpiio_view view;
-    struct weir_mpi_doubt doubt;
-};
+#ifdef OPEN_MPI
+#define IS_OPEN_MPI true
+#else
+#define IS_OPEN_MPI false
+#endif
 
 #define O struct mpiio_options
 static const struct weir_opt options[] = {
@@ -47,11 +35,6 @@ static const struct weir_opt options[] = {
 };
 #undef O
 
-static const char *const calls[2][2] = {
-    [WEIR_DIR_WRITE] = { "MPI_File_write_at", "MPI_File_write_at_all" },
-    [WEIR_DIR_READ] = { "MPI_File_read_at", "MPI_File_read_at_all" },
-};
-
 static struct weir_mpi_session *mpi_of(const struct mpiio_file *f)
 {
     return f->base.s->priv;
@@ -60,6 +43,20 @@ static struct weir_mpi_session *mpi_of(const struct mpiio_file *f)
 static const char *version(void)
 {
     return "(" TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION) ")";
+}
+
+/* Transfers that are collective and in flight: Open MPI has them with OMPIO only. With ROMIO it
+ * crashes. */
+static int check_nonblocking(struct weir_session *s, struct weir_err *err)
+{
+    struct weir_mpi_session *m = s->priv;
+
+    if (!IS_OPEN_MPI || !s->access.collective || s->depth == 1 || !weir_mpi_is_romio(&m->drivers))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--depth=%d with -c: the ROMIO of Open MPI has no collective transfers in "
+                       "flight; leave one of the options out, or take OMPIO (--mca io ompio)",
+                       s->depth);
 }
 
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
@@ -79,7 +76,7 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
         return weir_refuse(err, WEIR_EUSAGE,
                            "random offset not available with MPIIO fileviews; leave -z or "
                            "--mpiio.useFileView out");
-    return 0;
+    return check_nonblocking(s, err);
 }
 
 static int begin(struct weir_session *s, struct weir_err *err)
@@ -93,6 +90,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
 static int end(struct weir_session *s, struct weir_err *err)
 {
     (void)err;
+    mpiio_queue_end(s);
     weir_mpi_session_end(s->priv);
     return 0;
 }
@@ -245,115 +243,12 @@ static int close_file(struct weir_file *file, struct weir_err *err)
     return weir_mpi_doubt_close(&f->doubt, mpi_of(f), sys, "MPI_File_close", file->s->log, path, err);
 }
 
-static int call_mpi(struct mpiio_file *f, const struct weir_io *io, MPI_Offset at, int count,
-                    MPI_Datatype type, MPI_Status *status)
-{
-    if (io->dir == WEIR_DIR_WRITE)
-        return f->collective ? MPI_File_write_at_all(f->fh, at, io->buf, count, type, status)
-                             : MPI_File_write_at(f->fh, at, io->buf, count, type, status);
-    return f->collective ? MPI_File_read_at_all(f->fh, at, io->buf, count, type, status)
-                         : MPI_File_read_at(f->fh, at, io->buf, count, type, status);
-}
-
-/* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in
- * the status, with the errno that the call left. */
-static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want,
-                     MPI_Status *status, int sys, struct weir_err *err)
-{
-    const char *call = calls[io->dir][f->collective];
-    MPI_Count moved = 0;
-    MPI_Offset size = 0;
-
-    if (MPI_Get_elements_x(status, MPI_BYTE, &moved) != MPI_SUCCESS || moved < 0 ||
-        (size_t)moved > want)
-        return weir_refuse(err, WEIR_EIO, "%s does not say how many of %zu bytes it moved", call,
-                           want);
-    if ((size_t)moved == want)
-        return (ssize_t)moved;
-    if (moved == 0 && io->dir == WEIR_DIR_READ &&
-        (MPI_File_get_size(f->fh, &size) != MPI_SUCCESS || (uint64_t)size <= io->off))
-        return 0; /* the end of the file */
-    if (moved > 0 && !f->collective)
-        return (ssize_t)moved;
-    if (sys == 0 || sys == mpi_of(f)->comm_errno)
-        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s", call,
-                           (long long)moved, want,
-                           io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
-    errno = sys;
-    return weir_fail(err, WEIR_EIO, "%s moved %lld of %zu bytes", call, (long long)moved, want);
-}
-
-/* A collective call that reports success and leaves an errno. Aggregators move the data of others:
- * a read is looked at here, what was written when all have written. */
-static int doubt(struct mpiio_file *f, const struct weir_io *io, size_t len, int sys,
-                 struct weir_err *err)
-{
-    const char *call = calls[io->dir][true];
-    uint64_t segment = weir_segment_bytes(&f->base.s->access, &f->base.extent);
-
-    if (io->dir == WEIR_DIR_READ)
-        return weir_mpi_doubt_look(&f->doubt, f->base.path, sys, call, io->buf, len, io->off, err);
-    if (segment == 0 || len == 0)
-        weir_mpi_doubt_keep(&f->doubt, sys, call, 0, INT64_MAX);
-    else
-        weir_mpi_doubt_keep(&f->doubt, sys, call, io->off - io->off % segment,
-                            io->off - io->off % segment + segment);
-    return 0;
-}
-
-/* A library may call a read complete that met the end of the file: ROMIO does through views, OMPIO
- * in collective reads. So the size of the file decides: that at open, and again at close. */
-static ssize_t meet_end(const struct mpiio_file *f, const struct weir_io *io, struct weir_err *err)
-{
-    if (f->collective)
-        return weir_refuse(err, WEIR_EIO, "end of file: it has %llu bytes",
-                           (unsigned long long)f->size);
-    return io->off < f->size ? (ssize_t)(f->size - io->off) : 0;
-}
-
-static ssize_t move(struct mpiio_file *f, const struct weir_io *io, struct weir_err *err)
-{
-    MPI_Offset at = io->len ? (MPI_Offset)io->off : 0;
-    MPI_Datatype type = MPI_BYTE;
-    MPI_Status status;
-    size_t want = io->len;
-    ssize_t moved;
-    int count, rc, sys;
-
-    if (f->viewed && io->len && mpiio_view_position(&f->view, io->off, io->len, &at) < 0)
-        return weir_refuse(err, WEIR_EBUG, "outside the view of task %d", f->view.task);
-    if (want > INT_MAX && want == f->base.extent.transfer)
-        type = f->whole;
-    else if (want > INT_MAX)
-        want = PIECE_MAX;
-    count = type == MPI_BYTE ? (int)want : 1;
-    if (f->collective && io->dir == WEIR_DIR_READ)
-        weir_mpi_mark(io->buf, want);
-    errno = 0;
-    rc = call_mpi(f, io, at, count, type, &status);
-    sys = errno;
-    if (rc != MPI_SUCCESS) {
-        weir_mpi_fail(err, WEIR_EIO, rc, "%s", calls[io->dir][f->collective]);
-        weir_mpi_unlock(f->base.path);
-        return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
-    }
-    if (io->dir == WEIR_DIR_READ && want > 0 && io->off + want > f->size)
-        return meet_end(f, io, err);
-    moved = want ? judge(f, io, want, &status, sys, err) : 0;
-    if (moved > 0 && f->end < io->off + (uint64_t)moved)
-        f->end = io->off + (uint64_t)moved;
-    if (sys != 0 && f->collective && moved >= 0 && weir_mpi_hidden_errno(mpi_of(f), sys) &&
-        doubt(f, io, (size_t)moved, sys, err) < 0)
-        return -1;
-    return moved;
-}
-
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
     ssize_t moved;
 
-    moved = move(f, io, err);
+    moved = mpiio_move(f, io, f->collective, err);
     if (moved < 0 && f->collective && io->dir == WEIR_DIR_WRITE)
         f->end = UINT64_MAX; /* what the others wrote is no longer judged */
     return moved;
@@ -389,10 +284,13 @@ static void list_hints(struct weir_file *file, struct weir_str *out)
     weir_mpi_list_hints(weir_mpi_info_of(&((struct mpiio_file *)file)->fh), out);
 }
 
+/* OMPIO has no collective transfers in flight: each task moves its own. */
 static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
 {
     if (f)
         weir_mpi_judge_hints(s, weir_mpi_info_of(&((struct mpiio_file *)f)->fh), out);
+    if (f && IS_OPEN_MPI && s->access.collective && s->depth > 1)
+        out->independent = 1;
 }
 
 const struct weir_backend weir_backend_mpiio = {
@@ -403,7 +301,7 @@ const struct weir_backend weir_backend_mpiio = {
     .flags = WEIR_BE_NEEDS_MPI | WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER,
     .opts = options,
     .opt_size = sizeof(struct mpiio_options),
-    .priv_size = sizeof(struct weir_mpi_session),
+    .priv_size = sizeof(struct mpiio_session),
     .file_size = sizeof(struct mpiio_file),
     .version = version,
     .check = check,
@@ -412,6 +310,10 @@ const struct weir_backend weir_backend_mpiio = {
     .open = open_file,
     .close = close_file,
     .xfer = xfer,
+    .queue = mpiio_queue_begin,
+    .submit = mpiio_queue_submit,
+    .complete = mpiio_queue_complete,
+    .reason = mpiio_queue_reason,
     .sync = sync_file,
     .ns = &weir_mpi_ns,
     .array = &mpiio_array_ops,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiio.h - shared by the files of the backend: options, the view of a task, arrays */
+/* mpiio.h - shared by the files of the backend: options, files, the view of a task, the queue, arrays */
 #ifndef WEIR_BACKENDS_MPIIO_MPIIO_H
 #define WEIR_BACKENDS_MPIIO_MPIIO_H
 
@@ -7,6 +7,7 @@
 
 #include "backends/array.h"
 #include "backends/shared/mpishow.h"
+#include "par/io/mpidoubt.h"
 
 /* The options, whose rows are in mpiio.c. */
 struct mpiio_options {
@@ -31,6 +32,83 @@ int mpiio_view_set(struct mpiio_view *v, MPI_File fh, const struct weir_file *fi
 /* *at gets the position in the view of the len bytes at file offset off. -1 when they are not the
  * task's. Local. */
 int mpiio_view_position(const struct mpiio_view *v, uint64_t off, size_t len, MPI_Offset *at);
+
+/* ---- files (mpiio.c) and transfers (mpiio-move.c) ---- */
+
+struct mpiio_file {
+    struct weir_file base;
+    MPI_File fh;
+    MPI_Comm comm;
+    MPI_Datatype whole; /* one transfer, when it is too long for an int */
+    int sync_fd;        /* -Y without -c: MPI_File_sync would wait for the other ranks. -1: none */
+    bool collective;
+    bool viewed;
+    uint64_t end;  /* one past the last byte that this rank wrote or read; UINT64_MAX: has failed */
+    uint64_t size; /* of a file that is only read; UINT64_MAX otherwise */
+    bool fresh;    /* it was empty when it was opened */
+    struct mpiio_view view;
+    struct weir_mpi_doubt doubt;
+};
+
+/* The arguments of a call that moves io, or the first piece of it. */
+struct mpiio_call {
+    MPI_Offset at;
+    size_t want; /* bytes of it */
+    MPI_Datatype type;
+    int count;
+};
+
+/* Local. 0, or -1 and err (WEIR_EBUG). */
+int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct mpiio_call *c,
+                  struct weir_err *err);
+
+/* Move io with a blocking call, which is collective over f->comm with 'together' and local without it.
+ * Returns the bytes moved, or -1 and err (WEIR_EIO). */
+ssize_t mpiio_move(struct mpiio_file *f, const struct weir_io *io, bool together,
+                   struct weir_err *err);
+
+/* Does a read go beyond the end that the file had at open? Then *n gets the bytes that are there, or, where
+ * transfers are collective, -1 with err (WEIR_EIO). Local. */
+bool mpiio_meets_end(const struct mpiio_file *f, const struct weir_io *io, ssize_t *n,
+                     struct weir_err *err);
+
+/* 'call' has ended and left errno sys, and the library says that it moved n bytes. Local. 0, or -1 and err
+ * (WEIR_EIO): a collective read has moved other bytes. */
+int mpiio_account(struct mpiio_file *f, const struct weir_io *io, size_t n, int sys,
+                  const char *call, struct weir_err *err);
+
+/* ---- the queue of a session (mpiio-queue.c) ---- */
+
+struct mpiio_flight {
+    MPI_Request mpi; /* MPI_REQUEST_NULL: it has ended, and r has the outcome */
+    struct weir_request *r;
+    size_t want;  /* bytes of the call */
+    bool refused; /* the call is only made for the other ranks */
+};
+
+/* Zero-initialise. */
+struct mpiio_queue {
+    struct mpiio_flight *flight; /* depth, the oldest first */
+    int n;
+    int seen, at_once; /* of the first calls: how many were looked at, and had ended at their return */
+    bool lost;         /* the library has lost a transfer that failed */
+};
+
+struct mpiio_session {
+    struct weir_mpi_session mpi; /* first: for names and arrays */
+    struct mpiio_queue queue;
+};
+
+/* As in struct weir_backend. */
+int mpiio_queue_begin(struct weir_session *s, int depth, struct weir_err *err);
+int mpiio_queue_submit(struct weir_request *r, struct weir_err *err);
+int mpiio_queue_complete(struct weir_file *f, int least, int most, struct weir_request **done,
+                         struct weir_err *err);
+int mpiio_queue_reason(const struct weir_request *r, struct weir_err *err);
+
+/* Release the memory of the queue. A note says where its transfers ended in the calls that began them.
+ * Local. Nothing happens without a queue. */
+void mpiio_queue_end(struct weir_session *s);
 
 /* Arrays in a file of MPI-IO (mpiio-array.c). */
 extern const struct weir_array_ops mpiio_array_ops;

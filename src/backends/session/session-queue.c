@@ -83,7 +83,8 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
         add_flight(s, r);
         rc = s->be->submit(r, err);
         *clock_ns = weir_now_ns();
-        weir_hist_add(&s->stats->hist[WEIR_HIST_DEPTH], (uint64_t)s->in_flight + 1);
+        if (r->io.len > 0)
+            weir_hist_add(&s->stats->hist[WEIR_HIST_DEPTH], (uint64_t)s->in_flight + 1);
     }
     if (rc < 0) {
         drop_flight(s, r);
@@ -117,7 +118,7 @@ static void finish(struct weir_request *r, uint64_t *clock_ns, struct weir_err *
         else
             weir_refuse(err, WEIR_EIO, "%s", strerror(r->sys));
         errno = r->sys;
-        if (err)
+        if (err && err->sys == 0)
             err->sys = r->sys;
     }
     weir_session_enter_xfer(s, r->file->path, &r->io);
@@ -143,9 +144,11 @@ static void take(struct weir_session *s, struct weir_request **done, int n, uint
         r->end_ns = *clock_ns;
         if (__builtin_expect(r->n != (ssize_t)r->io.len, 0))
             finish(r, clock_ns, failed ? NULL : err);
+        failed |= r->n < 0;
+        if (r->io.len == 0) /* only takes part in the transfers of others */
+            continue;
         if (r->n >= 0)
             weir_hist_add(&s->stats->hist[WEIR_OP_XFER], r->end_ns - r->begin_ns);
-        failed |= r->n < 0;
         if (s->stats->completed_ns)
             weir_hist_add(&s->stats->hist[WEIR_HIST_BETWEEN], r->end_ns - s->stats->completed_ns);
         s->stats->completed_ns = r->end_ns;

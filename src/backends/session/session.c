@@ -37,18 +37,13 @@ static int alloc_priv(struct weir_session *s, struct weir_err *err)
 /* Transfers that have ended when their call returns are in no queue. */
 static int check_depth(const struct weir_session *s, struct weir_err *err)
 {
-    if (s->access.depth <= 1 || (s->be->submit && !s->access.collective))
+    if (s->access.depth <= 1 || s->be->submit)
         return 0;
-    if (!s->be->submit)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--depth=%d: a transfer of %s ends when its call returns, so one is in "
-                           "flight; leave the option out, or take a backend with a queue "
-                           "(URING, AIO, POSIX with --posix.threads)",
-                           s->access.depth, s->be->name);
     return weir_refuse(err, WEIR_EUSAGE,
-                       "--depth=%d with -c: collective transfers go one at a time; leave one of the "
-                       "options out",
-                       s->access.depth);
+                       "--depth=%d: a transfer of %s ends when its call returns, so one is in "
+                       "flight; leave the option out, or take a backend with a queue "
+                       "(URING, AIO, MPIIO, POSIX with --posix.threads)",
+                       s->access.depth, s->be->name);
 }
 
 static int check_session(struct weir_session *s, const struct weir_extent *extent,
@@ -83,7 +78,7 @@ drop:
 int weir_session_start(struct weir_session *s, struct weir_err *err)
 {
     s->started = !s->be->begin || s->access.dry_run || s->be->begin(s, err) == 0;
-    if (s->access.collective || s->access.dry_run) /* in the order of the calls, which is that of all ranks */
+    if (s->access.dry_run)
         s->depth = 1;
     return s->started ? 0 : -1;
 }

@@ -167,9 +167,10 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
     return rc;
 }
 
-/* Several transfers at a time, where the backend has a queue (s->depth > 1). Others, collective
- * transfers and dry runs have a queue of depth 1, and so have writes with access.sync_each: such a
- * transfer begins and ends in weir_session_complete. All of this is local. weir_session_queue:
+/* Several transfers at a time, where the backend has a queue (s->depth > 1). Others and dry runs
+ * have a queue of depth 1, and so have writes with access.sync_each: such a transfer begins and ends in
+ * weir_session_complete. All of this is local; where transfers are collective all ranks submit the same
+ * number, in the same order, a rank that has nothing to move with length 0. weir_session_queue:
  * from now on up to depth (1 to s->depth) requests may be in flight. None is now. -1 and err
  * (WEIR_ESETUP). */
 int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err);

@@ -56,6 +56,13 @@ static bool reads_drivers(void)
     return yes;
 }
 
+bool weir_mpi_is_romio(enum weir_mpi_drivers *drivers)
+{
+    if (*drivers == WEIR_DRIVERS_UNKNOWN)
+        *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
+    return *drivers == WEIR_DRIVERS_READ;
+}
+
 static const char *join(const char *before, const char *path, char text[WEIR_MPI_NAME_TEXT],
                         struct weir_err *err)
 {
@@ -78,11 +85,8 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
                           char text[WEIR_MPI_NAME_TEXT], struct weir_err *err)
 {
     const char *system = weir_mpi_path(path);
-    bool colon = strchr(path, ':');
 
-    if (colon && *drivers == WEIR_DRIVERS_UNKNOWN)
-        *drivers = reads_drivers() ? WEIR_DRIVERS_READ : WEIR_DRIVERS_NOT_READ;
-    if (colon && *drivers == WEIR_DRIVERS_READ)
+    if (strchr(path, ':') && weir_mpi_is_romio(drivers))
         return system != path ? path : join("ufs:", path, text, err);
     if (needs_lost_directory(system))
         return join("/proc/self/cwd/", system, text, err);

@@ -24,6 +24,10 @@ enum weir_mpi_drivers { WEIR_DRIVERS_UNKNOWN, WEIR_DRIVERS_READ, WEIR_DRIVERS_NO
  * Points into path. */
 const char *weir_mpi_path(const char *path);
 
+/* Is the library ROMIO? It reads drivers. Local; opens a file of its own in memory when *drivers is not
+ * known yet. */
+bool weir_mpi_is_romio(enum weir_mpi_drivers *drivers);
+
 /* The name of the file of weir_mpi_path(path) for MPI_File_open and its relatives, so that no
  * library takes a part of it for a driver: ROMIO gets "ufs:" where the name has another ':' and
  * the user chose no driver; OMPIO, which reads none, never gets one. Local; opens a file of its

@@ -226,12 +226,22 @@ static void *read_into(const struct ior_test *t, const struct weir_request *r)
     return buf;
 }
 
+/* Are the transfers of this phase several in flight? A sync belongs to the write before it. */
+static bool is_queued(const struct ior_test *t)
+{
+    return t->queue.depth > 0 && !t->prefill &&
+           !(t->pass.dir == WEIR_DIR_WRITE && t->access.sync_each);
+}
+
 static int queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
                       struct weir_err *err)
 {
     const struct weir_flow flow = flow_of(t);
     struct weir_request *r = weir_flow_next(run, &flow, t->use.file, clock_ns, err);
 
+    if (!r && t->access.collective) /* the others begin a transfer now */
+        weir_flow_idle(run, &flow, t->use.file, &(struct weir_io) { .dir = t->pass.dir, .tag = i },
+                       clock_ns, NULL);
     if (!r)
         return -1;
     r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
@@ -256,7 +266,7 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     struct ior_test *t = state;
     struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
 
-    if (t->queue.depth > 0 && !t->access.sync_each)
+    if (is_queued(t))
         return queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
     io.buf = t->data.buf[t->data.next <= t->data.lanes ? t->data.next - 1 : 0];
@@ -271,7 +281,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
         .dir = WEIR_DIR_READ, .buf = t->data.buf[0], .len = t->extent.transfer, .tag = i
     };
 
-    if (t->queue.depth > 0)
+    if (is_queued(t))
         return queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
     if (t->pass.verify)
@@ -290,12 +300,14 @@ static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t
 {
     struct ior_test *t = state;
     struct weir_io io = { .dir = t->pass.dir, .buf = t->data.buf[0], .tag = round };
+    const struct weir_flow flow = flow_of(t);
 
     if (!t->use.file)
         return 0;
     if (!err && count_steps(run, t) > 0)
         io.off = next_offset(run, t, round, clock_ns);
-    return weir_session_xfer(t->use.file, &io, clock_ns, err);
+    return is_queued(t) ? weir_flow_idle(run, &flow, t->use.file, &io, clock_ns, err)
+                        : weir_session_xfer(t->use.file, &io, clock_ns, err);
 }
 
 static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
