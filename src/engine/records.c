@@ -25,6 +25,7 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
 
     r->n = r->cap = 0;
     r->dropped = 0;
+    r->kept = r->wanted || r->intervals || r->picks;
     if (r->picks && weir_picks_reserve(r->picks, steps, err) < 0)
         return -1;
     if (!r->wanted || cap == 0)
@@ -47,6 +48,18 @@ void weir_records_free(struct weir_records *r)
     free(r->hist);
     free(r->rec);
     *r = (struct weir_records) { .zero_ns = r->zero_ns };
+}
+
+void weir_records_put(struct weir_records *r, const struct weir_record *one)
+{
+    if (r->n < r->cap)
+        r->rec[r->n++] = *one;
+    else if (r->wanted)
+        r->dropped++;
+    if (r->intervals && one->error == 0)
+        weir_intervals_add(r->intervals, one->op, one->begin_ns, one->end_ns, one->len);
+    if (r->picks)
+        weir_picks_put(r->picks, one);
 }
 
 void weir_records_add_failed(struct weir_records *r, int op, uint64_t begin_ns, uint64_t end_ns,

@@ -29,6 +29,7 @@ struct weir_records {
      * spare, and room to merge them. summed: on rank 0 they are those of all ranks, and it is known
      * which rank worked for the shortest and which for the longest time. */
     struct weir_hist *hist;
+    bool kept; /* somebody asked for its operations: one look for each */
     bool summed;
     int64_t fastest, slowest;
     struct weir_record *rec;
@@ -49,25 +50,14 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
 void weir_records_free(struct weir_records *r);
 
 /* Record one operation. Local, a few ns. */
-static inline void weir_records_put(struct weir_records *r, const struct weir_record *one)
-{
-    if (__builtin_expect(!r->wanted && !r->intervals && !r->picks, 1))
-        return;
-    if (r->n < r->cap)
-        r->rec[r->n++] = *one;
-    else if (r->wanted)
-        r->dropped++;
-    if (r->intervals && one->error == 0)
-        weir_intervals_add(r->intervals, one->op, one->begin_ns, one->end_ns, one->len);
-    if (r->picks)
-        weir_picks_put(r->picks, one);
-}
+void weir_records_put(struct weir_records *r, const struct weir_record *one);
 
 /* One that was good. */
 static inline void weir_records_add(struct weir_records *r, int op, uint64_t begin_ns,
                                     uint64_t end_ns, uint64_t off, uint64_t len)
 {
-    weir_records_put(r, &(struct weir_record) { begin_ns, end_ns, off, len, (uint16_t)op, 0 });
+    if (__builtin_expect(r->kept, 0))
+        weir_records_put(r, &(struct weir_record) { begin_ns, end_ns, off, len, (uint16_t)op, 0 });
 }
 
 /* One that has failed as err says, and moved nothing. */

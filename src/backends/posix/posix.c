@@ -256,7 +256,7 @@ static int lock_range(const struct weir_posix_file *f, const struct weir_io *io,
     return rc;
 }
 
-static ssize_t move_flagged(const struct weir_posix_file *f, const struct weir_io *io)
+static __attribute__((noinline)) ssize_t move_flagged(const struct weir_posix_file *f, const struct weir_io *io)
 {
     struct iovec piece = { io->buf, io->len };
     int flags = f->rw_flags[io->dir];
@@ -265,7 +265,9 @@ static ssize_t move_flagged(const struct weir_posix_file *f, const struct weir_i
                                      : preadv2(f->fd, &piece, 1, (off_t)io->off, flags);
 }
 
-static ssize_t move(const struct weir_posix_file *f, const struct weir_io *io, struct weir_err *err)
+/* Always inlined, for the reason in weir_session_xfer. */
+static inline __attribute__((always_inline)) ssize_t
+move(const struct weir_posix_file *f, const struct weir_io *io, struct weir_err *err)
 {
     ssize_t n;
 
