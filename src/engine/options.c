@@ -15,7 +15,8 @@ const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "n
 const char *const weir_sweep_units[] = { "nodes", "pairs", "ranks", NULL };
 
 static const char *const existing_no_reuse[] = { "replace", "fail", NULL };
-static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "csv:", "csv-intervals:", NULL };
+static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "jsonl:", "csv:",
+                                           "csv-intervals:", "openmetrics:", NULL };
 static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };
 
@@ -135,8 +136,8 @@ static const struct weir_opt run_rows[] = {
             "seconds, and say which; 0: no limit",
             .min = 0, .max = INT32_MAX, APART, OPT_IN(TIME)),
     OPT_STR(0, "report", NULL, R, reports, NULL, "FORMAT:PATH,...",
-            "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, csv:FILE "
-            "(a row for each phase), csv-intervals:FILE (a row for each interval of --interval)",
+            "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, jsonl:FILE "
+            "(a line more), csv:FILE, csv-intervals:FILE, openmetrics:FILE",
             .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE,
             .suggestions = report_forms, OPT_FIRST(OUTPUT)),
     OPT_STR(0, "gpu-memory", NULL, R, gpu_memory, "0", "N",

@@ -19,7 +19,7 @@
 struct weir_json weir_jsonfile_member(const struct weir_jsonpart *in, struct weir_str *text)
 {
     return (struct weir_json) {
-        .out = text, .base = in->level, .depth = 1, .lists = in->list, .begun = in->begun
+        .out = text, .base = in->level, .depth = 1, .lists = in->list, .begun = in->members > 0
     };
 }
 
@@ -43,7 +43,7 @@ uint64_t weir_jsonfile_put(struct weir_jsonfile *f, struct weir_jsonpart *in, st
     size_t end = add_end(in, text);
     uint64_t at = weir_growing_insert(&f->file, &in->gap, text, end);
 
-    in->begun = true;
+    in->members++;
     f->failed |= f->file.sys != 0;
     weir_str_free(text);
     return at;
@@ -117,7 +117,7 @@ void weir_jsonfile_leave(struct weir_jsonfile *f, struct weir_jsonpart *part)
     size_t keep;
 
     close_lists(f, part);
-    if (part->begun)
+    if (part->members > 0)
         add_end(part, &text);
     weir_str_addc(&text, part->list ? ']' : '}');
     keep = add_end(part->in, &text);
@@ -166,7 +166,7 @@ int weir_jsonfile_open(struct weir_jsonfile *f, const char *place, struct weir_e
     if (!root)
         return weir_fail(err, WEIR_ESETUP, "memory for a document");
     weir_str_addf(&text, "%s%s", BRACE, MARK);
-    root->begun = true;
+    root->members = 1;
     root->gap.at = text.len;
     root->gap.kept = add_end(root, &text);
     add_room(&text, ROOM);

@@ -11,7 +11,8 @@
 struct weir_jsonpart {
     struct weir_jsonpart *in; /* NULL: the document */
     char *key;
-    bool list, begun;
+    bool list;
+    uint64_t members;            /* that it has */
     int level;                   /* parts around it */
     struct weir_gap gap;         /* where members come in */
     struct weir_jsonpart *lists; /* those of weir_jsonfile_list, in this object, */

@@ -56,7 +56,8 @@ static void report_needed(struct weir_run *run, struct weir_missing *missing, co
 
 static const struct weir_table hosts_table = { .key = "hosts",
                                                .cols = weir_host_cols,
-                                               .readers = WEIR_FOR_DATA };
+                                               .readers = WEIR_FOR_DATA,
+                                               .in_line = 64 };
 
 /* The hosts of a run on their way to rank 0. */
 struct hosts {

@@ -183,7 +183,8 @@ static const struct weir_col straggler_cols[] = {
 
 static const struct weir_table stragglers = { .key = "stragglers",
                                               .cols = straggler_cols,
-                                              .readers = WEIR_FOR_DATA };
+                                              .readers = WEIR_FOR_DATA,
+                                              .in_line = 64 };
 
 static void report_stragglers(struct weir_run *run, const char *key, const struct stragglers *s)
 {

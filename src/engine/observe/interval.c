@@ -69,12 +69,16 @@ static const struct weir_col cols[] = {
 
 #define READERS (WEIR_FOR_DATA | WEIR_FOR_CSV_INTERVALS)
 
-static const struct weir_table table = { .key = "intervals", .cols = cols, .readers = READERS };
+static const struct weir_table table = { .key = "intervals",
+                                         .cols = cols,
+                                         .readers = READERS,
+                                         .in_line = -1 };
 
 /* Of one operation of several. */
 static const struct weir_table call_table = { .key = "intervalCalls",
                                               .cols = cols,
-                                              .readers = READERS };
+                                              .readers = READERS,
+                                              .in_line = -1 };
 
 /* Intervals go to rank 0 in pieces of so many words, or one at a time. */
 #define PIECE_WORDS ((size_t)16384)

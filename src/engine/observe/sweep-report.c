@@ -48,7 +48,8 @@ static const struct weir_col unit_cols[] = {
 
 static const struct weir_table unit_table = { .key = "measured",
                                               .cols = unit_cols,
-                                              .readers = WEIR_FOR_DATA };
+                                              .readers = WEIR_FOR_DATA,
+                                              .in_line = -1 };
 
 struct round_row {
     int64_t round, turns, together, suspects;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.c - the result as one JSON document, which is in a file from the beginning and grows */
+/* json.c - the result as one JSON document, which is in a file from the beginning and grows; or as one line
+ * that is added to a file at the end */
 #include "config.h"
 #include "engine/report/report.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/text/addline.h"
 #include "base/text/jsonfile.h"
 
 #define DEPTH 16
@@ -18,6 +20,8 @@ struct document {
     struct weir_jsonfile file;
     struct weir_jsonpart *open[DEPTH]; /* the chain of open objects and lists, outermost first */
     int depth;
+    bool line;                 /* tables that grow with ranks or time have only some rows, */
+    int64_t left_out[DEPTH];   /* so many fewer in each open object */
     struct weir_str waiting; /* messages from between two tests, for the one that comes: kind, NUL, text, NUL */
 };
 
@@ -40,6 +44,7 @@ static int begin_document(struct weir_sink *s, struct weir_err *err)
     }
     pthread_mutex_init(&d->lock, NULL);
     d->open[0] = d->file.root;
+    d->line = s->ops->adds;
     s->priv = d;
     return 0;
 }
@@ -153,15 +158,6 @@ static void enter(struct weir_sink *s, const char *key, bool list)
     give_back(d);
 }
 
-static void leave(struct weir_sink *s)
-{
-    struct document *d = take(s);
-
-    if (d && d->depth > 0)
-        weir_jsonfile_leave(&d->file, d->open[d->depth--]);
-    give_back(d);
-}
-
 static void put_fact(struct document *d, const struct weir_fact *f)
 {
     struct weir_jsonpart *in = d->open[d->depth];
@@ -177,6 +173,27 @@ static void put_fact(struct document *d, const struct weir_fact *f)
     else
         weir_json_real(&j, f->key, f->real);
     weir_jsonfile_put(&d->file, in, &text);
+}
+
+/* How many rows the tables of an object lack that ends. */
+static void tell_left_out(struct document *d)
+{
+    struct weir_fact f = { .key = "rowsLeftOut", .type = WEIR_FACT_INT, .num = d->left_out[d->depth] };
+
+    if (f.num > 0)
+        put_fact(d, &f);
+    d->left_out[d->depth] = 0;
+}
+
+static void leave(struct weir_sink *s)
+{
+    struct document *d = take(s);
+
+    if (d && d->depth > 0) {
+        tell_left_out(d);
+        weir_jsonfile_leave(&d->file, d->open[d->depth--]);
+    }
+    give_back(d);
 }
 
 static void add_fact(struct weir_sink *s, const struct weir_fact *f)
@@ -225,6 +242,10 @@ static void put_row(struct document *d, const struct weir_table *t, const void *
 
     if (!list)
         return;
+    if (d->line && t->in_line != 0 && (int64_t)list->members >= t->in_line) {
+        d->left_out[d->depth]++;
+        return;
+    }
     j = weir_jsonfile_member(list, &text);
     weir_json_open(&j, NULL, false);
     for (c = t->cols; c->key || c->csv || c->head; c++)
@@ -254,12 +275,12 @@ static void flush(struct weir_sink *s)
 
 /* ---- the end ---- */
 
-static void write_all(struct weir_sink *s, struct document *d, bool marked)
+static void write_all(struct weir_sink *s, struct document *d, bool marked, FILE *out)
 {
     int sys;
 
     complete_messages(d, d->open[0]);
-    sys = weir_jsonfile_write(&d->file, marked, s->out);
+    sys = weir_jsonfile_write(&d->file, marked, out);
     if (s->sys == 0)
         s->sys = sys;
 }
@@ -270,8 +291,55 @@ static int end_document(struct weir_sink *s, struct weir_err *err)
 
     (void)err;
     if (weir_jsonfile_begun(&d->file)) /* else the run failed before anything was reported */
-        write_all(s, d, false);
+        write_all(s, d, false, s->out);
     return 0;
+}
+
+/* The document in one line: a line begins nowhere inside a text. */
+static void flatten(char *text)
+{
+    char *to = text;
+
+    for (char *from = text; *from;) {
+        bool ends = *from == '\n', goes_on = ends && to > text && to[-1] == ',';
+
+        from += ends ? strspn(from, "\n ") : 0;
+        if (goes_on)
+            *to++ = ' ';
+        else if (!ends)
+            *to++ = *from++;
+    }
+    *to = '\0';
+}
+
+/* Add the line to its file, or to standard output. */
+static int add_line(struct weir_sink *s, bool marked, struct weir_err *err)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    int rc = -1;
+
+    if (out)
+        write_all(s, s->priv, marked, out);
+    if ((!out || fclose(out) != 0) && s->sys == 0)
+        s->sys = ENOMEM;
+    errno = s->sys;
+    if (s->sys != 0) {
+        weir_fail(err, WEIR_ESETUP, "the line for %s", s->path);
+    } else {
+        flatten(text);
+        rc = s->out ? (fprintf(s->out, "%s\n", text), 0) : weir_addline(s->path, text, err);
+    }
+    free(text);
+    return rc;
+}
+
+static int end_line(struct weir_sink *s, struct weir_err *err)
+{
+    struct document *d = s->priv;
+
+    return weir_jsonfile_begun(&d->file) ? add_line(s, false, err) : 0;
 }
 
 static void release(struct weir_sink *s, bool whole)
@@ -313,24 +381,18 @@ static bool rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
     d->depth = 0;
     for (int i = 0; i < n; i++)
         put_fact(d, &facts[i]);
-    write_all(s, d, true);
+    if (d->line)
+        return add_line(s, true, NULL) == 0;
+    write_all(s, d, true, s->out);
     return s->sys == 0;
 }
 
-const struct weir_sink_ops weir_sink_json = {
-    .name = "JSON",
-    .reader = WEIR_FOR_DATA,
-    .document = true,
-    .begin = begin_document,
-    .enter = enter,
-    .leave = leave,
-    .fact = add_fact,
-    .head = add_table,
-    .row = add_row,
-    .message = add_message,
-    .flush = flush,
-    .end = end_document,
-    .rescue = rescue,
-    .incomplete = incomplete,
-    .release = release,
-};
+#define JSON(n)                                                                                    \
+    .name = (n), .reader = WEIR_FOR_DATA, .document = true, .begin = begin_document,               \
+    .enter = enter, .leave = leave, .fact = add_fact, .head = add_table, .row = add_row,           \
+    .message = add_message, .flush = flush, .rescue = rescue, .release = release
+
+const struct weir_sink_ops weir_sink_json = { JSON("JSON"), .end = end_document, .incomplete = incomplete };
+const struct weir_sink_ops weir_sink_jsonl = { JSON("a line of JSON"), .end = end_line, .adds = true };
+
+#undef JSON

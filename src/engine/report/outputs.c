@@ -9,15 +9,23 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/text/addline.h"
 #include "base/text/quote.h"
 
+/* As the one form of results that old options name, and in a list of --report. */
 static const struct {
     const char *word;
-    const struct weir_sink_ops *ops;
+    const struct weir_sink_ops *alone, *listed;
 } formats[] = {
-    { "default", &weir_sink_text }, { "text", &weir_sink_text }, { "text-3.3", &weir_sink_text_33 },
-    { "3.3", &weir_sink_text_33 },  { "CSV", &weir_sink_csv },   { "JSON", &weir_sink_json },
-    { "csv-intervals", &weir_sink_csv_intervals },
+    { "default", &weir_sink_text, &weir_sink_text },
+    { "text", &weir_sink_text, &weir_sink_text },
+    { "text-3.3", &weir_sink_text_33, &weir_sink_text_33 },
+    { "3.3", &weir_sink_text_33, &weir_sink_text_33 },
+    { "CSV", &weir_sink_csv, &weir_sink_csv_full },
+    { "JSON", &weir_sink_json, &weir_sink_json },
+    { "JSONL", &weir_sink_jsonl, &weir_sink_jsonl },
+    { "OpenMetrics", &weir_sink_openmetrics, &weir_sink_openmetrics },
+    { "csv-intervals", &weir_sink_csv_intervals, &weir_sink_csv_intervals },
 };
 
 /* The form of text that the environment asks for: programs that start weir write its command line,
@@ -36,18 +44,21 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
     return NULL;
 }
 
-static const struct weir_sink_ops *find_format(const char *word, struct weir_err *err)
+static const struct weir_sink_ops *find_format(const char *word, bool listed, struct weir_err *err)
 {
-    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", "csv-intervals", NULL };
+    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", "csv-intervals", "JSONL", "OpenMetrics", NULL };
+    const struct weir_sink_ops *ops = NULL;
     struct weir_str near = { 0 };
 
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && !ops; i++)
         if (strcasecmp(word, formats[i].word) == 0)
-            return formats[i].ops == &weir_sink_text ? text_of_environment(err) : formats[i].ops;
+            ops = listed ? formats[i].listed : formats[i].alone;
+    if (ops)
+        return ops == &weir_sink_text ? text_of_environment(err) : ops;
     weir_near_ask(word, words, &near);
     weir_refuse(err, WEIR_EUSAGE,
-                "form '%s' of results is not known; choose text, text-3.3, JSON, CSV or csv-intervals%s", word,
-                weir_str_text(&near));
+                "form '%s' of results is not known; choose text, text-3.3, JSON, JSONL, CSV, csv-intervals or OpenMetrics%s",
+                word, weir_str_text(&near));
     weir_str_free(&near);
     return NULL;
 }
@@ -55,12 +66,14 @@ static const struct weir_sink_ops *find_format(const char *word, struct weir_err
 /* Open the file of a sink, or check that it can be opened at the end. */
 static int open_file(struct weir_sink *s, struct weir_err *err)
 {
+    if (s->ops->adds)
+        return weir_addline_check(s->path, err);
     if (s->ops->document && weir_wholefile_prepare(&s->whole, s->path, err) < 0)
         return -1;
-    if (s->whole.place)
+    if (s->whole.place && !s->ops->keeps)
         unlink(s->whole.place); /* results of an earlier run must not be mistaken for those of this
                                  * one */
-    else if (!(s->out = fopen(s->path, "w")))
+    else if (!s->whole.place && !(s->out = fopen(s->path, "w")))
         return weir_fail(err, WEIR_ESETUP, "open result file '%s'", s->path);
     return 0;
 }
@@ -121,14 +134,14 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err)
 {
-    const struct weir_sink_ops *ops = find_format(format, err);
+    const struct weir_sink_ops *ops = find_format(format, false, err);
 
     return ops ? add_sink(r, ops, path, err) : -1;
 }
 
 int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err)
 {
-    const struct weir_sink_ops *ops = find_format("text", err);
+    const struct weir_sink_ops *ops = find_format("text", false, err);
     struct weir_sink *s = ops ? new_sink(r, ops, "a stream of the caller", err) : NULL;
 
     if (!s)
@@ -149,7 +162,7 @@ static int add_named(struct weir_report *r, char *word, struct weir_err *err)
             err, WEIR_EUSAGE,
             "option --report: '%s' is not FORMAT:PATH, like json:result.json or text:-", word);
     *colon = '\0';
-    ops = strcasecmp(word, "csv") == 0 ? &weir_sink_csv_full : find_format(word, err);
+    ops = find_format(word, true, err);
     return ops ? add_sink(r, ops, colon + 1, err) : weir_err_within(err, "option --report");
 }
 
@@ -244,6 +257,22 @@ int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err)
     return rc;
 }
 
+/* Of a document, in its place. */
+static void rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
+{
+    bool done;
+
+    if (s->ops->adds) {
+        s->ops->rescue(s, facts, n);
+        return;
+    }
+    done = weir_wholefile_open(&s->whole, NULL) == 0;
+    s->out = s->whole.out;
+    done = done && s->ops->rescue(s, facts, n);
+    if (weir_wholefile_close(&s->whole, done, NULL) == 0 && done && s->ops->incomplete)
+        unlink(s->ops->incomplete(s));
+}
+
 void weir_report_rescue(struct weir_report *r, int64_t status, const char *error)
 {
     for (int i = 0; i < r->n; i++) {
@@ -253,16 +282,11 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
             { .key = "status", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = status },
             { .key = "error", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_STR, .str = error }
         };
-        bool done;
 
-        if (!s->ops->rescue || s->ended || !s->whole.place)
+        if (!s->ops->rescue || s->ended || !(s->whole.place || s->ops->adds))
             continue;
         facts[1].str = weir_report_shown(r, "error", error, &room);
-        done = weir_wholefile_open(&s->whole, NULL) == 0;
-        s->out = s->whole.out;
-        done = done && s->ops->rescue(s, facts, 2);
-        if (weir_wholefile_close(&s->whole, done, NULL) == 0 && done)
-            unlink(s->ops->incomplete(s));
+        rescue(s, facts, 2);
         weir_str_free(&room);
     }
 }

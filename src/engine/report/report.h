@@ -51,6 +51,7 @@ struct weir_table {
     const struct weir_col *cols;
     bool headed;
     unsigned readers;
+    int in_line; /* rows of it that a line of a history has at most: it would grow with ranks or time; 0: all, -1: none */
 };
 
 struct weir_sink;
@@ -60,7 +61,10 @@ struct weir_sink;
 struct weir_sink_ops {
     const char *name;
     unsigned reader; /* which bit of 'readers' it looks for; of the text, one of its forms */
-    bool document;   /* the file is in its place when it is whole, else not there */
+    bool document;   /* written at the end, when it is known how the run and the other outputs ended: a
+                      * file that is in its place when it is whole, else not there */
+    bool keeps;      /* of a document: the file of an earlier run stays until then */
+    bool adds;       /* of a document: it is added to its file, by 'end'; there is no 'out' */
     int (*begin)(struct weir_sink *, struct weir_err *); /* its place is known */
     void (*enter)(struct weir_sink *, const char *key, bool list);
     void (*leave)(struct weir_sink *);
@@ -172,8 +176,8 @@ int weir_report_add(struct weir_report *r, const char *format, const char *path,
 /* Add text on a stream of the caller, which stays open. Local. -1 and err. */
 int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err);
 
-/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, csv (the
- * full table). Local. -1 and err. */
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, jsonl, csv (the
+ * full table), openmetrics. Local. -1 and err. */
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_err *err);
 
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
@@ -246,8 +250,8 @@ int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err)
  * thread than that of the other functions, which must not run: it stands still. Local. */
 void weir_report_rescue(struct weir_report *r, int64_t status, const char *error);
 
-/* The sinks that exist (rows.c, json.c). */
+/* The sinks that exist (rows.c, json.c, openmetrics.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
-    weir_sink_csv_full, weir_sink_csv_intervals, weir_sink_json;
+    weir_sink_csv_full, weir_sink_csv_intervals, weir_sink_json, weir_sink_jsonl, weir_sink_openmetrics;
 
 #endif

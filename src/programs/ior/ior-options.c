@@ -179,8 +179,8 @@ const struct weir_opt ior_opts[] = {
             .choices = weir_existing_ways),
     OPT_RUN_UP_TO(io_timeout_s),
     OPT_RUN(reports, 0, "report", NULL,
-            .help = "Write the results in these forms instead: text:-, json:FILE, csv:FILE (the "
-                    "full table)"),
+            .help = "Write the results in these forms instead: text:-, json:FILE, jsonl:FILE (a line "
+                    "is added), csv:FILE (the full table), openmetrics:FILE"),
     OPT_OLD('B', "useO_DIRECT", "posix.odirect=1", NULL, "Before 4.0: --posix.odirect"),
     OPT_OLD('H', "showHints", "mpiio.showHints=1,hdf5.showHints=1,ncmpi.showHints=1", NULL,
             "Before 4.0: --mpiio.showHints, --hdf5.showHints and --ncmpi.showHints"),

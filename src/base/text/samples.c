@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* samples.c - samples of metrics in the text form of OpenMetrics */
+#include "config.h"
+#include "base/text/samples.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/json.h"
+#include "base/text/quote.h"
+
+/* ---- labels ---- */
+
+static void add_char(struct weir_str *out, const char *text, size_t len)
+{
+    if (len == 0)
+        weir_str_add(out, "\xef\xbf\xbd", 3);
+    else if (*text == '\n')
+        weir_str_add(out, "\\n", 2);
+    else if (*text == '"' || *text == '\\')
+        weir_str_addf(out, "\\%c", *text);
+    else
+        weir_str_add(out, text, len);
+}
+
+void weir_label_add(struct weir_str *labels, const char *name, const char *value)
+{
+    size_t left = strlen(value);
+
+    weir_str_addf(labels, "%s%s=\"", labels->len > 0 ? "," : "", name);
+    while (left > 0) {
+        size_t len = weir_utf8_len(value, left);
+
+        add_char(labels, value, len);
+        len = len > 0 ? len : 1;
+        value += len;
+        left -= len;
+    }
+    weir_str_addc(labels, '"');
+}
+
+bool weir_label_is_there(const struct weir_str *labels, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *at = weir_str_text(labels); (at = strstr(at, name)); at += len)
+        if (strncmp(at + len, "=\"", 2) == 0)
+            return true;
+    return false;
+}
+
+/* ---- samples ---- */
+
+static struct weir_sample *find(const struct weir_samples *s, size_t metric, const char *labels)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->sample[i].metric == metric && strcmp(s->sample[i].labels, labels) == 0)
+            return &s->sample[i];
+    return NULL;
+}
+
+static bool make_room(struct weir_samples *s)
+{
+    size_t room = s->room ? 2 * s->room : 64;
+    struct weir_sample *more = s->n < s->room ? s->sample : realloc(s->sample, room * sizeof(*more));
+
+    if (!more)
+        return false;
+    s->room = s->n < s->room ? s->room : room;
+    s->sample = more;
+    return true;
+}
+
+static void add_new(struct weir_samples *s, size_t metric, const struct weir_str *labels, double value)
+{
+    char *text = labels->failed ? NULL : strdup(weir_str_text(labels));
+
+    if (!text || !make_room(s)) {
+        s->failed = true;
+        free(text);
+        return;
+    }
+    s->sample[s->n++] = (struct weir_sample) { metric, text, value };
+}
+
+void weir_samples_add(struct weir_samples *s, const struct weir_metric *metrics, size_t metric,
+                      const struct weir_str *labels, double value)
+{
+    struct weir_sample *same = isfinite(value) ? find(s, metric, weir_str_text(labels)) : NULL;
+
+    if (!isfinite(value))
+        return;
+    if (!same)
+        add_new(s, metric, labels, value);
+    else if (metrics[metric].merge == WEIR_SUM)
+        same->value += value;
+    else if (metrics[metric].merge == WEIR_LAST || value > same->value)
+        same->value = value;
+}
+
+static void write_sample(const struct weir_sample *s, const char *name, FILE *out)
+{
+    struct weir_str value = { 0 };
+    struct weir_json j = { .out = &value };
+
+    weir_json_real(&j, NULL, s->value); /* a text that reads back as the same number */
+    fprintf(out, *s->labels ? "%s{%s} %s\n" : "%s%s %s\n", name, s->labels, weir_str_text(&value));
+    weir_str_free(&value);
+}
+
+static void write_head(const struct weir_metric *m, FILE *out)
+{
+    fprintf(out, "# TYPE %s gauge\n", m->name);
+    if (*m->unit)
+        fprintf(out, "# UNIT %s %s\n", m->name, m->unit);
+    fprintf(out, "# HELP %s %s.\n", m->name, m->help);
+}
+
+void weir_samples_write(const struct weir_samples *s, const struct weir_metric *metrics, size_t n, FILE *out)
+{
+    for (size_t m = 0; m < n; m++) {
+        bool begun = false;
+
+        for (size_t i = 0; i < s->n; i++) {
+            if (s->sample[i].metric != m)
+                continue;
+            if (!begun)
+                write_head(&metrics[m], out);
+            begun = true;
+            write_sample(&s->sample[i], metrics[m].name, out);
+        }
+    }
+    fprintf(out, "# EOF\n");
+}
+
+void weir_samples_free(struct weir_samples *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->sample[i].labels);
+    free(s->sample);
+    *s = (struct weir_samples) { 0 };
+}

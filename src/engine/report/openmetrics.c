@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* openmetrics.c - the last result of a job as metrics, for the text collector of node_exporter
+ *
+ * All are gauges, and no sample has a time: so the file is OpenMetrics, and the text form of Prometheus
+ * before it, which that collector reads. */
+#include "config.h"
+#include "engine/report/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text/samples.h"
+
+enum metric {
+    RUN_INFO, RUN_STATUS, RUN_BEGIN, RUN_END, RUN_TASKS, RUN_NODES, TEST_INFO, TEST_FINDINGS, RATE_BYTES, RATE_BYTES_LOW,
+    RATE_BYTES_HIGH, RATE_OPS, RATE_OPS_LOW, RATE_OPS_HIGH, PHASE_TIME, WRONG, CALL_TIME, METRICS
+};
+
+static const struct weir_metric metrics[METRICS] = {
+    [RUN_INFO] = { "weir_run_info", "", "What ran, and with what: always 1", WEIR_LAST },
+    [RUN_STATUS] = { "weir_run_status", "", "Exit status of the last run: 0 it is well", WEIR_LAST },
+    [RUN_BEGIN] = { "weir_run_begin_timestamp_seconds", "seconds", "When the last run began, since 1970", WEIR_LAST },
+    [RUN_END] = { "weir_run_end_timestamp_seconds", "seconds", "When the last run ended, since 1970", WEIR_LAST },
+    [RUN_TASKS] = { "weir_run_tasks", "", "Tasks of the run", WEIR_LAST },
+    [RUN_NODES] = { "weir_run_nodes", "", "Nodes of the run", WEIR_LAST },
+    [TEST_INFO] = { "weir_test_info", "", "What was tested, where, and what it is worth: always 1", WEIR_LAST },
+    [TEST_FINDINGS] = { "weir_test_findings", "", "Findings of the judgement by rules, of this severity", WEIR_SUM },
+    [RATE_BYTES] = { "weir_rate_bytes_per_second", "bytes_per_second", "Median rate of the repetitions", WEIR_LAST },
+    [RATE_BYTES_LOW] = { "weir_rate_low_bytes_per_second", "bytes_per_second", "Lower end of the 95 % interval of that median", WEIR_LAST },
+    [RATE_BYTES_HIGH] = { "weir_rate_high_bytes_per_second", "bytes_per_second", "Upper end of that interval", WEIR_LAST },
+    [RATE_OPS] = { "weir_rate_operations_per_second", "operations_per_second", "Median rate of the repetitions, of phases that move no bytes", WEIR_LAST },
+    [RATE_OPS_LOW] = { "weir_rate_low_operations_per_second", "operations_per_second", "Lower end of the 95 % interval of that median", WEIR_LAST },
+    [RATE_OPS_HIGH] = { "weir_rate_high_operations_per_second", "operations_per_second", "Upper end of that interval", WEIR_LAST },
+    [PHASE_TIME] = { "weir_phase_time_seconds", "seconds", "First open to last close, of the slowest repetition", WEIR_MOST },
+    [WRONG] = { "weir_wrong_transfers", "", "Transfers whose data were not right, of all repetitions", WEIR_SUM },
+    [CALL_TIME] = { "weir_call_time_seconds", "seconds", "Times of single calls of all tasks: the highest of the repetitions at each quantile", WEIR_MOST },
+};
+
+/* Facts that are samples or labels, by the objects they are in: those with a label belong to a metric whose value is 1. */
+static const struct {
+    const char *path, *key;
+    enum metric metric;
+    const char *label;
+} facts[] = {
+    { "", "status", RUN_STATUS, NULL },
+    { "/provenance", "tasks", RUN_TASKS, NULL },
+    { "/provenance", "nodes", RUN_NODES, NULL },
+    { "", "Version", RUN_INFO, "version" },
+    { "", "Machine", RUN_INFO, "machine" },
+    { "/provenance", "mpi", RUN_INFO, "mpi" },
+    { "/provenance/environment", "kernel", RUN_INFO, "kernel" },
+    { "/tests/", "verdict", TEST_INFO, "verdict" },
+    { "/tests//configuration", "hash", TEST_INFO, "configuration" },
+    { "/tests//configuration", "backend", TEST_INFO, "backend" },
+    { "/tests//provenance", "mount", TEST_INFO, "mount" },
+    { "/tests//provenance", "fileSystem", TEST_INFO, "file_system" },
+};
+
+struct exposition {
+    pthread_mutex_t lock; /* between the main thread and a rescue, which never gives it back */
+    struct weir_samples samples;
+    struct weir_str path;    /* keys of the open objects */
+    struct weir_str program; /* labels that all samples of the run have, */
+    struct weir_str info[METRICS]; /* of RUN_INFO and TEST_INFO */
+    int tests;               /* that were begun */
+};
+
+/* ---- labels ---- */
+
+/* The name of its file tells this output from those of other jobs: the directory has it once. */
+static void add_name(struct weir_str *out, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t len = strlen(base);
+    char *name = strdup(base);
+
+    if (!name) {
+        out->failed = true;
+        return;
+    }
+    if (len > 5 && strcmp(base + len - 5, ".prom") == 0)
+        name[len - 5] = '\0';
+    weir_label_add(out, "name", name);
+    free(name);
+}
+
+/* The labels of every sample of the test that is open, else of the run. */
+static void begin_labels(const struct exposition *e, struct weir_str *out)
+{
+    weir_str_add(out, weir_str_text(&e->program), e->program.len);
+    if (strncmp(weir_str_text(&e->path), "/tests/", 7) == 0)
+        weir_str_addf(out, "%stest=\"%d\"", out->len > 0 ? "," : "", e->tests - 1);
+}
+
+/* ---- samples ---- */
+
+/* Takes the labels. */
+static void take_sample(struct exposition *e, enum metric metric, struct weir_str *labels, double value)
+{
+    weir_samples_add(&e->samples, metrics, metric, labels, value);
+    weir_str_free(labels);
+}
+
+static void add_sample(struct exposition *e, enum metric metric, double value)
+{
+    struct weir_str labels = { 0 };
+
+    begin_labels(e, &labels);
+    take_sample(e, metric, &labels, value);
+}
+
+static void add_of(struct exposition *e, enum metric metric, const char *label, const char *of, double value)
+{
+    struct weir_str labels = { 0 };
+
+    begin_labels(e, &labels);
+    weir_label_add(&labels, label, of);
+    take_sample(e, metric, &labels, value);
+}
+
+/* The sample of a metric whose labels were collected. */
+static void add_info(struct exposition *e, enum metric metric)
+{
+    struct weir_str labels = { 0 }, *info = &e->info[metric];
+
+    begin_labels(e, &labels);
+    weir_str_addf(&labels, "%s%s", labels.len > 0 && info->len > 0 ? "," : "", weir_str_text(info));
+    labels.failed |= info->failed;
+    take_sample(e, metric, &labels, 1);
+    weir_str_free(info);
+}
+
+/* ---- what is reported ---- */
+
+static struct exposition *take(struct weir_sink *s)
+{
+    struct exposition *e = s->priv;
+
+    pthread_mutex_lock(&e->lock);
+    return e;
+}
+
+static void give_back(struct exposition *e)
+{
+    pthread_mutex_unlock(&e->lock);
+}
+
+static int begin(struct weir_sink *s, struct weir_err *err)
+{
+    struct exposition *e = calloc(1, sizeof(*e));
+
+    if (!e)
+        return weir_fail(err, WEIR_ESETUP, "memory for the metrics of %s", s->path);
+    pthread_mutex_init(&e->lock, NULL);
+    if (!s->standard)
+        add_name(&e->program, s->path);
+    s->priv = e;
+    return 0;
+}
+
+static void enter(struct weir_sink *s, const char *key, bool list)
+{
+    struct exposition *e = take(s);
+
+    (void)list;
+    e->tests += strcmp(weir_str_text(&e->path), "/tests") == 0;
+    weir_str_addf(&e->path, "/%s", key ? key : "");
+    give_back(e);
+}
+
+static void leave(struct weir_sink *s)
+{
+    struct exposition *e = take(s);
+    char *slash = e->path.len > 0 ? strrchr(e->path.text, '/') : NULL;
+
+    if (strcmp(weir_str_text(&e->path), "/tests/") == 0)
+        add_info(e, TEST_INFO);
+    if (slash) {
+        *slash = '\0';
+        e->path.len = (size_t)(slash - e->path.text);
+    }
+    give_back(e);
+}
+
+static void put_fact(struct exposition *e, const struct weir_fact *f)
+{
+    const char *path = weir_str_text(&e->path);
+
+    if (*path == '\0' && strcmp(f->key, "program") == 0) {
+        weir_label_add(&e->program, "program", f->str);
+        add_sample(e, RUN_BEGIN, (double)time(NULL));
+    }
+    for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+        if (strcmp(facts[i].path, path) != 0 || strcmp(facts[i].key, f->key) != 0)
+            continue;
+        if (!facts[i].label)
+            add_sample(e, facts[i].metric, f->type == WEIR_FACT_INT ? (double)f->num : f->real);
+        else if (f->type == WEIR_FACT_STR && f->str && !weir_label_is_there(&e->info[facts[i].metric], facts[i].label))
+            weir_label_add(&e->info[facts[i].metric], facts[i].label, f->str);
+    }
+}
+
+static void add_fact(struct weir_sink *s, const struct weir_fact *f)
+{
+    struct exposition *e = f->readers & s->ops->reader ? take(s) : NULL;
+
+    if (!e)
+        return;
+    put_fact(e, f);
+    give_back(e);
+}
+
+/* ---- rows of tables ---- */
+
+struct row {
+    const struct weir_table *table;
+    const void *record;
+};
+
+static const void *cell(const struct row *row, const char *key, const struct weir_col **col)
+{
+    for (const struct weir_col *c = row->table->cols; c->key || c->csv || c->head; c++)
+        if (c->key && strcmp(c->key, key) == 0) {
+            *col = c;
+            return (const char *)row->record + c->offset;
+        }
+    return NULL;
+}
+
+/* NaN: it is not there, or was not measured. */
+static double number(const struct row *row, const char *key)
+{
+    const struct weir_col *c = NULL;
+    const void *field = cell(row, key, &c);
+
+    if (!field || c->type == WEIR_COL_STR)
+        return NAN;
+    if (c->type == WEIR_COL_INT)
+        return (double)*(const int64_t *)field;
+    return *(const double *)field / (c->unit != 0 ? c->unit : 1);
+}
+
+static const char *text(const struct row *row, const char *key)
+{
+    const struct weir_col *c = NULL;
+    const void *field = cell(row, key, &c);
+    const char *found = field && c->type == WEIR_COL_STR ? *(const char *const *)field : NULL;
+
+    return found ? found : "";
+}
+
+static void take_rates(struct exposition *e, const struct row *row)
+{
+    static const char *const keys[] = { "median", "low", "high" };
+    enum metric first = strcmp(text(row, "unit"), "bytes/s") == 0 ? RATE_BYTES : RATE_OPS;
+
+    for (int i = 0; i < 3; i++)
+        add_of(e, first + (enum metric)i, "operation", text(row, "operation"), number(row, keys[i]));
+}
+
+static void take_calls(struct exposition *e, const struct row *row, const char *call)
+{
+    static const char *const quantiles[][2] = {
+        { "P50", "0.5" }, { "P90", "0.9" }, { "P99", "0.99" }, { "P999", "0.999" }, { "Max", "1" }
+    };
+    struct weir_str key = { 0 }, labels;
+
+    for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
+        weir_str_clear(&key);
+        weir_str_addf(&key, "%s%s", call, quantiles[i][0]);
+        labels = (struct weir_str) { 0 };
+        begin_labels(e, &labels);
+        weir_label_add(&labels, "operation", text(row, "operation"));
+        weir_label_add(&labels, "call", call);
+        weir_label_add(&labels, "quantile", quantiles[i][1]);
+        take_sample(e, CALL_TIME, &labels, number(row, weir_str_text(&key)));
+    }
+    e->samples.failed |= key.failed;
+    weir_str_free(&key);
+}
+
+static void take_phase(struct exposition *e, const struct row *row)
+{
+    static const char *const calls[] = { "open", "transfer", "sync", "close" };
+
+    add_of(e, PHASE_TIME, "operation", text(row, "operation"), number(row, "totalTime"));
+    add_of(e, WRONG, "operation", text(row, "operation"), number(row, "wrong"));
+    for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+        take_calls(e, row, calls[i]);
+}
+
+static void take_finding(struct exposition *e, const struct row *row)
+{
+    if (strcmp(text(row, "outcome"), "found") == 0)
+        add_of(e, TEST_FINDINGS, "severity", text(row, "severity"), 1);
+}
+
+static void add_row(struct weir_sink *s, const struct weir_table *t, const void *record)
+{
+    static const struct {
+        const char *key;
+        void (*take)(struct exposition *, const struct row *);
+    } tables[] = { { "rates", take_rates }, { "phases", take_phase }, { "findings", take_finding } };
+    const struct row row = { t, record };
+    struct exposition *e = take(s);
+
+    for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+        if (strcmp(t->key, tables[i].key) == 0)
+            tables[i].take(e, &row);
+    give_back(e);
+}
+
+/* ---- the end ---- */
+
+static void write_all(struct exposition *e, FILE *out)
+{
+    weir_str_clear(&e->path);
+    add_sample(e, RUN_END, (double)time(NULL));
+    add_info(e, RUN_INFO);
+    weir_samples_write(&e->samples, metrics, METRICS, out);
+}
+
+static int end(struct weir_sink *s, struct weir_err *err)
+{
+    struct exposition *e = s->priv;
+
+    (void)err;
+    if (s->out)
+        write_all(e, s->out);
+    if ((e->samples.failed || e->program.failed || e->path.failed) && s->sys == 0)
+        s->sys = ENOMEM; /* comes back from the end */
+    return 0;
+}
+
+static void release(struct weir_sink *s, bool whole)
+{
+    struct exposition *e = s->priv;
+
+    (void)whole;
+    weir_samples_free(&e->samples);
+    for (int i = 0; i < METRICS; i++)
+        weir_str_free(&e->info[i]);
+    weir_str_free(&e->path);
+    weir_str_free(&e->program);
+    pthread_mutex_destroy(&e->lock);
+    free(e);
+    s->priv = NULL;
+}
+
+/* The main thread stands still, nearly always somewhere else; a test that is open ends here. */
+static bool rescue(struct weir_sink *s, const struct weir_fact *facts_of_run, int n)
+{
+    struct exposition *e = s->priv;
+
+    if (pthread_mutex_trylock(&e->lock) != 0)
+        return false;
+    if (strncmp(weir_str_text(&e->path), "/tests/", 7) == 0)
+        add_info(e, TEST_INFO);
+    weir_str_clear(&e->path);
+    for (int i = 0; i < n; i++)
+        put_fact(e, &facts_of_run[i]);
+    write_all(e, s->out);
+    return !e->samples.failed;
+}
+
+const struct weir_sink_ops weir_sink_openmetrics = {
+    .name = "OpenMetrics",
+    .reader = WEIR_FOR_DATA,
+    .document = true,
+    .keeps = true,
+    .begin = begin,
+    .enter = enter,
+    .leave = leave,
+    .fact = add_fact,
+    .row = add_row,
+    .end = end,
+    .rescue = rescue,
+    .release = release,
+};
