@@ -374,3 +374,53 @@ def test_intervals_of_a_result_without_timeline(plot, tmp_path):
     plot("report", "r.json", "-o", "r.html").ok()
     assert plot.out == "r.html: written, 1 pictures\n"
     plot("rate", "r.json", "--phase=stat").refuses(1, "--interval")
+    plot("tail", "r.json").refuses(1, "no intervals with a latency", "--interval")  # of an older release
+
+
+def slow_interval(call, k):
+    """Of ten; in the sixth a task stands still, and nothing ends in the eighth."""
+    times = {"p50": 1e-3, "p99": 2e-3, "p999": 3e-3, "max": 0.4 if k == 6 else 4e-3} if k != 8 else {}
+    row = {"test": 0, "operation": "benchmark", "iter": 0, "begin": k * 0.1, "seconds": 0.1, "bytes": 0, "bwMiB": 0.0,
+           "operations": 0 if k == 8 else 40, "opsPerSecond": 400.0, "stalled": 3 if k == 5 else 0}
+    return dict(row, **dict.fromkeys(("p50", "p99", "p999", "max")), **({"call": call} if call else {})) | times
+
+
+def test_latency_over_time_of_a_result(plot, tmp_path):
+    """A band below the rate, and lines of its own; where a phase has several operations, for each of them."""
+    test = {"TestID": 0, "tasks": 4, "intervals": [slow_interval(None, k) for k in range(10)]}
+    (tmp_path / "w.json").write_text(json.dumps({"program": "md-workbench", "tests": [test]}))
+    plot("rate", "w.json").ok()
+    said = " | ".join(words_of("w-rate.svg"))
+    assert "grey: latency, p50 to p99" in said and "latency" in said and "1 ms" in said and "10 ms" in said, said
+    plot("tail", "w.json").ok()
+    said = words_of("w-tail.svg")
+    assert {"benchmark", "99.9 % took less", "longest", "up to 3 of 4 tasks stood still"} <= set(said), said
+    hovers = pathlib.Path("w-tail.svg").read_text()
+    assert "1 s" in said and "benchmark: longest: up to 400 ms" in hovers and "benchmark: 99 % took less: up to 2 ms" in hovers
+    test["intervalCalls"] = [slow_interval(call, k) for k in range(10) for call in ("stat", "create")]
+    (tmp_path / "w.json").write_text(json.dumps({"program": "md-workbench", "tests": [test]}))
+    plot("tail", "w.json").ok()
+    said = words_of("w-tail.svg")
+    assert {"benchmark: stat", "benchmark: create"} <= set(said) and "benchmark" not in said
+    plot("report", "w.json", "-o", "w.html").ok()
+    assert plot.out == "w.html: written, 2 pictures\n"
+
+
+def test_latency_over_time_of_a_timeline(plot, runs):
+    """A call counts where it ends; a rank that is in one call during a whole bin stands still."""
+    from weir_plot import load, tail
+    run = load.one_run(["data.npy"])
+    phase = run.phases[0]
+    calls = phase.calls()
+    series = tail.of_calls(phase, 0.05)
+    for place in range(len(series.at) - 1):
+        mine = [s for s, end in zip(calls.seconds, calls.end) if series.at[place] < end <= series.at[place + 1]]
+        if mine:
+            assert series.times["max"][place] == max(mine) and series.times["p50"][place] == sorted(mine)[(len(mine) + 1) // 2 - 1]
+        else:
+            assert np.isnan(series.times["max"][place])
+    at = np.array([0, 1, 2, 3, 4.0])
+    table = types.SimpleNamespace(begin=np.array([0.5, 0.0, 1.0]), end=np.array([3.5, 2.0, 2.5]), rank=np.array([0, 2, 2]))
+    assert tail.standing(table, at, [0, 2]).tolist() == [1, 1, 1, 0]
+    plot("tail", "data.npy").ok()
+    assert "latency over time" in " ".join(words_of("data-tail.svg"))

@@ -148,8 +148,8 @@ def test_a_report_in_a_browser(plot, browser, tmp_path):
     assert all(url.startswith(("data:", "file:")) for url in asked) and len([u for u in asked if u.startswith("file:")]) == 1, asked
     assert page["wide"] == [] and paper["wide"] == [], "it fits a window and a sheet"
     assert set(page["sources"]) <= {"data:"} and page["title"] == "For <you>"
-    # ior: rates of the repetitions and five of the timeline; mdtest: rates and percentiles
-    assert len(page["pictures"]) == 8, page["pictures"]
+    # ior: rates of the repetitions and six of the timeline; mdtest: rates and percentiles
+    assert len(page["pictures"]) == 9, page["pictures"]
     assert all(p["whole"] and p["width"] > 600 and p["alt"] for p in page["pictures"]), page["pictures"]
     for words in ("mpirun -np 4 ior -t 1m -b 50m <&\"'> -O x=1", "the <script>alert(1)</script> clock is coarse", "a note of the run",
                   "a note of the test", "H01", "SUSPECT", "measure longer", "Linux <b>node</b>", "ext4", "status 3",
@@ -272,7 +272,7 @@ def test_a_program_writes_what_weir_plot_reads(plot, ior, tmp_path):
     for name in ("tl.npy", "tl.timeline.json", "r.json"):
         shutil.copy(ior.cwd / name, tmp_path / name)
     plot("report", "r.json", "-o", "r.html").ok()
-    assert plot.out == "r.html: written, 6 pictures\n"
+    assert plot.out == "r.html: written, 7 pictures\n"
     epoch = json.loads((tmp_path / "tl.timeline.json").read_text())["tests"][0]["epoch"]
     assert before - 1 < epoch < time.time() + 1
     plot("spread", "tl.npy").ok()

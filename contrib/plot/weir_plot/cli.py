@@ -38,6 +38,7 @@ COMMANDS = (
         ".svg",
         "operation",
     ),
+    ("tail", "latency over time: p50, p99, p99.9, longest, and stalls", ".svg", "bin"),
     ("sweep", "rates of several JSON results against what differs", ".svg", "against"),
     ("nodes", "each node alone, and who is slow (--sweep)", ".svg", ""),
     ("trace", "Chrome trace events for Perfetto and speedscope", ".json", "limit"),

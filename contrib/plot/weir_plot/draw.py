@@ -4,7 +4,7 @@ import os
 import sys
 
 from . import calls, chosen, diff, heat, intervals, latency, load, nodes, profile, rate, report, spread, style, sweep
-from . import trace
+from . import tail, trace
 from .refusal import BAD_USAGE, Refusal
 
 
@@ -102,6 +102,7 @@ FUNCTIONS = {
     "diff": make_diff,
     "heat": one_picture(heat),
     "latency": run_or_result(latency, latency.draw_result, "percentiles"),
+    "tail": run_or_result(tail, tail.draw_result, "intervals"),
     "sweep": make_sweep,
     "nodes": make_nodes,
     "trace": make_trace,

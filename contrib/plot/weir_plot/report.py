@@ -24,6 +24,7 @@ from . import (
     spread,
     style,
     sweep,
+    tail,
     timeline,
     wholefile,
     words,
@@ -45,6 +46,7 @@ PICTURES = (
         "When the earliest, the median and the latest task came to a call. A wide fan is unfair service.",
     ),
     (calls, "Calls of each task. A flat piece is a stall."),
+    (tail, "Latency over time. Red: tasks stood still inside one call."),
     (
         latency,
         "Times of single calls: distribution and percentiles. The axis is stretched to 100 %, for the few slow calls.",
@@ -59,7 +61,7 @@ COLUMNS = (
     "calls bytes ended fsyncTime"
 ).split()
 # Tables of a test that have a form of their own here; all others are shown as they are.
-KNOWN = ("Results", "phases", "latency", "intervals", "findings", "rates")
+KNOWN = ("Results", "phases", "latency", "intervals", "intervalCalls", "findings", "rates")
 SLOWEST_SHOWN = 20
 MEANINGS = {
     "SOUND": "Nothing that the rules look at speaks against these numbers.",
@@ -261,7 +263,9 @@ def pictures_of(result, test, run, options):
     found = result.latencies(test)
     if run is None:
         fig = intervals.draw(result, test, options)
-        out.append(page.figure(fig, "Rate over time, in intervals.") if fig else "")
+        out.append(page.figure(fig, "Rate over time, in intervals. Grey: latency, p50 to p99.") if fig else "")
+        fig = tail.draw_test(result, test, options)
+        out.append(page.figure(fig, "Latency over time. Red: tasks stood still inside one call.") if fig else "")
         if found:
             rows = [latency.Row(label, label, None, values) for label, values in found]
             fig = latency.ranges(rows, "%s: time of single calls" % result.program, result.describe(test))

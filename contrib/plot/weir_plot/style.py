@@ -2,6 +2,7 @@
 """How all pictures look: colours that colour-blind readers can tell apart, fonts, titles, panels, files."""
 import html
 import io
+import math
 import os
 import re
 import textwrap
@@ -193,6 +194,16 @@ def rate_axis(ax, label, peak, in_bytes):
     name, unit = quantities.rate_scale(peak, in_bytes)
     scaled_axis(ax.yaxis, unit)
     ax.set_ylabel("%s (%s)" % (label, name))
+
+
+def latency_axis(ax, label, times):
+    """A logarithmic axis with all of these times, and a tick at both ends."""
+    known = [t for t in times if t > 0]  # not a number: not known
+    ax.set_yscale("log")
+    ax.set_ylim(10 ** math.floor(math.log10(min(known))), 10 ** math.ceil(math.log10(max(known) * 1.05)))
+    ax.set_ylabel(label)
+    ax.yaxis.set_major_formatter(ticker().FuncFormatter(lambda v, _: quantities.seconds(v)))
+    ax.yaxis.set_minor_formatter(ticker().NullFormatter())
 
 
 def scaled_axis(axis, unit):

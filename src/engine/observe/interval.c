@@ -297,7 +297,8 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
 
     weir_hist_clear(&r->all);
     for (int k = 0; k < r->calls; k++) {
-        struct interval_row row = { .call = run->program->operations[r->call[k].op].key };
+        struct interval_row row = { .call = run->program->operations[r->call[k].op].key,
+                                    .stalled = all.stalled };
 
         word = unpack(r, &r->call[k], word, max_ns[k], &row);
         weir_hist_merge(&r->all, &r->one);
