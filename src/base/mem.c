@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* One allocation of an arena. Arenas hold options and names: few and small, so each has
  * its own calloc and every overrun is visible to the sanitizers. */
@@ -85,6 +86,8 @@ int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
         errno = rc;
         return weir_fail(err, WEIR_ESETUP, "allocate %zu bytes aligned to %zu", len, align);
     }
+    if (align >= WEIR_HUGE)
+        madvise(*out, all & ~(align - 1), MADV_HUGEPAGE); /* a wish: EINVAL where there are none */
     memset(*out, 0, all & ~(align - 1));
     return 0;
 }

@@ -24,8 +24,12 @@ char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct
 /* Free everything; the arena is empty and usable again. */
 void weir_arena_free(struct weir_arena *a);
 
+/* Bytes of a huge page. */
+#define WEIR_HUGE ((size_t)2 << 20)
+
 /* len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left
- * for the timed part. The caller frees *out with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
+ * for the timed part. With WEIR_HUGE or more they are in huge pages as far as the kernel has some: a
+ * transfer is one piece of memory for a device then, not one for each 4 KiB. The caller frees *out with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err);
 
 #endif

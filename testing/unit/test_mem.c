@@ -3,12 +3,14 @@
 #include "base/mem.h"
 #include "config.h"
 
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -103,6 +105,41 @@ static void buffers_are_aligned_and_rounded_up(void **state)
     }
 }
 
+/* Has the mapping that holds p the advice "hg" in smaps? */
+static bool asks_for_huge_pages(const void *p)
+{
+    FILE *f = fopen("/proc/self/smaps", "r");
+    uintptr_t from, to;
+    char line[512];
+    bool here = false, asks = false;
+
+    assert_non_null(f);
+    while (fgets(line, sizeof(line), f)) {
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to) == 2)
+            here = from <= (uintptr_t)p && (uintptr_t)p < to;
+        else if (here && strncmp(line, "VmFlags:", 8) == 0)
+            asks = strstr(line, " hg ") != NULL;
+    }
+    fclose(f);
+    return asks;
+}
+
+static void a_buffer_aligned_to_a_huge_page_asks_for_huge_pages(void **state)
+{
+    void *small, *large;
+
+    (void)state;
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0)
+        skip();
+    assert_int_equal(weir_mem_aligned(&small, 4096, 2 * WEIR_HUGE, NULL), 0);
+    assert_false(asks_for_huge_pages(small));
+    assert_int_equal(weir_mem_aligned(&large, WEIR_HUGE, WEIR_HUGE + 1, NULL), 0);
+    assert_true(asks_for_huge_pages(large));
+    assert_true(asks_for_huge_pages((char *)large + 2 * WEIR_HUGE - 1));
+    free(large);
+    free(small);
+}
+
 static void an_empty_buffer_can_be_freed(void **state)
 {
     void *p = NULL;
@@ -134,6 +171,7 @@ int main(void)
         cmocka_unit_test(a_piece_may_contain_nul_bytes),
         cmocka_unit_test(too_much_memory_is_refused_with_a_reason),
         cmocka_unit_test(buffers_are_aligned_and_rounded_up),
+        cmocka_unit_test(a_buffer_aligned_to_a_huge_page_asks_for_huge_pages),
         cmocka_unit_test(an_empty_buffer_can_be_freed),
         cmocka_unit_test(an_alignment_that_is_no_power_of_two_is_refused),
     };

@@ -30,8 +30,11 @@ static int check_memory(const struct weir_session *s, int depth, size_t room, st
 
 static int make_buffers(struct weir_queue *q, size_t room, struct weir_err *err)
 {
+    size_t bytes;
+
     q->stride = (room + PAGE - 1) / PAGE * PAGE;
-    if (weir_mem_aligned(&q->pool, PAGE, q->stride * (size_t)q->depth, err) < 0)
+    bytes = q->stride * (size_t)q->depth;
+    if (weir_mem_aligned(&q->pool, bytes < WEIR_HUGE ? PAGE : WEIR_HUGE, bytes, err) < 0)
         return weir_err_within(err, "%d buffers of %zu bytes", q->depth, room);
     return 0;
 }
