@@ -119,6 +119,80 @@ static void two_units_never_share_their_filler(void **state)
     assert_int_equal(same, 0);
 }
 
+/* Data of the same place with another version. */
+static struct weir_signature of_version(uint32_t version)
+{
+    struct weir_signature s = ours;
+
+    s.version = version;
+    return s;
+}
+
+static void what_was_there_before_an_update_is_a_lost_update(void **state)
+{
+    struct weir_signature newer = of_version(2), before[] = { ours, of_version(1), ours, ours };
+    struct transfer t;
+
+    (void)state;
+    before[2].run -= 1000;
+    before[2].writer = 9;
+    before[3].repetition--;
+    for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+        fill(&t, &before[i], OFF);
+        assert_false(weir_signature_check(&newer, true, t.word, LEN, OFF, &t.seen, &t.bad));
+        assert_int_equal(t.bad.kind, WEIR_DAMAGE_LOST);
+        assert_int_equal(t.bad.pieces, UNITS);
+        assert_int_equal(t.bad.found.version, before[i].version);
+        assert_true(t.bad.found.off == OFF);
+    }
+    fill(&t, &newer, OFF);
+    assert_true(weir_signature_check(&newer, true, t.word, LEN, OFF, &t.seen, &t.bad));
+    assert_int_equal(t.seen.version, 2);
+    before[1].writer = 9; /* nobody else writes there: not an update that was lost */
+    fill(&t, &before[1], OFF);
+    assert_false(weir_signature_check(&newer, true, t.word, LEN, OFF, &t.seen, &t.bad));
+    assert_int_equal(t.bad.kind, WEIR_DAMAGE_MISPLACED);
+}
+
+static void a_part_of_an_update_is_a_torn_write(void **state)
+{
+    struct weir_signature newer = of_version(1);
+    struct transfer t;
+
+    (void)state;
+    for (unsigned first = 0; first < UNITS; first++)
+        for (unsigned count = 1; count < UNITS && first + count <= UNITS; count++)
+            for (int known = 0; known < 2; known++) {
+                fill(&t, &newer, OFF);
+                put_foreign(&t, first, count, &ours, OFF);
+                assert_false(weir_signature_check(&newer, known, t.word, LEN, OFF, &t.seen, &t.bad));
+                assert_int_equal(t.bad.kind, WEIR_DAMAGE_TORN);
+            }
+}
+
+static void updates_do_not_make_the_rest_of_an_unknown_file_stale(void **state)
+{
+    struct weir_signature newer = of_version(1);
+    struct transfer t, u;
+
+    (void)state;
+    newer.run += 1000;
+    fill(&t, &newer, OFF);
+    fill(&u, &ours, OFF + LEN);
+    for (int i = 0; i < 2; i++) {
+        assert_true(weir_signature_check(&ours, false, t.word, LEN, OFF, &t.seen, &t.bad));
+        assert_int_equal(t.seen.version, 1);
+        assert_true(weir_signature_check(&ours, false, u.word, LEN, OFF + LEN, &t.seen, &u.bad));
+        assert_int_equal(t.seen.version, 0);
+    }
+    assert_int_equal(t.seen.older, 0);
+    newer.version = 0; /* all of the file was written again */
+    fill(&t, &newer, OFF);
+    assert_true(weir_signature_check(&ours, false, t.word, LEN, OFF, &t.seen, &t.bad));
+    assert_false(weir_signature_check(&ours, false, u.word, LEN, OFF + LEN, &t.seen, &u.bad));
+    assert_int_equal(u.bad.kind, WEIR_DAMAGE_STALE);
+}
+
 static void offsets_that_are_four_gib_apart_differ(void **state)
 {
     struct transfer t;
@@ -322,6 +396,9 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_of_a_unit_is_found),
         cmocka_unit_test(a_flipped_bit_in_the_first_unit_that_is_ever_seen_is_found),
         cmocka_unit_test(two_units_never_share_their_filler),
+        cmocka_unit_test(what_was_there_before_an_update_is_a_lost_update),
+        cmocka_unit_test(a_part_of_an_update_is_a_torn_write),
+        cmocka_unit_test(updates_do_not_make_the_rest_of_an_unknown_file_stale),
         cmocka_unit_test(offsets_that_are_four_gib_apart_differ),
         cmocka_unit_test(a_unit_moved_by_one_is_misplaced),
         cmocka_unit_test(data_of_another_file_are_misplaced),

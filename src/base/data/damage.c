@@ -14,6 +14,7 @@ static const char *const names[WEIR_DAMAGES] = {
     [WEIR_DAMAGE_STALE] = "stale data",     [WEIR_DAMAGE_MISPLACED] = "misplaced data",
     [WEIR_DAMAGE_FLIPPED] = "bit flip",     [WEIR_DAMAGE_TORN] = "torn write",
     [WEIR_DAMAGE_FOREIGN] = "foreign data", [WEIR_DAMAGE_UNCLEAR] = "not clear",
+    [WEIR_DAMAGE_LOST] = "lost update",
 };
 
 const char *weir_damage_name(enum weir_damage d)
@@ -35,6 +36,8 @@ enum weir_damage weir_damage_decide(const struct weir_damage_sum *s)
     if (s->wrong[most] == all &&
         (most == WEIR_DAMAGE_ZEROS || most == WEIR_DAMAGE_MISPLACED || most == WEIR_DAMAGE_FLIPPED))
         return most;
+    if (all > 0 && s->wrong[WEIR_DAMAGE_LOST] == all)
+        return all == s->units ? WEIR_DAMAGE_LOST : WEIR_DAMAGE_TORN; /* all old, or a part */
     if (begins_right && !s->right_after && s->wrong[WEIR_DAMAGE_MISPLACED] == 0)
         return WEIR_DAMAGE_TORN;
     /* The first and the last unit of a damaged range may hold two kinds of data. */

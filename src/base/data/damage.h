@@ -17,6 +17,7 @@ enum weir_damage {
     WEIR_DAMAGE_NONE,
     WEIR_DAMAGE_ZEROS,     /* never written, or lost */
     WEIR_DAMAGE_STALE,     /* of an earlier run or repetition */
+    WEIR_DAMAGE_LOST,      /* right once, but a later version was written over it */
     WEIR_DAMAGE_MISPLACED, /* good data of another offset, task or file */
     WEIR_DAMAGE_FLIPPED,   /* a few bits differ */
     WEIR_DAMAGE_TORN, /* begins right and ends with something else, or with what was there before */
@@ -65,7 +66,8 @@ struct weir_signature {
     uint32_t repetition;
     uint32_t writer; /* the task that wrote it */
     uint64_t file;   /* which file, see weir_signature_file */
-    uint64_t off;    /* logical offset of the unit */
+    uint64_t off;    /* logical offset of the unit, a multiple of WEIR_DAMAGE_UNIT */
+    uint32_t version; /* below WEIR_DAMAGE_UNIT; 0, or data that were written over others of this repetition */
 };
 
 /* One wrong transfer, and the first wrong word in it. */
@@ -102,15 +104,16 @@ struct weir_signature_seen {
     bool any;
     uint64_t run;
     uint32_t repetition;
-    uint32_t writer;    /* of the last unit that was right */
+    uint32_t writer, version; /* of the last unit that was right */
     uint64_t transfers; /* that were right, */
     uint64_t older;     /* and those of them that hold older data than the newest */
 };
 
-/* Compare units with what they must be: file and offset always; run, repetition and writer of s
- * when known is set; otherwise any one run and repetition is right, *seen follows them, and what
- * is older than the newest counts as stale. Returns whether all are right; else fills *bad.
- * Local. */
+/* Compare units with what they must be: file and offset always; run, repetition, writer and version
+ * of s when known is set; otherwise any one run and repetition is right, *seen follows them, and what
+ * is older than the newest counts as stale, but not beside later versions, which are no sign that all
+ * was written again; units of several versions are a torn write. Returns whether all are right; else
+ * fills *bad. Local. */
 bool weir_signature_check(const struct weir_signature *s, bool known, const void *buf, size_t len,
                           uint64_t off, struct weir_signature_seen *seen,
                           struct weir_data_damage *bad);

@@ -8,9 +8,10 @@
 #include "base/hash.h"
 
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
+#define VERSIONS (WEIR_SIGNATURE_UNIT - 1) /* the bits of a version */
 #define FEW_BITS 8 /* more differing bits than this are no flip */
 
-/* Words of a unit. The nonce is a hash of the four that follow and the key that hides them, so
+/* Words of a unit. The version is in the low bits of the offset, which are 0. The nonce is a hash of the four that follow and the key that hides them, so
  * that nothing in a unit compresses and no bit of the head can change unseen. */
 enum { NONCE, RUN, WHO, FILE_NUMBER, OFFSET, HEAD };
 
@@ -43,7 +44,7 @@ static void make_unit(const struct weir_signature *s, uint64_t off, uint64_t w[W
     uint64_t head[HEAD] = { [RUN] = s->run,
                             [WHO] = (uint64_t)s->repetition << 32 | s->writer,
                             [FILE_NUMBER] = s->file,
-                            [OFFSET] = off };
+                            [OFFSET] = off | s->version };
     uint64_t nonce = nonce_of(head);
 
     w[NONCE] = nonce;
@@ -64,7 +65,8 @@ static bool read_head(const uint64_t *w, struct weir_signature *found)
                                        .repetition = (uint32_t)(head[WHO] >> 32),
                                        .writer = (uint32_t)head[WHO],
                                        .file = head[FILE_NUMBER],
-                                       .off = head[OFFSET] };
+                                       .off = head[OFFSET] & ~(uint64_t)VERSIONS,
+                                       .version = (uint32_t)(head[OFFSET] & VERSIONS) };
     return nonce_of(head) == w[NONCE];
 }
 
@@ -93,13 +95,25 @@ static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
     return n;
 }
 
+/* Is data of the place of s what was there before s was written over it? */
+static bool is_before(const struct weir_signature *found, const struct weir_signature *s)
+{
+    if (found->run != s->run || found->repetition != s->repetition)
+        return found->run < s->run ||
+               (found->run == s->run && found->repetition < s->repetition);
+    return found->writer == s->writer && found->version != s->version;
+}
+
 /* A unit as it was written, but not here, not now or not by this task. */
 static enum weir_damage judge_whole(const struct weir_signature *s, bool known, uint64_t off,
                                     const struct weir_signature *found)
 {
     bool same_time = found->run == s->run && found->repetition == s->repetition;
+    bool same_place = found->file == s->file && found->off == off;
 
-    if (found->file != s->file || found->off != off || (known && same_time))
+    if (same_place && known && s->version > 0 && is_before(found, s))
+        return WEIR_DAMAGE_LOST;
+    if (!same_place || (known && same_time))
         return WEIR_DAMAGE_MISPLACED;
     return known ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_FLIPPED;
 }
@@ -140,20 +154,6 @@ static void note_unit(struct weir_data_damage *bad, const uint64_t *w, const uin
     bad->found = *found;
 }
 
-/* Keeps a good unit of an older run than others in the file, and the word that the newest has
- * there. */
-static void note_older(struct weir_data_damage *bad, const uint64_t *w, size_t at, uint64_t off,
-                       const struct weir_signature_seen *seen, const struct weir_signature *found)
-{
-    struct weir_signature newest = *found;
-    uint64_t want[WORDS];
-
-    newest.run = seen->run;
-    newest.repetition = seen->repetition;
-    make_unit(&newest, off + at, want);
-    note_unit(bad, w, want, at, found);
-}
-
 /* Follow run and repetition of a unit of an unknown run. Returns -1: older than the newest seen,
  * 1: newer than all before, 0. */
 static int follow(struct weir_signature_seen *seen, const struct weir_signature *found)
@@ -173,36 +173,65 @@ static int follow(struct weir_signature_seen *seen, const struct weir_signature 
     return newer;
 }
 
-/* The signature that a unit must have. Without a known run it comes from its own head, or from the
- * units before when the head is damaged. */
+/* The head of a unit, or of one beside it in the transfer where its own is damaged. */
+static bool read_near(const uint64_t *w, size_t at, size_t len, struct weir_signature *found)
+{
+    return read_head(w, found) ||
+           (at + WEIR_SIGNATURE_UNIT < len && read_head(w + WORDS, found)) ||
+           (at > 0 && read_head(w - WORDS, found));
+}
+
+/* The signature that the unit at w must have, of a transfer that begins 'at' bytes before it. Without a
+ * known run it comes from a head, or from the units before when all are damaged. */
 static struct weir_signature expectation(const struct weir_signature *s, bool known,
-                                         const uint64_t *w, const struct weir_signature_seen *seen)
+                                         const uint64_t *w, size_t at, size_t len,
+                                         const struct weir_signature_seen *seen)
 {
     struct weir_signature found;
 
     if (known)
         return *s;
-    if (!read_head(w, &found)) {
+    if (!read_near(w, at, len, &found)) {
         found.run = seen->run;
         found.repetition = seen->repetition;
         found.writer = seen->writer;
+        found.version = seen->version;
     }
     found.file = s->file;
     return found;
 }
 
-/* A unit that is as it was written: the newest known, or older. */
-static enum weir_damage check_age(const struct weir_signature *e, const uint64_t *w, size_t at,
-                                  uint64_t off, uint64_t before, struct weir_signature_seen *seen,
-                                  struct weir_data_damage *bad)
+/* Was it written over others after 'first' of the same transfer, or the other way round? */
+static bool is_other_version(const struct weir_signature *first, const struct weir_signature *e)
 {
-    int age = follow(seen, e);
+    bool same_time = e->run == first->run && e->repetition == first->repetition;
+
+    return e->version != first->version || (e->version > 0 && !same_time);
+}
+
+/* A unit that is as it was written, of an unknown run, in a transfer whose first such unit is 'first':
+ * the newest known, or older, or of another version. Keeps what it should be where it is wrong. */
+static enum weir_damage check_age(const struct weir_signature *e, const struct weir_signature *first,
+                                  const uint64_t *w, uint64_t before,
+                                  struct weir_signature_seen *seen, struct weir_data_damage *bad)
+{
+    size_t at = (size_t)(e->off - bad->transfer);
+    bool torn = is_other_version(first, e);
+    int age = torn || e->version > 0 ? 0 : follow(seen, e);
+    struct weir_signature newest = torn ? *first : *e;
+    uint64_t want[WORDS];
 
     if (age > 0)
         seen->older = before + (at > 0); /* all before this unit was older */
-    if (age < 0)
-        note_older(bad, w, at, off, seen, e);
-    return age < 0 ? WEIR_DAMAGE_STALE : WEIR_DAMAGE_NONE;
+    if (age >= 0 && !torn)
+        return WEIR_DAMAGE_NONE;
+    if (!torn) {
+        newest.run = seen->run;
+        newest.repetition = seen->repetition;
+    }
+    make_unit(&newest, e->off, want);
+    note_unit(bad, w, want, at, e);
+    return torn ? WEIR_DAMAGE_TORN : WEIR_DAMAGE_STALE;
 }
 
 bool weir_signature_check(const struct weir_signature *s, bool known, const void *buf, size_t len,
@@ -211,21 +240,26 @@ bool weir_signature_check(const struct weir_signature *s, bool known, const void
 {
     const uint64_t *w = buf;
     struct weir_damage_sum sum = { 0 };
-    uint64_t want[WORDS], before = seen->transfers;
+    struct weir_signature first = { .run = 0 };
+    uint64_t want[WORDS], before = seen->transfers, right = 0;
 
     *bad = (struct weir_data_damage) { .transfer = off };
     for (size_t at = 0; at < len; at += WEIR_SIGNATURE_UNIT, w += WORDS) {
-        struct weir_signature e = expectation(s, known, w, seen), found = e;
+        struct weir_signature e = expectation(s, known, w, at, len, seen), found = e;
         enum weir_damage unit = WEIR_DAMAGE_NONE;
 
-        make_unit(&e, off + at, want);
+        e.off = off + at;
+        make_unit(&e, e.off, want);
         if (memcmp(w, want, sizeof(want)) != 0) {
-            unit = judge(w, want, &e, known, off + at, &found);
+            unit = judge(w, want, &e, known, e.off, &found);
             note_unit(bad, w, want, at, &found);
         } else {
-            seen->writer = e.writer;
+            if (right++ == 0)
+                first = e;
             if (!known)
-                unit = check_age(&e, w, at, off, before, seen, bad);
+                unit = check_age(&e, &first, w, before, seen, bad);
+            seen->writer = e.writer;
+            seen->version = e.version;
         }
         weir_damage_add(&sum, unit);
     }
