@@ -301,12 +301,34 @@ static void begin_record(struct weir_phase_context *c, const struct weir_stage *
     memset(c->rec, 0, sizeof(*c->rec));
     memset(&run->counters, 0, sizeof(run->counters));
     reset_times(run);
+    run->records.mixed = c->ph->mixed;
     c->rec->phase = c->ph;
     c->rec->stage = stage;
     c->rec->timing = c->timing;
     c->rec->repetition = run->repetition;
     c->rec->cache_looked = c->rec->cache_resident = c->rec->cache_dirty = NAN;
     c->rec->failed = true; /* until it has run */
+}
+
+/* The operations of a mixed phase. Collective. */
+static void merge_halves(struct weir_run *run, struct weir_phase_rec *rec)
+{
+    uint64_t sum[4];
+    int64_t max[4];
+
+    for (int d = 0; d < 2; d++) {
+        sum[2 * d] = run->counters.half[d].ops;
+        sum[2 * d + 1] = run->counters.half[d].bytes;
+        max[2 * d] = (int64_t)run->counters.half[d].ops;
+        max[2 * d + 1] = -max[2 * d];
+    }
+    weir_allsum_u64(&run->par, sum, 4);
+    weir_allmax_i64(&run->par, max, 4);
+    for (int d = 0; d < 2; d++)
+        rec->half[d] = (struct weir_half) { .ops_sum = sum[2 * d],
+                                            .ops_min = (uint64_t)-max[2 * d + 1],
+                                            .ops_max = (uint64_t)max[2 * d],
+                                            .bytes_sum = sum[2 * d + 1] };
 }
 
 /* Reduces the work of all ranks, with one maximum and one sum, and calls the observers. */
@@ -317,6 +339,8 @@ static int conclude(struct weir_phase_context *c, struct weir_err *err)
     fill_record(c);
     find_extremes(c->run, c->rec, m.max);
     sum_up(c->run, c->rec, m.sum);
+    if (c->ph->mixed)
+        merge_halves(c->run, c->rec);
     c->rec->max = m.max + MAXIMA;
     c->rec->sum = m.sum + SUMS;
     return weir_observers_after(c->run, c->rec, c->rec->failed ? weir_run_second(c->run) : err);

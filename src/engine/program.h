@@ -88,6 +88,10 @@ struct weir_phase {
     /* Operations of one pass of this rank that are recorded (engine/records.h); NULL: as many as
      * steps. Asked after prepare. */
     uint64_t (*operations)(struct weir_run *, void *state);
+    /* Of a phase that both writes and reads: the index of its operation of writing, which that of
+     * reading follows. Each has counts (weir_phase_rec.half) and times (run->records.hist) of its
+     * own then. 0: a phase does one of them, and the index is io->dir. */
+    int mixed;
     /* Timed: T0..T1. */
     int (*open)(struct weir_run *, void *state, struct weir_err *);
     /* Between T1 and T2, outside open and transfer time: look at what was opened. */
@@ -131,6 +135,12 @@ struct weir_stonewall {
     uint64_t time_ns; /* rank 0's time in the loop when it stopped */
 };
 
+/* One of the operations of a mixed phase. */
+struct weir_half {
+    uint64_t ops_sum, ops_min, ops_max; /* of all ranks; of one */
+    uint64_t bytes_sum;
+};
+
 /* The results of a phase; the same on all ranks but for the fields marked "own". Times in ns. */
 struct weir_stage;
 struct weir_phase_rec {
@@ -148,6 +158,7 @@ struct weir_phase_rec {
     uint64_t steps_sum, steps_min, steps_max;
     uint64_t done_sum, done_min, done_max; /* operations in these steps */
     uint64_t bytes_sum, wrong_sum;
+    struct weir_half half[2]; /* by enum weir_dir; zero where the phase is not mixed */
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
     uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
@@ -174,7 +185,7 @@ enum {
     WEIR_STAGE_LAST = 1u << 1,    /* once, after the repetitions when all of them were good */
     WEIR_STAGE_DELAY = 1u << 2,   /* the delay between phases comes before it */
     WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
-    WEIR_STAGE_READS = 1u << 4,   /* the same, reads */
+    WEIR_STAGE_READS = 1u << 4,   /* the same, reads; with both it does the one and the other */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
     WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
     WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */

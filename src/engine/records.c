@@ -25,7 +25,7 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
 
     r->n = r->cap = 0;
     r->dropped = 0;
-    r->kept = r->wanted || r->intervals || r->picks;
+    r->kept = r->wanted || r->intervals || r->picks || r->mixed;
     if (r->picks && weir_picks_reserve(r->picks, steps, err) < 0)
         return -1;
     if (!r->wanted || cap == 0)

@@ -18,6 +18,9 @@
 /* The work of this rank's steps in the current phase; the phase engine clears and merges it. */
 struct weir_counters {
     uint64_t bytes;              /* moved */
+    struct {
+        uint64_t ops, bytes;
+    } half[2]; /* of a mixed phase, by enum weir_dir */
     uint64_t wrong;              /* transfers whose data were not right */
     uint64_t end;                /* one past the highest byte written in this rank's file */
     uint64_t fill_ns, verify_ns; /* spent making and checking data */

@@ -3,11 +3,25 @@
 #include "engine/transfer.h"
 #include "config.h"
 
+void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
+                        uint64_t end_ns)
+{
+    int op = weir_transfer_op(run, io);
+
+    if (run->records.mixed) {
+        weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
+        run->counters.half[io->dir].ops++;
+        run->counters.half[io->dir].bytes += io->len;
+    }
+    weir_records_add(&run->records, op, begin_ns, end_ns, io->off, io->len);
+}
+
 static int count_failed(struct weir_run *run, const struct weir_request *r)
 {
     const struct weir_err why = { .sys = r->sys };
 
-    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, r->end_ns, r->io.off, &why);
+    weir_records_add_failed(&run->records, weir_transfer_op(run, &r->io), r->begin_ns, r->end_ns,
+                            r->io.off, &why);
     return -1;
 }
 
@@ -52,7 +66,8 @@ int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct wei
 {
     if (weir_queue_submit(w->queue, r, clock_ns, err) == 0)
         return 0;
-    weir_records_add_failed(&run->records, r->io.dir, r->begin_ns, *clock_ns, r->io.off, err);
+    weir_records_add_failed(&run->records, weir_transfer_op(run, &r->io), r->begin_ns, *clock_ns,
+                            r->io.off, err);
     return -1;
 }
 

@@ -19,12 +19,23 @@ static inline void weir_clock_apart(uint64_t *sum_ns, uint64_t *clock_ns)
     *clock_ns = now_ns;
 }
 
-/* A transfer that is done: its bytes, the highest end of a write, and the operation, whose index
- * in the table of the program is io->dir. Local, some ns. */
+/* The index of a transfer in the operations of the program: io->dir, or in a mixed phase that of its own
+ * (weir_phase.mixed). Local, 1 ns. */
+static inline int weir_transfer_op(const struct weir_run *run, const struct weir_io *io)
+{
+    return run->records.mixed + (int)io->dir;
+}
+
+/* Record a transfer, and in a mixed phase count it. Local. */
+void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
+                        uint64_t end_ns);
+
+/* A transfer that is done: its bytes, the highest end of a write, and the operation. Local, some ns. */
 static inline void weir_transfer_count(struct weir_run *run, const struct weir_io *io,
                                        uint64_t begin_ns, uint64_t end_ns)
 {
-    weir_records_add(&run->records, io->dir, begin_ns, end_ns, io->off, io->len);
+    if (__builtin_expect(run->records.kept, 0))
+        weir_transfer_keep(run, io, begin_ns, end_ns);
     run->counters.bytes += io->len;
     if (io->dir == WEIR_DIR_WRITE && io->off + io->len > run->counters.end)
         run->counters.end = io->off + io->len;
@@ -39,7 +50,8 @@ weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *i
     uint64_t begin_ns = *clock_ns;
 
     if (__builtin_expect(weir_session_xfer(f, io, clock_ns, err) < 0, 0)) {
-        weir_records_add_failed(&run->records, io->dir, begin_ns, *clock_ns, io->off, err);
+        weir_records_add_failed(&run->records, weir_transfer_op(run, io), begin_ns, *clock_ns,
+                                io->off, err);
         return -1;
     }
     weir_transfer_count(run, io, begin_ns, *clock_ns);

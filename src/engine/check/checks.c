@@ -14,9 +14,8 @@
 
 static enum weir_moves moves_of(const struct weir_stage *s)
 {
-    return s->flags & WEIR_STAGE_WRITES  ? WEIR_MOVES_OUT
-           : s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN
-                                         : WEIR_MOVES_NOTHING;
+    return (enum weir_moves)((s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN : 0) |
+                             (s->flags & WEIR_STAGE_WRITES ? WEIR_MOVES_OUT : 0));
 }
 
 static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
@@ -56,10 +55,11 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     t->stage = NULL; /* the last phase may have failed */
     if (!rec->stage || !is_measured(run, rec->stage))
         return 0;
-    reads = moves_of(rec->stage) == WEIR_MOVES_IN;
+    reads = moves_of(rec->stage) & WEIR_MOVES_IN;
     if (reads)
         weir_pagecache_sample(run, rec->stage, &t->cache, &t->cache_why);
     t->resident_before = reads && !t->cache_why ? t->cache.resident : 0;
+    t->dirty_before = reads && !t->cache_why ? t->cache.dirty : 0;
     weir_others_before(run);
     t->stage = run->test->plan.options->dry_run ? NULL : rec->stage;
     t->spent_ns += weir_now_ns() - begin_ns;
@@ -112,6 +112,8 @@ static uint64_t known_bytes(double bytes, uint64_t *unknown)
 
 static void add_cache(const struct weir_checks *t, struct weir_checks_sums *s)
 {
+    uint64_t unknown;
+
     s->looked = (uint64_t)t->cache.looked;
     s->size = (uint64_t)t->cache.size;
     s->allocated = (uint64_t)t->cache.allocated;
@@ -121,6 +123,8 @@ static void add_cache(const struct weir_checks *t, struct weir_checks_sums *s)
     s->written = known_bytes(t->cache.written, &s->written_unknown);
     s->compressed = (uint64_t)t->cache.compressed;
     s->before = (uint64_t)t->resident_before;
+    s->dirty_before = known_bytes(t->dirty_before, &unknown);
+    s->dirty_unknown |= unknown;
     s->cache_unknown = t->cache_why != NULL;
     s->cache_hidden = t->cache.hides != NULL;
 }
@@ -143,14 +147,15 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     if (!t->stage) /* nothing is judged, or a phase of no stage */
         return;
     moves = moves_of(t->stage);
-    if (moves == WEIR_MOVES_OUT || t->inputs->direct == 1)
+    if ((moves & WEIR_MOVES_OUT) || t->inputs->direct == 1)
         weir_pagecache_sample(run, t->stage, &t->cache, &t->cache_why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
     s->user_ns = now.user_ns - t->before.user_ns;
     s->io_unknown = !now.io_known || !t->before.io_known;
-    s->reached = moves == WEIR_MOVES_IN ? now.read - t->before.read : now.written - t->before.written;
+    s->reached = (moves & WEIR_MOVES_IN ? now.read - t->before.read : 0) +
+                 (moves & WEIR_MOVES_OUT ? now.written - t->before.written : 0);
     if (moves != WEIR_MOVES_NOTHING)
-        weir_others_add(run, &now, moves == WEIR_MOVES_IN, s);
+        weir_others_add(run, &now, moves, s);
     s->ends_ns = ends_of(rec);
     add_sessions(run->test, s);
     add_cache(t, s);
@@ -179,13 +184,19 @@ static double tail_of(const struct weir_checks_sums *s, int tasks)
 #define MOST(field, value) (p->field = fmax(p->field, (value)))
 #define LEAST(field, value) (p->field = fmin(p->field, (value)))
 
+/* Bytes that were in the page cache for the reads of a phase. One that writes, too, was looked at again. */
+static double found_cached(const struct weir_checks_sums *s, enum weir_moves moves)
+{
+    return (double)(moves == WEIR_MOVES_BOTH ? s->before : s->resident);
+}
+
 /* Notes the facts of the phase that programs get, too. */
 static void note_seen(const struct weir_checks_sums *s, struct weir_phase_rec *rec)
 {
     if (s->looked == 0 || s->cache_unknown > 0)
         return;
     rec->cache_looked = (double)s->looked;
-    rec->cache_resident = (double)s->resident;
+    rec->cache_resident = found_cached(s, moves_of(rec->stage));
     rec->cache_dirty = s->dirty_unknown ? NAN : (double)s->dirty;
 }
 
@@ -202,7 +213,7 @@ static void note_files(const struct weir_checks_sums *s, struct weir_inputs *f, 
     if ((f->durable == 1 || reads) && s->written_unknown == 0)
         f->written = fmin(f->written, (double)s->written / (double)s->looked);
     f->compressed = fmax(f->compressed, (double)s->compressed / (double)s->looked);
-    if (reads && !isnan(f->file_bytes))
+    if ((moves & WEIR_MOVES_IN) && !isnan(f->file_bytes))
         f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
 }
 
@@ -211,7 +222,7 @@ static void note_files(const struct weir_checks_sums *s, struct weir_inputs *f, 
 static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
                         struct weir_inputs_phase *p)
 {
-    double before = p->moves == WEIR_MOVES_IN ? (double)s->before : 0;
+    double before = p->moves & WEIR_MOVES_IN ? (double)s->before : 0;
     double room = (double)s->looked - before;
 
     if (room > LEAST_ROOM * (double)s->looked)
@@ -220,9 +231,27 @@ static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
         f->cache_why = "the files were in the page cache before they were read";
 }
 
+/* The share of what was written that is dirty. A mixed phase writes a part of what is looked at; what was
+ * dirty before it cannot be told apart. NaN: not known. */
+static double dirty_share(const struct weir_phase_rec *rec, const struct weir_checks_sums *s,
+                          const struct weir_inputs *f, enum weir_moves moves)
+{
+    double looked = (double)s->looked, part;
+
+    if (s->dirty_unknown > 0)
+        return NAN;
+    if (moves == WEIR_MOVES_OUT || s->dirty == 0)
+        return (double)s->dirty / looked;
+    part = (double)rec->half[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
+    if ((double)s->dirty_before > LEAST_ROOM * looked || !(part > 0))
+        return NAN;
+    return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
+}
+
 /* A rank that has nothing to do in the phase knows nothing, which is no gap. */
-static void note_cache(const struct weir_run *run, const struct weir_checks_sums *s,
-                       struct weir_inputs *f, struct weir_inputs_phase *p)
+static void note_cache(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       const struct weir_checks_sums *s, struct weir_inputs *f,
+                       struct weir_inputs_phase *p)
 {
     double looked = (double)s->looked;
 
@@ -238,10 +267,10 @@ static void note_cache(const struct weir_run *run, const struct weir_checks_sums
                                                 : "some ranks have files that other caches hold";
     if (f->direct == 1)
         note_direct(s, f, p);
-    else if (p->moves == WEIR_MOVES_IN)
-        MOST(cached, (double)s->resident / looked);
-    if (p->moves == WEIR_MOVES_OUT && s->dirty_unknown == 0)
-        MOST(dirty, (double)s->dirty / looked);
+    else if (p->moves & WEIR_MOVES_IN)
+        MOST(cached, found_cached(s, p->moves) / looked);
+    if (p->moves & WEIR_MOVES_OUT)
+        MOST(dirty, dirty_share(rec, s, f, p->moves));
 }
 
 /* From the sums of --interval, which rank 0 has now. */
@@ -281,7 +310,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
         p->rates[p->nrates++] = rate;
     if (!moves)
         return;
-    note_cache(run, s, f, p);
+    note_cache(run, rec, s, f, p);
     MOST(rate, rate);
     MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
 }
@@ -310,7 +339,7 @@ static void note_plan(const struct weir_run *run, const char *key, enum weir_mov
     MOST(bytes, bytes);
     if (rate > 0)
         LEAST(shortest_s, bytes / rate);
-    if (p->moves == WEIR_MOVES_IN)
+    if (p->moves & WEIR_MOVES_IN)
         MOST(cached, expect_cached(run->test->plan.options, f));
 }
 

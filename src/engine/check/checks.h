@@ -28,7 +28,7 @@ struct weir_checks_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
-    uint64_t before;                                   /* resident, of a direct read; bytes */
+    uint64_t before, dirty_before; /* of resident and dirty: before a phase that reads; bytes */
     uint64_t lookers, cache_unknown, cache_hidden, dirty_unknown, written_unknown; /* ranks */
     uint64_t ended[WEIR_CHECKS_PARTS];
 };
@@ -80,7 +80,7 @@ struct weir_checks {
     const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
     struct weir_cache_seen cache;   /* of this rank's bytes: before a read, after a write phase */
     const char *cache_why;          /* not known; NULL: known */
-    double resident_before;         /* of this rank's bytes: before a direct read */
+    double resident_before, dirty_before; /* of this rank's bytes: before a phase that reads */
     struct weir_others_device device;
     struct weir_others_processors processors;
     /* the machine */
@@ -155,8 +155,8 @@ void weir_others_begin(struct weir_run *run, struct weir_inputs *f);
 void weir_others_before(struct weir_run *run);
 void weir_others_most(struct weir_run *run, void *state, const struct weir_phase_rec *rec,
                       int64_t *max);
-void weir_others_add(struct weir_run *run, const struct weir_machine_use *now, bool reads,
-                     struct weir_checks_sums *s);
+void weir_others_add(struct weir_run *run, const struct weir_machine_use *now,
+                     enum weir_moves moves, struct weir_checks_sums *s);
 void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
                       struct weir_inputs_phase *p);
 

@@ -53,7 +53,7 @@ struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char
 bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves)
 {
     for (int i = 0; i < f->phases; i++)
-        if (f->phase[i].moves == moves)
+        if (f->phase[i].moves & moves)
             return true;
     return false;
 }

@@ -13,7 +13,13 @@
 #define WEIR_INPUTS_RATES 128 /* repetitions of which the rate is kept */
 #define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
 
-enum weir_moves { WEIR_MOVES_NOTHING, WEIR_MOVES_IN, WEIR_MOVES_OUT }; /* read, written */
+/* Bits: data that are read, and written. */
+enum weir_moves {
+    WEIR_MOVES_NOTHING,
+    WEIR_MOVES_IN,
+    WEIR_MOVES_OUT,
+    WEIR_MOVES_BOTH = WEIR_MOVES_IN | WEIR_MOVES_OUT
+};
 
 /* One kind of phase over all repetitions: the worst value of each number. Seconds, bytes; shares
  * are of 1. */
@@ -128,7 +134,7 @@ double weir_inputs_own_node(const struct weir_par *par, int whom);
  * must live as long as the inputs. Local. */
 struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char *key);
 
-/* Does a phase move data this way? Local. */
+/* Does a phase move data this way, if only some of them? Local. */
 bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves);
 bool weir_inputs_move_data(const struct weir_inputs *f); /* either way */
 

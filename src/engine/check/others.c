@@ -62,15 +62,16 @@ static void add_traffic(struct weir_others_device *d, const struct weir_traffic 
     d->in_test += (double)(read + written);
 }
 
-void weir_others_add(struct weir_run *run, const struct weir_machine_use *now, bool reads,
-                     struct weir_checks_sums *s)
+void weir_others_add(struct weir_run *run, const struct weir_machine_use *now,
+                     enum weir_moves moves, struct weir_checks_sums *s)
 {
     struct weir_others_device *d = &weir_checks_of(run)->device;
     const struct weir_machine_use *was = &d->own_before;
     struct weir_traffic moved;
 
     if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved)) {
-        d->reached = reads ? moved.read - d->phase.read : moved.written - d->phase.written;
+        d->reached = (moves & WEIR_MOVES_IN ? moved.read - d->phase.read : 0) +
+                     (moves & WEIR_MOVES_OUT ? moved.written - d->phase.written : 0);
         add_traffic(d, &moved);
     }
     if (!now->io_known || !was->io_known)

@@ -12,10 +12,15 @@
 
 static bool writes_or_makes(const struct weir_inputs_phase *p)
 {
-    return p->moves == WEIR_MOVES_OUT || p->makes;
+    return (p->moves & WEIR_MOVES_OUT) || p->makes;
 }
 
 static bool reads(const struct weir_inputs_phase *p)
+{
+    return p->moves & WEIR_MOVES_IN;
+}
+
+static bool only_reads(const struct weir_inputs_phase *p)
 {
     return p->moves == WEIR_MOVES_IN;
 }
@@ -80,11 +85,12 @@ static void h03(const struct weir_inputs *f, struct weir_finding *out)
  * the system does not tell who asks, or they were made durable in the time. */
 static bool is_cold(const struct weir_inputs *f, const struct weir_inputs_phase *p)
 {
+    bool read = p->cached <= COLD || (isnan(p->cached) && p->unseen);
+    bool written = f->durable == 1 && !(p->dirty > COLD);
+
     if (f->direct == 1)
         return !(p->left > COLD);
-    if (p->moves == WEIR_MOVES_IN)
-        return p->cached <= COLD || (isnan(p->cached) && p->unseen);
-    return f->durable == 1 && !(p->dirty > COLD);
+    return (read || !(p->moves & WEIR_MOVES_IN)) && (written || !(p->moves & WEIR_MOVES_OUT));
 }
 
 /* The phase of which the smallest share of the bytes reached a device: of all, or of those phases
@@ -115,6 +121,8 @@ static const char *why_all(const struct weir_inputs *f, const struct weir_inputs
         return ", though direct I/O was asked for";
     if (p->moves == WEIR_MOVES_OUT)
         return ", though it made them durable";
+    if (p->moves == WEIR_MOVES_BOTH && !p->unseen)
+        return ", though the page cache did not have those that it read, and it made the others durable";
     return p->unseen ? ", and this user cannot see whether the page cache had the rest"
                      : ", though the page cache did not have them";
 }
@@ -201,7 +209,7 @@ static void h10(const struct weir_inputs *f, struct weir_finding *out)
 
 static void h11(const struct weir_inputs *f, struct weir_finding *out)
 {
-    const struct weir_inputs_phase *p = WEIR_MOST(f, rate, reads);
+    const struct weir_inputs_phase *p = WEIR_MOST(f, rate, only_reads);
 
     if (f->random != 1 || !p)
         weir_finding_unknown(out, "no phase reads at random offsets");

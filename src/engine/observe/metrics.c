@@ -142,6 +142,24 @@ static void add_latencies(struct weir_run *run, struct weir_session *s,
     weir_latency_of(all, &out->whole);
 }
 
+/* One operation of a mixed phase: what it moved, how long its transfers took. The rest is of both. */
+static void report_half(struct weir_run *run, const struct weir_phase_rec *rec, enum weir_dir dir,
+                        struct weir_metrics m)
+{
+    const struct weir_half *half = &rec->half[dir];
+    int op = rec->phase->mixed + (int)dir;
+
+    m.operation = run->program->operations[op].key;
+    m.bytes = (int64_t)half->bytes_sum;
+    m.steps = m.operations = (int64_t)half->ops_sum;
+    m.steps_min = m.operations_min = (int64_t)half->ops_min;
+    m.steps_max = m.operations_max = (int64_t)half->ops_max;
+    m.wrong = dir == WEIR_DIR_READ ? m.wrong : 0;
+    weir_latency_of(&run->records.hist[op], &m.op[WEIR_OP_XFER]);
+    m.whole = m.op[WEIR_OP_XFER];
+    weir_report_row(&run->report, &phases, &m);
+}
+
 static void measured(struct weir_run *run, void *state, struct weir_session *s,
                      const struct weir_phase_rec *rec)
 {
@@ -158,7 +176,10 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
     m.cache_resident = rec->cache_resident;
     m.cache_dirty = rec->cache_dirty;
     m.stonewall = rec->stonewall;
-    weir_report_row(&run->report, &phases, &m);
+    for (int dir = 0; rec->phase->mixed && dir < 2; dir++)
+        report_half(run, rec, (enum weir_dir)dir, m);
+    if (!rec->phase->mixed)
+        weir_report_row(&run->report, &phases, &m);
 }
 
 /* Of stages without a report of their own; programs report the others at their place. */

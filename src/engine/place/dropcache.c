@@ -62,8 +62,7 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     const struct weir_stage *s = rec->stage;
 
     (void)state;
-    if (run->test->plan.options->dry_run || !s || !(s->flags & WEIR_STAGE_READS) ||
-        (s->flags & WEIR_STAGE_WRITES))
+    if (run->test->plan.options->dry_run || !s || !(s->flags & WEIR_STAGE_READS))
         return 0;
     return drop(run, s, err) < 0 ? -1 : check_dropped(run, s, err);
 }
