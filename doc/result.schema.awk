@@ -19,6 +19,8 @@ BEGIN {
     rows("checkpoint parts", "/checkpoint/parts", "WEIR_PROGRAM[(]", ",")
     rows("operation", "/programs/", "(ROW|PHASE|STAGE)[(]", "[,)]")
     rows("operation", "/programs/", "struct weir_phase [a-z_]+ = [{][^.]*[.]key = ", "[,}]")
+    rows("operation", "/ior/", "[[][A-Z_ +]*WEIR_DIR_[A-Z]*[]] = [{] ", ",")
+    rows("ior operation", "/ior/", "[[][A-Z_ +]*WEIR_DIR_[A-Z]*[]] = [{] ", ",")
     rows("operation", "/md-workbench/", "STAGE[(]MDW_[A-Z]*, ", ",")
     rows("md-workbench phase", "/md-workbench/", "STAGE[(]MDW_[A-Z]*, ", ",")
     rows("mdtest operation", "/mdtest/", "mdtest_operations[[][^{]*[{]", "\n[}]", "\"[A-Z][^\"]*\"")

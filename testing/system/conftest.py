@@ -276,7 +276,7 @@ class Run:
         rows = []
         for line in self.stdout.split("\nSummary of all tests:")[0].split("\n"):
             words = line.split()
-            if words and words[0] in ("write", "read", "remove") and len(words) == len(RESULT_COLUMNS):
+            if words and words[0] in ("write", "mix-write", "mix-read", "read", "remove") and len(words) == len(RESULT_COLUMNS):
                 row = dict(zip(RESULT_COLUMNS, words))
                 rows.append({k: v if k == "access" else int(v) if k == "iter" else cell(v) for k, v in row.items()})
         return rows
@@ -291,7 +291,7 @@ class Run:
         assert len(tail) == 2, self
         for line in tail[1].split("\n")[1:]:
             words = line.split()
-            if words and words[0] in ("write", "read"):
+            if words and words[0] in ("write", "mix-write", "mix-read", "read"):
                 assert len(words) == len(SUMMARY_COLUMNS), self
                 row = dict(zip(SUMMARY_COLUMNS, words))
                 rows.append({k: v if k in ("operation", "api") else cell(v) for k, v in row.items()})
@@ -454,10 +454,11 @@ class Ior:
         self.wait_for_delay(proc, pids)
         return proc, pids
 
-    def change_while_it_waits(self, preload, args, change, np=2):
-        """The run waits before each phase (-d), and before the second one until the files were changed: what it says."""
+    def change_while_it_waits(self, preload, args, change, np=2, after="write"):
+        """The run waits before each phase (-d), and before the second one until the files were changed: what it says. after: the
+        first one."""
         proc = self.start(args + " -d 0.001", np=np, env={"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "2"})
-        wait_until(lambda: proc.poll() is not None or b"\nwrite " in os.pread(proc.out.fileno(), 1 << 20, 0))
+        wait_until(lambda: proc.poll() is not None or b"\n%s " % after.encode() in os.pread(proc.out.fileno(), 1 << 20, 0))
         change()
         (self.cwd / "go").touch()
         return self.finish(proc)

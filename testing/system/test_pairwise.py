@@ -120,6 +120,7 @@ MIN_TIME = "-O minTimeDuration=1"
 PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
 STATUS_FILE = "-O stoneWallingStatusFile=stone"
 DEPTH, THREADS = "--depth=3 --dummy.reverse", "--posix.threads=2"
+MIX = "--mix=read:60,write:40"
 SWEEP = "--sweep=ranks --sweep-time=0.01 --sweep-turns=2 --rerun-suspects"
 
 
@@ -151,11 +152,16 @@ class Ior(Program):
         "timeout": ["", "--io-timeout=100"],
         "queue": ["", DEPTH, THREADS],
         "sweep": ["", SWEEP],
+        "mix": ["", MIX],
         "engine": ENGINE,
     }
     core = ("access", "order", "size", "stop", "outcome")
     never = [
         rule(queue=DEPTH, access="-a POSIX"),
+        rule(mix=MIX, access=["-a DUMMY --dummy.store -c", "-a MPIIO -c"]),
+        rule(mix=MIX, order="-z -z -X 3"),
+        rule(mix=MIX, sweep=SWEEP),
+        rule(mix=MIX, phases=[""]),  # without -w there is no file
         rule(queue=THREADS, access=["-a DUMMY --dummy.store", "-a DUMMY --dummy.store -c", "-a MPIIO", "-a MPIIO -c"]),
         rule(sweep=SWEEP, access=["-a DUMMY --dummy.store -c", "-a MPIIO -c"]),
         rule(order=RANDOM, reorder=REORDER, file=""),

@@ -136,6 +136,15 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
           "--random-offset-seed" },
         { o->prefill && !o->random_offset,
           "randomPrefill without random offsets is not useful; give -z" },
+        { o->mix && o->collective,
+          "--mix with -c: each task draws for itself, so a collective transfer would be a read for "
+          "some and a write for others; leave -c out" },
+        { o->mix && o->random_offset > 1,
+          "--mix with -z -z: of a block that is drawn twice nobody knows which version is the right "
+          "one; give -z once" },
+        { o->mix && o->run.sweep,
+          "--mix with --sweep: the sweep writes the files again, and the versions that the mix has "
+          "left would be gone; leave one of them out" },
         { o->memory_per_node && o->memory_per_task,
           "memory per node (-M) and memoryPerTask exclude each other; choose one" },
     };
@@ -219,10 +228,10 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
     run->test->plan.inodes = (o->file_per_task ? (uint64_t)tasks : 1) * kept_at_a_time(o);
 }
 
-/* None of -w -r -W -R means write and read. */
+/* None of -w -r -W -R and --mix means write and read. */
 static void fill_phases(struct ior_options *o)
 {
-    if (!o->write && !o->read && !o->check_write && !o->check_read)
+    if (!o->write && !o->read && !o->check_write && !o->check_read && !o->mix)
         o->write = o->read = true;
     if (o->test_file == NULL)
         o->test_file = "";
@@ -243,7 +252,7 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     weir_par_renumber(&par, o->nodes, o->node0_tasks);
     fill_phases(o);
     if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
-        check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
+        (o->mix && ior_mix_parse(o->mix, t->mix.weight, err) < 0) || check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
         parse_memory(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(t, &par, err) < 0))
         return -1;
@@ -277,5 +286,6 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options
     note_odd(t->o, &run->log);
     if (own->random_offset && own->random_seed < 0)
         own->random_seed = draw_seed(run);
+    t->mix.seed = own->random_seed < 0 ? 0 : (uint64_t)own->random_seed;
     return 0;
 }

@@ -14,7 +14,9 @@ static void begin_data(struct weir_run *run, struct ior_test *t)
     t->damage.n = 0;
     memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
     memset(&t->data.seen, 0, sizeof(t->data.seen));
+    memset(t->data.versions, 0, sizeof(t->data.versions));
     t->data.unit_known = t->o->write;
+    t->data.unit.version = 0;
     t->data.unit.repetition = (uint32_t)run->repetition;
     t->data.unit.writer = (uint32_t)t->pass.owner;
     t->data.unit.file = weir_signature_file(weir_str_text(&t->use.path));
@@ -42,27 +44,41 @@ static bool take_owner(struct ior_test *t, uint64_t off)
     return true;
 }
 
-/* Is the transfer at offset off right? Else *out has how it is wrong. */
-static bool is_right(struct ior_test *t, const void *buf, uint64_t off,
-                     struct weir_data_damage *out)
+/* A transfer of units. What the mix has written is known, also in a file of another run. */
+static bool is_right_signed(struct ior_test *t, const struct weir_io *io,
+                            struct weir_data_damage *out)
 {
     struct ior_data *d = &t->data;
-    size_t len = t->extent.transfer;
+    bool right;
 
-    take_owner(t, off);
+    if (t->o->mix)
+        d->unit.version =
+            ior_mix_version(&t->mix, io->tag, t->pass.mixed ? io->tag : t->mix.steps);
+    right = weir_signature_check(&d->unit, d->unit_known || d->unit.version > 0, io->buf, io->len,
+                                 io->off, &d->seen, out);
+    d->versions[d->seen.version > 0] += right;
+    return right;
+}
+
+/* Is a transfer right? Else *out has how it is wrong. */
+static bool is_right(struct ior_test *t, const struct weir_io *io, struct weir_data_damage *out)
+{
+    struct ior_data *d = &t->data;
+
+    take_owner(t, io->off);
     if (is_signed(t))
-        return weir_signature_check(&d->unit, d->unit_known, buf, len, off, &d->seen, out);
-    if (weir_pattern_is_right(&d->pattern, buf, len, off))
+        return is_right_signed(t, io, out);
+    if (weir_pattern_is_right(&d->pattern, io->buf, io->len, io->off))
         return true;
-    weir_damage_of_pattern(&d->pattern, &t->layout, buf, len, off, out);
+    weir_damage_of_pattern(&d->pattern, &t->layout, io->buf, io->len, io->off, out);
     return false;
 }
 
-bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off)
+bool ior_data_check(struct ior_test *t, const struct weir_io *io)
 {
     struct weir_data_damage d;
 
-    if (is_right(t, buf, off, &d))
+    if (is_right(t, io, &d))
         return true;
     t->damage.kinds[d.kind]++;
     if (t->damage.n < IOR_DAMAGE_SHOWN)
@@ -101,6 +117,7 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     struct weir_offset_conf c = { .layout = t->layout,
                                   .order = order_of(t->o),
                                   .task = t->pass.owner };
+    uint64_t n;
 
     c.seed = (uint64_t)(uint32_t)t->o->random_seed;
     if (find_file_bytes(t, &c.file_bytes, err) < 0)
@@ -109,7 +126,12 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     t->data.next = t->data.filled = 0;
     begin_data(run, t);
     weir_session_reset(&t->session);
-    return weir_offsets_init(&t->pass.offsets, &c, err);
+    if (weir_offsets_init(&t->pass.offsets, &c, err) < 0)
+        return -1;
+    n = weir_offsets_count(&t->pass.offsets);
+    n = t->pass.limit < n ? t->pass.limit : n;
+    t->pass.steps = t->mix.length = t->o->run.dry_run ? 0 : n; /* a dry run takes a moment */
+    return 0;
 }
 
 /* ---- afterwards ---- */
@@ -147,11 +169,15 @@ static void describe(const struct weir_run *run, const struct ior_test *t,
                   run->par.rank, run->par.host, weir_str_text(&t->use.path), d->byte,
                   weir_damage_name(d->kind), d->expect, d->got, d->pieces,
                   units ? WEIR_SIGNATURE_UNIT : 8, d->transfer);
-    if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED))
+    if (units && (d->kind == WEIR_DAMAGE_STALE || d->kind == WEIR_DAMAGE_MISPLACED ||
+                  d->kind == WEIR_DAMAGE_LOST))
         weir_str_addf(out,
                       "; the data say: run %" PRIu64 ", repetition %" PRIu32 ", task %" PRIu32
-                      ", offset %" PRIu64 "%s",
+                      ", offset %" PRIu64 "%s%s",
                       d->found.run, d->found.repetition, d->found.writer, d->found.off,
+                      !t->o->mix                ? ""
+                      : d->found.version == 0 ? ", written before the mix"
+                                              : ", written in the mix",
                       d->found.file == t->data.unit.file
                           ? ""
                           : ", a file of another name (the name is a part of the signature)");
@@ -230,10 +256,25 @@ static void make_data(struct ior_test *t)
         weir_signature_fill(&d->unit, d->buf[i], t->extent.transfer, d->off[i]);
 }
 
+bool ior_data_make(struct ior_test *t, const struct weir_io *io)
+{
+    struct ior_data *d = &t->data;
+
+    if (!weir_pattern_varies(&d->pattern))
+        return false;
+    if (is_signed(t)) {
+        d->unit.version = ior_mix_version_of(&t->mix, io->tag);
+        weir_signature_fill(&d->unit, d->buf[0], io->len, io->off);
+    } else {
+        weir_pattern_stamp(&d->pattern, d->buf[0], io->len, io->off);
+    }
+    return true;
+}
+
 bool ior_data_ahead(struct ior_test *t)
 {
     bool moves = false, varies = weir_pattern_varies(&t->data.pattern);
-    bool writes = t->pass.dir == WEIR_DIR_WRITE, alike = !ior_data_varies(&t->data);
+    bool writes = t->pass.dir == WEIR_DIR_WRITE && !t->pass.mixed, alike = !ior_data_varies(&t->data);
 
     t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
     for (int i = 0; i < t->data.filled; i++)

@@ -118,7 +118,7 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
                           struct weir_files *files, struct weir_err *err)
 {
     const struct ior_options *o = n->o;
-    bool is_read = !o->write && (o->read || o->check_read || o->check_write);
+    bool is_read = !o->write && !o->mix && (o->read || o->check_read || o->check_write);
     struct weir_file_names names = { .name = name_test_file };
     struct namer *kept;
     char *prefix;
@@ -184,6 +184,7 @@ static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir
 int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct weir_err *err)
 {
     enum weir_intent intent = !write                           ? WEIR_INTENT_READ
+                        : !t->o->write /* a mix alone */   ? WEIR_INTENT_WRITE
                         : t->o->use_existing && t->o->keep ? WEIR_INTENT_WRITE
                                                            : WEIR_INTENT_REPLACE;
 
@@ -199,6 +200,34 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
     if (t->o->use_existing || t->use.made || (!t->o->file_per_task && run->par.rank != 0))
         return ior_file_check(run, t, true, err);
     return weir_session_clear(&t->session, t->use.path.text, err);
+}
+
+/* --mix without -w: are there data to read? A part of them, where an earlier run has told how many. */
+int ior_file_there(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+{
+    const char *path = t->use.path.text;
+    bool there = true;
+    uint64_t bytes;
+
+    if (t->o->write || t->o->run.dry_run || t->pass.limit != UINT64_MAX ||
+        (t->session.flags & (WEIR_BE_NO_DATA | WEIR_BE_CONTAINER)) ||
+        (!t->o->file_per_task && !weir_par_asks(&run->par)))
+        return 0;
+    if (weir_session_has_file(&t->session, path, &there, err) < 0)
+        return -1;
+    if (!there)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "'%s' is not there, and --mix reads what was written before: add -w to "
+                           "write it first",
+                           path);
+    if (weir_session_size(&t->session, path, &bytes, err) < 0)
+        return -1;
+    if (bytes < t->extent.file_bytes)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "'%s' has %" PRIu64 " bytes, and --mix reads and writes %" PRIu64
+                           " bytes that are there: add -w to write them first",
+                           path, bytes, t->extent.file_bytes);
+    return 0;
 }
 
 /* ---- size after a phase ---- */

@@ -73,7 +73,7 @@ const struct weir_opt ior_opts[] = {
         "least N nodes",
         .min = 0, .max = INT32_MAX, OPT_IN(ORDER)),
     OPT_FLAG('r', "read", "readFile", O, read,
-             "Read phase; write and read are both on unless one of -w -r -W -R is given",
+             "Read phase; write and read are both on unless one of -w -r -W -R --mix is given",
              OPT_FIRST(ORDER)),
     OPT_FLAG('R', "check-read", "checkRead", O, check_read,
              "Read phase in which every byte is checked", OPT_IN(DATA)),
@@ -101,12 +101,16 @@ const struct weir_opt ior_opts[] = {
     OPT_COUNT('Z', "reorder-random", "reorderTasksRandom", O, reorder_random,
               "Read what a random task wrote; twice: a random permutation of the tasks",
               OPT_IN(ORDER)),
+    OPT_STR(0, "mix", "mix", O, mix, NULL, "read:N,write:M",
+            "After the write phase, or without -w over a file that is there: go through the file again "
+            "and read or write each transfer, drawn with these weights; in scripts joined by +",
+            .example = "read:70,write:30", .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
     OPT_STR(0, "read-back", "readBack", O, read_back, "default", "WHO",
             "elsewhere: each task reads what another node wrote and its own node has not read in "
             "this test; default: as -C and -Z say",
             .choices = readers, OPT_IN(ORDER)),
     OPT_INT(0, "random-offset-seed", "randomOffsetSeed", O, random_seed, "-1", "N",
-            "Seed of -z; -1 takes the time", .min = -1, .max = INT32_MAX, .flags = WEIR_OPT_APART,
+            "Seed of -z and --mix; -1: -z takes the time, and --mix alone 0", .min = -1, .max = INT32_MAX, .flags = WEIR_OPT_APART,
             OPT_IN(ORDER), .example = "7"),
     OPT_STR(0, "random-offset-deal", "randomOffsetDeal", O, distribution, "even", "WAY",
             "How -z distributes the offsets of a shared file: even gives every task the same "

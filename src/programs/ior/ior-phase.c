@@ -25,11 +25,18 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
                          struct weir_err *err)
 {
     t->pass.dir = dir;
+    t->pass.mixed = false;
     t->data.pattern.rank = t->pass.owner;
     if (ior_file_name(t->o, dir == WEIR_DIR_WRITE ? t->use.mount : t->use.owner_mount,
                       t->pass.owner, run->repetition, &t->use.path, err) < 0)
         return -1;
     return weir_session_reserve(&t->session, t->use.path.text, err);
+}
+
+static uint64_t count_steps(struct weir_run *run, void *state)
+{
+    (void)run;
+    return ((struct ior_test *)state)->pass.steps;
 }
 
 static int begin_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
@@ -66,6 +73,22 @@ static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_
     return ior_begin_offsets(run, t, err);
 }
 
+/* Reads and writes the task's own data. */
+static int prepare_mix(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    t->pass.owner = run->par.rank;
+    t->pass.verify = t->o->check_read && !t->o->run.dry_run;
+    if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0 || ior_file_check(run, t, true, err) < 0 ||
+        ior_file_there(run, t, err) < 0)
+        return -1;
+    t->pass.mixed = true;
+    ior_new_signature(t, t->data.pattern.signature);
+    t->mix.key = ior_mix_key(t->mix.seed, run->par.rank, run->repetition);
+    return ior_begin_offsets(run, t, err);
+}
+
 static int prepare_check(struct weir_run *run, void *state, struct weir_err *err)
 {
     return prepare_reading(run, state, true, err);
@@ -77,17 +100,6 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* ---- inside the clock ---- */
-
-static uint64_t count_steps(struct weir_run *run, void *state)
-{
-    struct ior_test *t = state;
-    uint64_t n = weir_offsets_count(&t->pass.offsets);
-
-    (void)run;
-    if (t->o->run.dry_run) /* takes a moment, however many there are */
-        return 0;
-    return t->pass.limit < n ? t->pass.limit : n;
-}
 
 /* Open the file of the phase, whose blocks are those of its owner. */
 static int open_file(struct ior_test *t, unsigned flags, uint64_t transfer, struct weir_err *err)
@@ -127,6 +139,14 @@ static int open_read(struct weir_run *run, void *state, struct weir_err *err)
     return open_file(t, WEIR_OPEN_READ, t->extent.transfer, err);
 }
 
+static int open_mix(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    (void)run;
+    return open_file(t, WEIR_OPEN_READ | WEIR_OPEN_WRITE, t->extent.transfer, err);
+}
+
 /* Facts about the file for the report, once a test. Called between open and the first transfer:
  * nothing is formatted that is not wanted. */
 static void describe_file(struct weir_run *run, void *state)
@@ -164,7 +184,7 @@ static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock
 static void verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
                    uint64_t *clock_ns)
 {
-    if (!ior_data_check(t, io->buf, io->off))
+    if (!ior_data_check(t, io))
         run->counters.wrong++;
     weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
@@ -190,12 +210,23 @@ static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uin
     return t->data.off[t->data.next++];
 }
 
+/* The data of a write; those of a mix are made now. */
+static void *data_of(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                     uint64_t *clock_ns)
+{
+    if (!t->pass.mixed)
+        return t->data.buf[t->data.next <= t->data.lanes ? t->data.next - 1 : 0];
+    if (ior_data_make(t, io))
+        weir_clock_apart(&run->counters.fill_ns, clock_ns);
+    return t->data.buf[0];
+}
+
 /* ---- the queue of a backend that has one ---- */
 
 /* Check the data of a read. */
 static void look_at(struct weir_run *run, void *state, const struct weir_io *io, uint64_t *clock_ns)
 {
-    if (((struct ior_test *)state)->pass.verify)
+    if (((struct ior_test *)state)->pass.verify && io->dir == WEIR_DIR_READ)
         verify(run, state, io, clock_ns);
 }
 
@@ -207,12 +238,12 @@ static struct weir_flow flow_of(struct ior_test *t)
 static void *write_from(struct weir_run *run, struct ior_test *t, const struct weir_request *r,
                         uint64_t *clock_ns)
 {
-    void *buf;
+    void *buf, *data = data_of(run, t, &r->io, clock_ns);
 
     if (!ior_data_varies(&t->data)) /* else each request has a copy */
-        return t->data.buf[0];
+        return data;
     buf = weir_queue_buffer(&t->queue, r);
-    memcpy(buf, t->data.buf[t->data.next - 1], t->extent.transfer);
+    memcpy(buf, data, t->extent.transfer);
     weir_clock_apart(&run->counters.fill_ns, clock_ns);
     return buf;
 }
@@ -269,7 +300,7 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
     if (is_queued(t))
         return queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
-    io.buf = t->data.buf[t->data.next <= t->data.lanes ? t->data.next - 1 : 0];
+    io.buf = data_of(run, t, &io, clock_ns);
     return weir_transfer(run, t->use.file, &io, clock_ns, err);
 }
 
@@ -278,7 +309,8 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct ior_test *t = state;
     struct weir_io io = {
-        .dir = WEIR_DIR_READ, .buf = t->data.buf[0], .len = t->extent.transfer, .tag = i
+        .dir = WEIR_DIR_READ, .len = t->extent.transfer, .tag = i,
+        .buf = t->pass.mixed ? t->mix.buf : t->data.buf[0]
     };
 
     if (is_queued(t))
@@ -291,6 +323,20 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     if (t->pass.verify)
         verify(run, t, &io, clock_ns);
     return 0;
+}
+
+/* Nothing is in flight when a pass ends, so that no two transfers of a place ever are. */
+static int mix_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                    struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    if (t->queue.depth > 0 && i > 0 && i % t->pass.steps == 0 &&
+        queue_drain(run, t, clock_ns, err) < 0)
+        return -1;
+    t->pass.dir = ior_mix_draw(&t->mix, i);
+    return t->pass.dir == WEIR_DIR_WRITE ? write_step(run, t, i, clock_ns, err)
+                                         : read_step(run, t, i, clock_ns, err);
 }
 
 /* The others take a round; we have failed or have less to do. After a failure we go on through our
@@ -332,6 +378,8 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
                                                    __VA_ARGS__ }
 
 ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);
+ROW(mix, "mix", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, mix, .flush = flush_write,
+    .mixed = IOR_MIX);
 ROW(check, "check write", 0, read, );
 ROW(read, "read", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, read, );
 

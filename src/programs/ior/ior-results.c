@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/text/columns.h"
 #include "engine/observe/gather.h"
+#include "engine/observe/latency.h"
 #include "engine/observer.h"
 #include "engine/place/status.h"
 
@@ -97,16 +98,20 @@ static const struct weir_table removal_data = { .key = "Results",
 
 /* ---- results ---- */
 
-static void keep_series(struct ior_series *s, const struct weir_phase_rec *rec,
-                        const struct ior_row *row, const struct ior_test *t)
+/* Of a phase, or of one operation of it: nothing where no bytes were moved. */
+static void keep_series(struct ior_series *s, const struct ior_row *row, uint64_t bytes)
 {
-    if (rec->bytes_sum == 0)
-        return; /* nothing was measured */
+    if (bytes == 0)
+        return;
     weir_stats_add(&s->bw, row->bw);
-    weir_stats_add(&s->ops, (double)rec->bytes_sum / (double)t->o->transfer / row->total);
+    weir_stats_add(&s->ops, (double)bytes / row->transfer / row->total);
     weir_stats_add(&s->time, row->total);
-    weir_stats_add(&s->bytes, (double)rec->bytes_sum);
-    if (!rec->stonewall.known)
+    weir_stats_add(&s->bytes, (double)bytes);
+}
+
+static void keep_wall(struct ior_series *s, const struct weir_phase_rec *rec)
+{
+    if (!rec->stonewall.known || rec->bytes_sum == 0)
         return;
     s->walls++;
     s->wall_s += (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
@@ -151,18 +156,19 @@ void ior_report_head(struct weir_run *run)
     begin_tables(run);
 }
 
-void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
-                      struct ior_series *s)
+/* The row of a phase in which that many bytes were moved; the mean time of a transfer in seconds. */
+static struct ior_row row_of(const struct weir_run *run, const struct ior_test *t,
+                             const struct weir_phase_rec *rec, const char *access, uint64_t bytes,
+                             double latency)
 {
     double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-    struct ior_row row = {
-        .access = rec->phase->key,
-        .bw = (double)rec->bytes_sum / total,
-        .iops = floor((double)rec->bytes_sum / (double)t->o->transfer) / work,
-        .latency = rec->steps_sum
-                       ? (double)rec->busy_ns_sum / (double)rec->steps_sum / WEIR_NS_PER_S
-                       : NAN,
+
+    return (struct ior_row) {
+        .access = access,
+        .bw = bytes ? (double)bytes / total : NAN,
+        .iops = bytes ? floor((double)bytes / (double)t->o->transfer) / work : NAN,
+        .latency = latency,
         .block = (double)t->o->block,
         .transfer = (double)t->o->transfer,
         .open = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
@@ -172,13 +178,38 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
         .tasks = run->par.size,
         .iter = run->repetition,
     };
+}
 
-    if (rec->bytes_sum == 0)
-        row.bw = row.iops = NAN;
-    keep_series(s, rec, &row, t);
+void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      struct ior_series *s)
+{
+    double busy_s = (double)rec->busy_ns_sum / WEIR_NS_PER_S;
+    struct ior_row row = row_of(run, t, rec, rec->phase->key, rec->bytes_sum,
+                                rec->steps_sum ? busy_s / (double)rec->steps_sum : NAN);
+
+    keep_series(s, &row, rec->bytes_sum);
+    keep_wall(s, rec);
     if (rec->stonewall.known)
         report_wall(run, rec);
     weir_report_row(&run->report, &results, &row);
+    weir_observers_measured(run, &t->session, rec);
+}
+
+/* One row for each operation: what it moved, over the time that both had. */
+void ior_report_mix(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec)
+{
+    if (rec->stonewall.known)
+        report_wall(run, rec);
+    weir_latency_sum(run, &t->session, rec);
+    for (int d = 0; d < 2; d++) {
+        const struct weir_hist *h = &run->records.hist[IOR_MIX + d];
+        double seconds = h->n ? (double)h->sum_ns / (double)h->n / WEIR_NS_PER_S : NAN;
+        struct ior_row row = row_of(run, t, rec, run->program->operations[IOR_MIX + d].title,
+                                    rec->half[d].bytes_sum, seconds);
+
+        keep_series(&t->results.mix[d], &row, rec->half[d].bytes_sum);
+        weir_report_row(&run->report, &results, &row);
+    }
     weir_observers_measured(run, &t->session, rec);
 }
 
@@ -306,6 +337,8 @@ static void summarise_test(struct weir_run *run, const struct ior_test *t)
 {
     if (t->o->write)
         summarise(run, t, "write", &t->results.write);
+    for (int d = 0; d < 2 && t->o->mix; d++)
+        summarise(run, t, weir_ior.operations[IOR_MIX + d].title, &t->results.mix[d]);
     if (ior_wants_read(t->o))
         summarise(run, t, "read", &t->results.read);
 }
@@ -325,6 +358,12 @@ static void report_bests(struct weir_run *run, const struct ior_test *t, unsigne
 {
     if (t->o->write && t->results.write.bw.n > 0)
         report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->results.write);
+    if (t->results.mix[WEIR_DIR_WRITE].bw.n > 0)
+        report_best(&run->report, readers, "Max Mix-Write: ", "mixWriteMiB", "mixWriteMB",
+                    &t->results.mix[WEIR_DIR_WRITE]);
+    if (t->results.mix[WEIR_DIR_READ].bw.n > 0)
+        report_best(&run->report, readers, "Max Mix-Read:  ", "mixReadMiB", "mixReadMB",
+                    &t->results.mix[WEIR_DIR_READ]);
     if (t->o->read && t->results.read.bw.n > 0)
         report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
 }

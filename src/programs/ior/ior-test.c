@@ -40,15 +40,15 @@ void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing,
     weir_str_free(&name);
 }
 
-static void trace_commence(struct weir_run *run, enum weir_dir dir)
+static void trace_commence(struct weir_run *run, const struct weir_stage *s)
 {
-    bool reads = dir == WEIR_DIR_READ;
     char now[32];
 
     if (!traces(run))
         return;
-    weir_report_line(&run->report, "Commencing %s performance test: %s%s", reads ? "read" : "write",
-                     weir_banner_now(now, WEIR_BANNER_CTIME), reads ? "\n" : "");
+    weir_report_line(&run->report, "Commencing %s performance test: %s%s", s->key,
+                     weir_banner_now(now, WEIR_BANNER_CTIME),
+                     s->flags & WEIR_STAGE_READS ? "\n" : "");
     weir_report_flush(&run->report);
 }
 
@@ -203,6 +203,7 @@ static bool wants(const void *state, const struct weir_stage *s)
 
     return s->phase == &ior_write_phase   ? o->write
            : s->phase == &ior_check_phase ? o->check_write
+           : s->phase == &ior_mix_phase   ? o->mix != NULL
                                           : ior_wants_read(o);
 }
 
@@ -242,7 +243,7 @@ static int before_write(struct weir_run *run, void *state, const struct weir_sta
     if (t->o->prefill > 0 && ior_prefill(run, t, &timing, err) < 0)
         return -1;
     ior_trace_file(run, t, "writing", run->par.rank);
-    trace_commence(run, WEIR_DIR_WRITE);
+    trace_commence(run, s);
     return 0;
 }
 
@@ -273,6 +274,41 @@ static void find_owner(struct weir_run *run, struct ior_test *t, bool check_writ
         t->use.owner_mount = (int)weir_fetch_u64(&run->par, (uint64_t)t->use.mount,
                                                  owner < 0 ? run->par.rank : owner);
     ior_trace_file(run, t, "reading", owner);
+    ior_mix_expect(run, t, owner < 0 ? run->par.rank : owner);
+}
+
+/* Over what the write phase has left, or the file that is there: as far as data go. */
+static int before_mix(struct weir_run *run, void *state, const struct weir_stage *s,
+                      struct weir_err *err)
+{
+    struct ior_test *t = state;
+
+    t->pass.limit = UINT64_MAX;
+    if (t->o->status_file && !t->o->write) {
+        if (read_status(run, t, err) < 0)
+            return -1;
+    } else if (t->results.wrote_short) {
+        t->pass.limit = t->results.written;
+    }
+    ior_trace_file(run, t, "mixing", run->par.rank);
+    trace_commence(run, s);
+    return 0;
+}
+
+static int after_mix(struct weir_run *run, void *state, const struct weir_stage *s,
+                     struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    int rc;
+
+    (void)s;
+    trace_phase(run, t, rec);
+    t->results.mixed = rec->steps;
+    weir_banner_facts(run, &t->use.facts); /* hints in effect, once a test */
+    rc = ior_data_report(run, t, rec, rec->phase->key, err);
+    ior_report_mix(run, t, rec);
+    ior_mix_report(run, t, rec);
+    return rc;
 }
 
 static int before_check(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -298,6 +334,7 @@ static int after_check(struct weir_run *run, void *state, const struct weir_stag
 
     (void)s;
     weir_observers_measured(run, &((struct ior_test *)state)->session, rec);
+    ior_mix_report(run, state, rec);
     return rc;
 }
 
@@ -309,7 +346,7 @@ static int before_read(struct weir_run *run, void *state, const struct weir_stag
         return -1;
     note_unread(run, state);
     find_owner(run, state, false);
-    trace_commence(run, WEIR_DIR_READ);
+    trace_commence(run, s);
     return 0;
 }
 
@@ -328,6 +365,7 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     weir_banner_facts(run, &t->use.facts); /* hints in effect, once a test */
     rc = ior_data_report(run, t, rec, "read", err);
     ior_report_phase(run, t, rec, &t->results.read);
+    ior_mix_report(run, t, rec);
     return rc;
 }
 
@@ -378,6 +416,9 @@ static const struct weir_lone lone_read = { .before = before_lone_read, .after =
 const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
                                                time_together, .lone = &lone_write,
                                                .skipped = ior_report_skipped),
+                                         STAGE("mix", mix,
+                                               WEIR_STAGE_DELAY | WEIR_STAGE_WRITES | WEIR_STAGE_READS,
+                                               time_together, .skipped = ior_report_skipped),
                                          STAGE("check write", check, WEIR_STAGE_UNTIMED,
                                                time_check, ),
                                          STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,

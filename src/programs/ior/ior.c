@@ -29,6 +29,10 @@ static int choose_existing(const struct weir_test *test, struct ior_options *o,
     if (way == WEIR_EXISTING_REPLACE && o->use_existing)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--existing=replace and -E contradict each other; give one of them");
+    if (way == WEIR_EXISTING_REPLACE && o->mix && !o->write)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--existing=replace removes the file that --mix reads; add -w to write a "
+                           "new one, or leave the option out");
     if (way == WEIR_EXISTING_REUSE)
         o->use_existing = true;
     return 0;
@@ -50,7 +54,7 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     if (ior_check(t, run, chosen, err) < 0)
         return -1;
     test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
-    test->plan.writes = t->o->write;
+    test->plan.writes = t->o->write || t->o->mix;
     test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
     return choose_existing(test, chosen, err);
 }
@@ -88,7 +92,7 @@ static int take_buffers(struct ior_test *t, struct weir_err *err)
     for (int i = 0; i < t->data.lanes; i++)
         if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
             return -1;
-    return 0;
+    return t->o->mix ? weir_mem_aligned(&t->mix.buf, PAGE, t->extent.transfer, err) : 0;
 }
 
 /* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
@@ -134,6 +138,7 @@ static void end(void *state)
 
     for (int i = 0; i < t->data.lanes; i++)
         free(t->data.buf[i]);
+    free(t->mix.buf);
     weir_queue_end(&t->queue);
     weir_offsets_free(&t->pass.offsets);
     weir_str_free(&t->use.path);
@@ -149,7 +154,7 @@ static int begin_queue(struct ior_test *t, struct weir_err *err)
 {
     const struct weir_extent *x = &t->extent;
     bool copies =
-        ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o);
+        ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o) || t->o->mix;
 
     return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
                             copies ? x->transfer : 0,
@@ -181,6 +186,7 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
     t->data.pattern.rank = run->par.rank;
     ior_new_signature(t, sig);
     t->results.written = UINT64_MAX;
+    t->results.mixed = 0;
     t->damage.dirty = t->results.wrote_short = false;
     if (run->log.verbose >= 2)
         weir_report_line(&run->report,
@@ -249,6 +255,8 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
                        : WEIR_DATA_REPEATED;
     if (ior_wants_read(o))
         look_at_owners(run, t, f);
+    if (o->mix && o->write)
+        f->own_node = 1; /* a mix reads the task's own data */
 }
 
 static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -257,7 +265,7 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
     const struct ior_test *t = state;
     const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
-    bool reads = (stage->flags & WEIR_STAGE_READS) != 0;
+    bool reads = (stage->flags & WEIR_STAGE_READS) && !(stage->flags & WEIR_STAGE_WRITES);
     bool check = stage->phase == &ior_check_phase;
     int owner = reads ? ior_owner(t, &run->par, check, run->repetition, &ignored) : run->par.rank;
     uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
@@ -290,6 +298,8 @@ static const struct weir_example examples[] = {
       "collective MPI-IO, every byte checked" },
     { WEIR_TOPIC_FILES, "-o /scratch/f -F -u -k -b 16m",
       "a directory and a file for each task, kept afterwards" },
+    { WEIR_TOPIC_ORDER, "-o /scratch/f -F -b 1g -t 4k -z -w --mix=read:70,write:30",
+      "reads and writes mixed, over a file that is written first" },
     { WEIR_TOPIC_ORDER, "-o /scratch/f -b 16m -Z -X 7",
       "read what a random other task wrote, the same at each run" },
     { WEIR_TOPIC_DATA, "-o /scratch/f -b 1g -t 16m -l random -e -R",
@@ -302,6 +312,8 @@ static const struct weir_example examples[] = {
 static const struct weir_operation operations[] = {
     [WEIR_DIR_WRITE] = { "write", "write", "transfers", true },
     [WEIR_DIR_READ] = { "read", "read", "transfers", true },
+    [IOR_MIX + WEIR_DIR_WRITE] = { "mix-write", "mix-write", "transfers", true },
+    [IOR_MIX + WEIR_DIR_READ] = { "mix-read", "mix-read", "transfers", true },
     { .key = NULL }
 };
 

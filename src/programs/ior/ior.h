@@ -10,6 +10,7 @@
 #include "backends/session/queue.h"
 #include "base/data/damage.h"
 #include "base/data/pattern.h"
+#include "base/hash.h"
 #include "base/shape/offset.h"
 #include "base/stats.h"
 #include "base/str.h"
@@ -21,6 +22,7 @@
 struct ior_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *script, *packet, *test_file, *distribution, *read_back;
+    const char *mix;
     const char *summary_file, *summary_format, *status_file, *debug, *platform, *memory_per_node;
     int64_t block, transfer, segments, memory_per_task, prefill, signature;
     int nodes, node0_tasks, ref_num, tasks, node_offset, seed;
@@ -41,6 +43,8 @@ struct ior_data {
     struct weir_signature unit; /* where the packet of the pattern is SIGNATURE */
     bool unit_known;            /* run and repetition of the data are ours */
     struct weir_signature_seen seen;
+    uint64_t versions[2]; /* with --mix: right transfers that this rank has read in the phase, as before
+                           * the mix and as written in it */
     bool by_block; /* a block has the data of the task whose block it is, whoever writes it: so it
                     * is right after any number of writers, in any order */
     void *buf[WEIR_LANES];
@@ -93,9 +97,10 @@ struct ior_series {
 };
 
 struct ior_results {
-    struct ior_series write, read;
+    struct ior_series write, read, mix[2]; /* mix: by enum weir_dir */
     /* Transfers that this rank wrote in this repetition, UINT64_MAX: no write phase. */
     uint64_t written;
+    uint64_t mixed;        /* steps of its mix phase in this repetition */
     bool wrote_short;      /* the write phase ended early on some rank */
     uint64_t first_steps;  /* transfers of a task in the write phase of the first repetition */
     bool wore_out;         /* it had a stonewall with wear-out */
@@ -104,11 +109,22 @@ struct ior_results {
 };
 
 struct ior_pass {
-    enum weir_dir dir;
+    enum weir_dir dir; /* of a mix: of the transfer that comes now */
+    bool mixed;        /* a mix */
     bool verify;
     int owner; /* whose data: the pretend rank */
     struct weir_offsets offsets;
     uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
+    uint64_t steps; /* of one pass */
+};
+
+/* --mix: the draws of one task in one repetition. */
+struct ior_mix {
+    uint32_t weight[2]; /* by enum weir_dir; not both are 0 */
+    uint64_t seed, key; /* of all, of these draws */
+    uint64_t length;    /* transfers in a pass */
+    uint64_t steps;     /* that the task has done, where its data are read later */
+    void *buf;          /* for reads, where there is no queue */
 };
 
 /* The data that are written in order before the random writes of a phase. */
@@ -131,6 +147,7 @@ struct ior_test {
     struct ior_data data;
     struct ior_memory memory;
     struct ior_pass pass;
+    struct ior_mix mix;
     struct ior_prefill *prefill; /* while it runs */
     struct ior_use use;
     struct ior_damages damage;
@@ -209,8 +226,11 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
  * from one transfer to the next. Local, without allocation. True when data were made. */
 bool ior_data_ahead(struct ior_test *t);
 
-/* Returns whether the transfer at off was right. */
-bool ior_data_check(struct ior_test *t, const void *buf, uint64_t off);
+/* Make the data of one transfer of a mix in the first buffer, which holds the base pattern. Local. True
+ * when data were made. */
+bool ior_data_make(struct ior_test *t, const struct weir_io *io);
+/* Returns whether a transfer of step io->tag was right. */
+bool ior_data_check(struct ior_test *t, const struct weir_io *io);
 /* Report the wrong data of a phase; nothing where all was right. Adds to rec->wrong_sum what only all
  * ranks can see. Collective over run->par. -1 and err
  * (WEIR_EDATA) only where warnings are errors. */
@@ -218,6 +238,10 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
                     const char *what, struct weir_err *err);
 /* ior-file.c: may t->use.path be opened (weir_session_admit)? Local. -1 and err. */
 int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct weir_err *err);
+
+/* ior-file.c: --mix without -w: has t->use.path data to read? Not looked at where an earlier run has told
+ * how far they go (t->pass.limit). Local. -1 and err (WEIR_ESETUP). */
+int ior_file_there(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* ior-file.c: before a write phase: the directory of -u, the check, and the removal of an old file.
  * Local. -1 and err. */
@@ -229,18 +253,36 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* ior-phase.c: the three phases. */
-extern const struct weir_phase ior_write_phase, ior_check_phase, ior_read_phase;
+/* ior-phase.c: the phases. */
+extern const struct weir_phase ior_write_phase, ior_mix_phase, ior_check_phase, ior_read_phase;
+
+/* The index of its operation of writing. */
+#define IOR_MIX 2
+
+/* ior-mix.c: the weights of --mix. -1 and err (WEIR_EUSAGE). */
+int ior_mix_parse(const char *text, uint32_t weight[2], struct weir_err *err);
+/* The key of the draws of a task in a repetition; the draw of a step: the same at each call. */
+uint64_t ior_mix_key(uint64_t seed, int task, int repetition);
+enum weir_dir ior_mix_draw(const struct ior_mix *m, uint64_t i);
+/* The version of a transfer that is written in step i; and the one that the transfer of step i has after
+ * so many steps: 0 where none of them has written it. Local; some ns for each pass that only read it. */
+uint32_t ior_mix_version_of(const struct ior_mix *m, uint64_t i);
+uint32_t ior_mix_version(const struct ior_mix *m, uint64_t i, uint64_t steps);
+/* Before the data of 'owner' are read: what its mix has written. Collective over run->par. */
+void ior_mix_expect(struct weir_run *run, struct ior_test *t, int owner);
+/* After a phase that has checked data: the versions that it has found. Collective over run->par. */
+void ior_mix_report(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec);
 
 /* ior-phase.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
                 struct weir_err *err);
 
-/* ior-results.c: rows. report_phase is collective over run->par. */
+/* ior-results.c: rows. report_phase and report_mix are collective over run->par. */
 void ior_report_head(struct weir_run *run);
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                       struct ior_series *s);
+void ior_report_mix(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec);
 void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s);
 void ior_report_remove(struct weir_run *run, double seconds);
 
