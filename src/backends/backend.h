@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 11
+#define WEIR_BACKEND_ABI 12
 
 struct weir_array_ops;
 
@@ -44,6 +44,7 @@ struct weir_access {
     /* The program makes up the names of its files: only regular files may be there, and links are
      * not followed. Names that the user gave are. */
     bool own_names;
+    bool queued;          /* the caller has several transfers in flight where the backend has a queue */
     int depth;            /* transfers of a task in flight at most; 0: as the backend does */
     const char *in_place; /* options that leave an existing file in its place; NULL: there are none */
     int tasks, nodes;

@@ -95,6 +95,17 @@ static void note_backend(struct weir_test *t, const struct weir_backend *be,
         t->used[t->n_used++] = (struct weir_backend_in_use) { be, opt };
 }
 
+/* A sync belongs to the write before it. */
+static void note_syncs(const struct weir_run *run, const struct weir_session *s)
+{
+    if (s->access.sync_each && s->access.queued && s->depth > 1 &&
+        (s->access.depth > 1 || !s->be->depth_option))
+        weir_note(&run->log,
+                  "with a sync after each write, one write of a task is in flight at a time; a depth of "
+                  "%d holds for reads only",
+                  s->depth);
+}
+
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */
 static int start_session(struct weir_run *run, struct weir_unwind *u, struct weir_session *s,
                          const struct weir_backend *be, struct weir_backend_opt opt,
@@ -113,6 +124,8 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
         weir_session_end(s, NULL);
         return -1;
     }
+    if (par)
+        note_syncs(run, s);
     return weir_unwind_push(u, end_session, s, true, err);
 }
 

@@ -9,6 +9,7 @@ import pytest
 
 import conftest
 import model
+from mdtest_support import mdtest  # noqa: F401
 from mib_support import mib  # noqa: F401
 
 QUEUES = {
@@ -164,6 +165,15 @@ def test_depths_that_cannot_be_are_refused(ior, need_backend, args, words):
     need_backend(args.split()[1])
     ior(args + " -w", np=None).fails(1, *words)
     assert ior.files() == []
+
+
+def test_an_option_that_would_do_nothing_is_told(ior, mdtest):  # noqa: F811
+    """Reads with -Y are in flight, writes are not; a program without a queue has no use for threads."""
+    run = ior("-a DUMMY -w -r -Y --depth=4 -b 64k -t 4k --report=json:r.json", np=1).ok()
+    assert [note for note in run.notes if "one write of a task is in flight at a time; a depth of 4" in note], run
+    assert set(queue_rows(ior)) == {"read"}
+    assert not [note for note in ior("-a DUMMY -w -Y", np=None).ok().notes if "in flight" in note]
+    mdtest("--posix.threads=4 -F -n 2", np=None).fails(1, "--posix.threads=4", "one transfer of a task at a time")
 
 
 # Answers io_uring_setup with EPERM in this process and its children, as containers do.

@@ -79,6 +79,11 @@ static int posix_check(struct weir_session *s, const struct weir_extent *extent,
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.threads: %s has a queue of its own; leave it out, or take -a POSIX",
                            s->be->name);
+    if (o->threads > 0 && !s->access.queued)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--posix.threads=%d: this program moves one transfer of a task at a time, so "
+                           "threads have nothing to do; leave it out (ior and mib have queues)",
+                           o->threads);
     if (s->access.depth > 1 && o->threads == 0 && !s->base_opt)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--depth=%d: a transfer of POSIX ends when its call returns; add "

@@ -212,6 +212,7 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
         .random = o->random_offset > 0,
         .sync_each = o->sync_each,
         .single_try = o->single_try,
+        .queued = true,
         .depth = o->run.depth,
         .dry_run = o->run.dry_run,
         .tasks = tasks,

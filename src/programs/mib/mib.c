@@ -208,6 +208,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         .access = { .own_names = true,
                     .file_per_task = true,
                     .random = o->granularity > 0,
+                    .queued = true,
                     .depth = o->run.depth },
         .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
     };
