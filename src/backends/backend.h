@@ -102,6 +102,8 @@ static inline void weir_call_move(struct weir_call *c, const char *path, const s
 /* The values of a backend's options, and of those of its base (NULL: it has none). */
 struct weir_backend_opt {
     const void *own, *base;
+    const struct weir_backend *refused; /* stands in for this one, which was asked for; NULL: for none */
+    int refused_sys;                    /* and why: errno */
 };
 
 /* Time in the backend's functions for arrays. One that makes calls of a library with other work
@@ -244,6 +246,10 @@ struct weir_backend {
     /* Options against the access, and against the geometry where it is known (else NULL). Before
      * any I/O; same on all ranks. */
     int (*check)(struct weir_session *, const struct weir_extent *, struct weir_err *);
+    /* Does the system refuse what the backend is made of (opt: its options)? The user can name another
+     * one for that with an option "fallback", which all ranks take then. Local. errno, 0: it does not.
+     * NULL: nothing can be refused. */
+    int (*refused)(const void *opt);
     int (*begin)(struct weir_session *, struct weir_err *);
     int (*end)(struct weir_session *, struct weir_err *);
     /* s, path and extent of the file are set. Without a geometry a backend that makes shapes of it

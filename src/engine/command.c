@@ -322,14 +322,47 @@ int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
     return weir_agree(par, par->rank == 0 ? weir_files_check(&files, err) : 0, err);
 }
 
+/* The options of a backend in the registry; NULL for none. */
+static const void *options_of(const struct weir_values *t, const struct weir_backend *be)
+{
+    const struct weir_backend *const *list = weir_backends();
+    int i = 0;
+
+    if (!be)
+        return NULL;
+    while (list[i] != be)
+        i++;
+    return t->backend_opt[i];
+}
+
+/* The name of the backend that its options ask for where the system refuses it; NULL: none. */
+static const char *fallback_of(const struct weir_values *t, const struct weir_backend *be)
+{
+    const struct weir_opt *row = be->opts;
+    const char *name;
+
+    while (!weir_opt_is_end(row) && (!row->name || strcmp(row->name, "fallback") != 0))
+        row++;
+    if (weir_opt_is_end(row))
+        return NULL;
+    memcpy(&name, (const char *)options_of(t, be) + row->offset, sizeof(name));
+    return strcasecmp(name, "none") == 0 ? NULL : name;
+}
+
+static bool is_chosen(const struct weir_values *t, const char *name, const struct weir_backend *be)
+{
+    const struct weir_backend *own = name ? weir_backend_find(name) : weir_backends()[0];
+    const char *other = own ? fallback_of(t, own) : NULL;
+
+    return own && (own == be || own->base == be || (other && weir_backend_find(other) == be));
+}
+
 static bool is_used(const struct weir_command *c, const struct weir_backend *be)
 {
     for (int i = 0; i < c->n; i++) {
         const struct weir_run_options *o = c->tests[i].given;
-        const char *name = c->line->api ? c->line->api(o) : o->api;
-        const struct weir_backend *own = name ? weir_backend_find(name) : weir_backends()[0];
 
-        if (own && (own == be || own->base == be))
+        if (is_chosen(&c->tests[i], c->line->api ? c->line->api(o) : o->api, be))
             return true;
     }
     return false;
@@ -351,19 +384,6 @@ void weir_command_note_unused(const struct weir_command *c, const struct weir_lo
     }
 }
 
-/* The options of a backend in the registry; NULL for none. */
-static const void *options_of(const struct weir_values *t, const struct weir_backend *be)
-{
-    const struct weir_backend *const *list = weir_backends();
-    int i = 0;
-
-    if (!be)
-        return NULL;
-    while (list[i] != be)
-        i++;
-    return t->backend_opt[i];
-}
-
 /* One rank of each kernel looks for the plugin. The others open it when that rank has, so that they
  * find it in the page cache. Collective over par. */
 static int load_plugin(const struct weir_backend **be, const struct weir_par *par,
@@ -379,7 +399,7 @@ static int load_plugin(const struct weir_backend **be, const struct weir_par *pa
     return weir_agree(par, rc, err);
 }
 
-int weir_values_backend(const struct weir_values *t, const char *name, const struct weir_par *par,
+static int find_backend(const struct weir_values *t, const char *name, const struct weir_par *par,
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err)
 {
@@ -393,5 +413,28 @@ int weir_values_backend(const struct weir_values *t, const char *name, const str
     if (par->without_mpi && ((*be)->flags & WEIR_BE_NEEDS_MPI)) /* the same on all ranks */
         return weir_refuse(err, WEIR_EUSAGE, "the backend %s needs MPI, which was not started",
                            (*be)->name);
+    return 0;
+}
+
+int weir_values_backend(const struct weir_values *t, const char *name, const struct weir_par *par,
+                        const struct weir_backend **be, struct weir_backend_opt *opt,
+                        struct weir_err *err)
+{
+    const struct weir_backend *asked = name ? weir_backend_find(name) : NULL;
+    const char *other = asked ? fallback_of(t, asked) : NULL;
+    int64_t sys;
+
+    if (find_backend(t, name, par, be, opt, err) < 0)
+        return -1;
+    if (!other)
+        return 0;
+    sys = (*be)->refused(opt->own);
+    weir_allmax_i64(par, &sys, 1);
+    if (sys == 0)
+        return 0;
+    if (find_backend(t, other, par, be, opt, err) < 0)
+        return -1;
+    opt->refused = asked;
+    opt->refused_sys = (int)sys;
     return 0;
 }

@@ -472,7 +472,8 @@ static inline const struct weir_words *weir_words_of(const struct weir_program *
 }
 
 /* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to
- * work, and in *opt its options and its base's in this test. Collective over par->comm. Returns 0,
+ * work, and in *opt its options and its base's in this test. Where the system of any rank refuses it,
+ * the one that its option "fallback" names, with opt->refused. Collective over par->comm. Returns 0,
  * or -1 and the same err on all ranks: there is no such backend (WEIR_EUSAGE), or it cannot be
  * loaded (WEIR_ESETUP). */
 int weir_values_backend(const struct weir_values *v, const char *name, const struct weir_par *par,

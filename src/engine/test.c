@@ -115,6 +115,9 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
     int rc = par ? weir_session_prepare(s, be, opt, access, par, &run->log, err) : 0;
 
     note_backend(run->test, be, opt);
+    if (opt.refused && par)
+        weir_note(&run->log, "the system refuses %s to a task (%s): all take %s instead, as --%sfallback asks",
+                  opt.refused->name, strerror(opt.refused_sys), be->name, opt.refused->prefix);
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0 && run->call)
         s->call = run->call;

@@ -176,9 +176,11 @@ def test_an_option_that_would_do_nothing_is_told(ior, mdtest):  # noqa: F811
     mdtest("--posix.threads=4 -F -n 2", np=None).fails(1, "--posix.threads=4", "one transfer of a task at a time")
 
 
-# Answers io_uring_setup with EPERM in this process and its children, as containers do.
+# Answers io_uring_setup with EPERM in this process and its children, as containers do; with RANK on this rank only.
 FORBID = """
 import ctypes, os, struct, sys
+if os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) != os.environ.get("OMPI_COMM_WORLD_RANK"):
+    os.execvp(sys.argv[1], sys.argv[1:])
 filter = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]  # number; is it 425?; EPERM; allowed
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in filter))
 program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(filter), ctypes.addressof(code)))
@@ -193,6 +195,23 @@ def test_a_system_that_forbids_io_uring_is_named_with_what_to_ask_for(ior, need_
     run = ior("-a URING -w --depth=4", np=1, prefix=[sys.executable, "-c", FORBID])
     run.fails(2, "io_uring_setup for a queue of depth 4", "Operation not permitted", "kernel.io_uring_disabled", "seccomp", "-a AIO")
     assert ior.files() == []
+
+
+def test_all_tasks_take_another_queue_where_one_is_refused_io_uring(ior, need_backend):
+    """By request only; the depth stays, and a system that refuses nobody gets what was asked for."""
+    need_backend("URING")
+    need_backend("AIO")
+    args = "-a URING -w -R -k -G 7 -l o -b 64k -t 4k --uring.fallback=aio --aio.granularity=2 --report=text:-,json:r.json "
+    forbid = [sys.executable, "-c", FORBID]
+    run = ior(args + "--depth=4", prefix=forbid, env={"RANK": "1"}).ok()
+    assert bytes_of(ior, "testFile") == model.files(65536, 4096, packet="o")
+    assert [n for n in run.notes if "refuses URING to a task (Operation not permitted): all take AIO" in n], run
+    assert not [n for n in run.notes if "no effect" in n] and run.options["api"] == "AIO", run
+    place = json.loads((ior.cwd / "r.json").read_text())["tests"][0]["provenance"]
+    assert (place["backend"], place["backendRefused"]) == ("AIO", "URING") and queue_rows(ior)["write"]["depthMax"] == 4, run
+    assert "queue" not in json.loads(ior(args, np=1, prefix=forbid).ok() and (ior.cwd / "r.json").read_text())["tests"][0]
+    ior(args, np=1).ok()
+    assert "backendRefused" not in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["provenance"]
 
 
 LOCKED = ["prlimit", "--memlock=131072", "setpriv", "--bounding-set=-ipc_lock", "--inh-caps=-ipc_lock"]

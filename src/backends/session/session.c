@@ -16,14 +16,18 @@ static struct weir_session describe_session(const struct weir_backend *be,
                                             const struct weir_access *access,
                                             const struct weir_par *par, const struct weir_log *log)
 {
-    return (struct weir_session) { .be = be,
-                                   .opt = opt.own,
-                                   .base_opt = opt.base,
-                                   .access = *access,
-                                   .par = par,
-                                   .log = log,
-                                   .flags = be->flags,
-                                   .depth = access->depth > 0 ? access->depth : 1 };
+    struct weir_session s = { .be = be,
+                              .opt = opt.own,
+                              .base_opt = opt.base,
+                              .access = *access,
+                              .par = par,
+                              .log = log,
+                              .flags = be->flags,
+                              .depth = access->depth > 0 ? access->depth : 1 };
+
+    if (opt.refused && access->depth == 0) /* as deep as the one that was asked for */
+        s.access.depth = 1;
+    return s;
 }
 
 static int alloc_priv(struct weir_session *s, struct weir_err *err)

@@ -4,6 +4,7 @@
 #include "config.h"
 
 static const char *const ways[] = { "auto", "yes", "no", NULL };
+static const char *const fallbacks[] = { "none", "aio", NULL };
 
 #define O struct uring_options
 const struct weir_opt uring_opts[] = {
@@ -21,6 +22,10 @@ const struct weir_opt uring_opts[] = {
     OPT_INT(0, "batch", NULL, O, batch, "16", "N",
             "Transfers that are handed to the kernel at a time; fewer before each wait", .min = 1,
             .max = 32768),
+    OPT_STR(0, "fallback", NULL, O, fallback, "none", "BACKEND",
+            "Where the kernel or the container of a task refuses io_uring, all tasks take this backend "
+            "instead, and the results say so; none: it is an error",
+            .choices = fallbacks, .flags = WEIR_OPT_APART),
     OPT_END
 };
 #undef O

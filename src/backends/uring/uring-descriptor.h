@@ -7,7 +7,7 @@
 #include "backends/shared/posixfile.h"
 
 struct uring_options {
-    const char *buffers, *files; /* auto, yes, no */
+    const char *buffers, *files, *fallback; /* auto, yes, no */
     bool sqpoll, iopoll;
     int batch;
 };

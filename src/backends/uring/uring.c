@@ -72,7 +72,7 @@ static const char *advise(int sys)
     case EACCES:
         return " (io_uring is forbidden here: ask the administrator for sysctl "
                "kernel.io_uring_disabled=0, and in a container for a seccomp profile that allows "
-               "io_uring_setup; -a AIO has a queue, too)";
+               "io_uring_setup; -a AIO has a queue, too, and --uring.fallback=aio takes it here)";
     case ENOMEM:
         return " (ulimit -l, the limit of locked memory, may be too low; give a smaller --depth)";
     default:
@@ -92,6 +92,16 @@ static int open_ring(struct io_uring *ring, int depth, const struct uring_option
     for (int i = o->sqpoll ? 2 : 0; i < 3 && rc == -EINVAL; i++)
         rc = io_uring_queue_init((unsigned)depth, ring, asked | quick[i]);
     return rc;
+}
+
+static int uring_refused(const void *opt)
+{
+    struct io_uring ring;
+    int rc = open_ring(&ring, 1, opt);
+
+    if (rc >= 0)
+        io_uring_queue_exit(&ring);
+    return rc == -ENOSYS || rc == -EPERM || rc == -EACCES ? -rc : 0;
 }
 
 static void close_ring(struct uring *q)
@@ -379,6 +389,7 @@ const struct weir_backend weir_plugin = {
     .priv_size = sizeof(struct uring),
     .file_size = sizeof(struct uring_file),
     .check = uring_check,
+    .refused = uring_refused,
     .begin = uring_begin,
     .end = uring_end,
     .open = uring_open,

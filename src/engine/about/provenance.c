@@ -272,6 +272,8 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     report_needed(run, missing, "fileSystem", known(found->file_system));
     weir_report_str(r, WEIR_FOR_DATA, "backend", be->name);
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
+    if (run->test->used[0].opt.refused)
+        weir_report_str(r, WEIR_FOR_DATA, "backendRefused", run->test->used[0].opt.refused->name);
     report_place(run, path, missing);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);

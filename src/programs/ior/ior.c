@@ -42,21 +42,24 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
 {
     struct weir_test *test = run->test;
     struct ior_test *t = state;
+    struct ior_options *own = chosen;
 
     t->id = test->id;
-    t->o = chosen;
+    t->o = own;
     if (t->o->tasks > 0 && t->o->tasks < run->world.size)
         test->plan.tasks = t->o->tasks;
     test->plan.nodes = t->o->nodes;
     test->plan.node0_tasks = t->o->node0_tasks;
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
-    if (ior_check(t, run, chosen, err) < 0)
+    if (t->be_opt.refused)
+        own->run.api = t->be->name;
+    if (ior_check(t, run, own, err) < 0)
         return -1;
     test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
     test->plan.writes = t->o->write || t->o->mix;
     test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
-    return choose_existing(test, chosen, err);
+    return choose_existing(test, own, err);
 }
 
 /* Tests of a script that write the same status file: only the last one's count is left. */

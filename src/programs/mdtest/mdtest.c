@@ -24,13 +24,16 @@ static int count_variants(const void *opt, const struct weir_par *world)
 static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct weir_test *test = run->test;
+    struct mdtest_options *own = chosen;
     struct mdtest_test *t = state;
 
-    *t = (struct mdtest_test) { .o = chosen, .places.all_ours = true };
+    *t = (struct mdtest_test) { .o = own, .places.all_ours = true };
     if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
                             err) < 0 ||
-        mdtest_check(t, run, chosen, err) < 0)
+        mdtest_check(t, run, own, err) < 0)
         return -1;
+    if (t->fs.be_opt.refused)
+        own->run.api = t->fs.be->name;
     test->plan.tasks = t->o->first + test->variant * t->o->step;
     test->plan.is_run = !t->o->run.dry_run;
     test->plan.path = t->o->dirs;
