@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/steady.h"
+
 void weir_stats_add(struct weir_stats *s, double x)
 {
     double before = x - s->mean;
@@ -132,8 +134,8 @@ static double moved_until(const uint64_t *moved, unsigned n, double width, doubl
 
 double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end)
 {
-    double w[LAST], mean = 0, slope = 0, low = INFINITY, high = 0;
-    double window = end / WINDOWS, middle = (LAST - 1) / 2.0, squares = 0;
+    double w[LAST], window = end / WINDOWS;
+    struct weir_steady_fit fit;
 
     if (n < WINDOWS || !(end > 0))
         return NAN;
@@ -142,16 +144,7 @@ double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, dou
 
         w[i] = moved_until(moved, n, width, end, from + window) -
                moved_until(moved, n, width, end, from);
-        mean += w[i] / LAST;
-        low = fmin(low, w[i]);
-        high = fmax(high, w[i]);
     }
-    for (int i = 0; i < LAST; i++) {
-        slope += (i - middle) * w[i];
-        squares += (i - middle) * (i - middle);
-    }
-    if (!(mean > 0))
-        return NAN;
-    slope = fabs(slope / squares) * (LAST - 1); /* of the fit, from end to end */
-    return fmax(high - low, 2 * slope) / mean;
+    fit = weir_steady_fit_of(w, LAST);
+    return isnan(fit.mean) ? NAN : fmax(fit.excursion, 2 * fabs(fit.slope));
 }

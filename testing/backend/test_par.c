@@ -7,6 +7,7 @@
 #include "par/group.h"
 #include "par/hosts.h"
 #include "par/reduce.h"
+#include "par/tally.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -948,6 +949,53 @@ static void test_fetches(struct tap *t, const struct weir_par *par)
     tap_ok(t, right && messages <= 50 + asked, NULL, "numbers of any ranks are a request and an answer each");
 }
 
+/* Wait for the pending sum at a pace of our own; is it what all ranks have given as number 'i'? */
+static bool comes(struct weir_tally *t, uint64_t i)
+{
+    uint64_t size = (uint64_t)t->par->size;
+
+    while (!weir_tally_came(t))
+        weir_sleep_ns(1000 * (uint64_t)(1 + t->par->rank % 3));
+    return !t->pending && t->sum[0] == size && t->sum[1] == i * size + size * (size - 1) / 2;
+}
+
+static void give(struct weir_tally *t, uint64_t i)
+{
+    t->mine[0] = 1;
+    t->mine[1] = i + (uint64_t)t->par->rank;
+    weir_tally_give(t);
+}
+
+/* Other collective calls come between a sum and its end. In the end rank 0 alone has begun one, all have, or none has. */
+static void test_tally(struct tap *t, const struct weir_par *par)
+{
+    struct weir_tally sums = { .n = 0 };
+    struct weir_err err = WEIR_ERR_INIT;
+    bool right = weir_tally_begin(&sums, par, 2, &err) == 0, came;
+
+    for (uint64_t i = 0; right && i < 20; i++) {
+        right = !weir_tally_came(&sums);
+        give(&sums, i);
+        if (i % 7 == 0)
+            weir_barrier(par);
+        right = comes(&sums, i) && right && !weir_tally_came(&sums);
+    }
+    tap_ok(t, right, &err, "sums come in the same sequence on all ranks, once each");
+    if (par->rank == 0)
+        give(&sums, 20);
+    came = weir_tally_finish(&sums);
+    tap_ok(t, came && !sums.pending && sums.sum[0] == 1 && sums.sum[1] == 20, NULL, "a sum that one rank has begun ends with zeros of the others");
+    give(&sums, 21);
+    came = weir_tally_finish(&sums);
+    tap_ok(t, came && sums.sum[0] == (uint64_t)par->size, NULL, "one that all have begun ends, too");
+    give(&sums, 22);
+    right = par->rank % 2 || comes(&sums, 22); /* only some have received it */
+    came = weir_tally_finish(&sums);
+    tap_ok(t, right && came == (par->rank % 2 != 0) && !weir_tally_finish(&sums), NULL, "a rank receives each sum once");
+    weir_tally_free(&sums);
+    weir_tally_free(&sums); /* does nothing */
+}
+
 int main(int argc, char **argv)
 {
     struct tap t = { .failed = 0 };
@@ -979,6 +1027,7 @@ int main(int argc, char **argv)
         test_fetches(&t, &par);
         test_askers(&t, &par);
         test_merged_stats(&t, &par);
+        test_tally(&t, &par);
         test_broken_mpi(&t, &par);
         weir_par_free(&par);
     }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* steady.h - is a series steady in a window of rounds, in the sense of SNIA's Performance Test
+ * Specification 2.0; and the words of --until=steady */
+#ifndef WEIR_BASE_STEADY_H
+#define WEIR_BASE_STEADY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* How much the values of a window change. */
+struct weir_steady_fit {
+    double mean;
+    double excursion; /* the largest less the smallest value, over the mean */
+    double slope;     /* change of the line of least squares from the first value to the last, over the mean */
+};
+
+/* Of n values; all NaN for fewer than 2, where one is not finite, and where the mean is not above 0. Pure. */
+struct weir_steady_fit weir_steady_fit_of(const double *y, int n);
+
+#define WEIR_STEADY_WINDOW_MOST 100
+
+/* The words of --until=steady,WORD=VALUE... */
+struct weir_steady_choice {
+    double round_s;    /* width of a round */
+    double most_s;     /* no phase is longer; 0: not said */
+    int64_t window;    /* rounds */
+    double excursion, slope; /* the most that is steady, of 1 */
+    bool rate, p99;    /* which of the series must be steady */
+};
+
+/* Does the value of --until ask for it? NULL: no. */
+bool weir_steady_asked(const char *value);
+
+/* Read steady[,round=SECONDS][,window=N][,most=SECONDS][,excursion=P%][,slope=P%][,of=rate|p99|both],
+ * in scripts joined by +. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
+int weir_steady_read(const char *value, struct weir_steady_choice *out, struct weir_err *err);
+
+/* How long a phase may be with a deadline of so many seconds, 0: none. Pure. */
+double weir_steady_bound(const struct weir_steady_choice *c, double deadline_s);
+
+/* The series of rounds, and for each of them two criteria. */
+enum weir_steady_series { WEIR_STEADY_RATE, WEIR_STEADY_P99, WEIR_STEADY_SERIES };
+
+/* The last rounds of a phase. Zero, but for choice: there was none. */
+struct weir_steady {
+    struct weir_steady_choice choice;
+    double y[WEIR_STEADY_SERIES][WEIR_STEADY_WINDOW_MOST]; /* the window, or what there is of it */
+    int64_t rounds;                                        /* of the phase until now */
+};
+
+/* Add the values of a round; NaN: there is none. Local. */
+void weir_steady_add(struct weir_steady *s, double rate, double p99);
+
+/* The judgement of the last window. */
+struct weir_steady_verdict {
+    bool steady, whole; /* whole: there were as many rounds as a window has */
+    int64_t rounds, window;
+    struct weir_steady_fit fit[WEIR_STEADY_SERIES]; /* NaN where it is not whole */
+    const char *worst; /* the criterion that is the most of its limit: "slope of p99"; NULL: not whole, or a round had no value */
+    double value, limit; /* of it, of 1; the limit is the most that is steady */
+};
+
+/* Judge it. The words are static. Local. */
+void weir_steady_judge(const struct weir_steady *s, struct weir_steady_verdict *out);
+
+/* Its worst criterion over the limit: more than 1 is not steady, WEIR_STEADY_FAR where it has none. Pure. */
+#define WEIR_STEADY_FAR 9.99
+double weir_steady_past(const struct weir_steady_verdict *v);
+
+#define WEIR_STEADY_TEXT 160
+
+/* The worst criterion, or why there is none, in words. Local. Returns out. */
+const char *weir_steady_why(const struct weir_steady_verdict *v, char out[WEIR_STEADY_TEXT]);
+
+#endif

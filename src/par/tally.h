@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tally.h - sums over all ranks that are made while the ranks work at their own pace: one after the
+ * other, the same sequence on all */
+#ifndef WEIR_PAR_TALLY_H
+#define WEIR_PAR_TALLY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "par/comm.h"
+
+/* Zero: none. mine: numbers of this rank, to be set before weir_tally_give; sum: those of all ranks. */
+struct weir_tally {
+    const struct weir_par *par;
+    MPI_Comm comm;
+    MPI_Request request;
+    uint64_t *mine, *sum;
+    int n;
+    int64_t given;   /* sums that this rank has begun */
+    bool pending;    /* one is on its way: mine and sum belong to it */
+};
+
+/* Sums of n numbers each; par must live as long. Collective over par->comm. Returns 0, or -1 and err on every rank.
+ * weir_tally_free is collective, too, where begin was called. */
+int weir_tally_begin(struct weir_tally *t, const struct weir_par *par, int n, struct weir_err *err);
+void weir_tally_free(struct weir_tally *t);
+
+/* Begin the next sum with what is in 'mine'; none is pending. Local, waits for nobody. */
+void weir_tally_give(struct weir_tally *t);
+
+/* Is the pending sum complete? Then it is in 'sum', once. Local, waits for nobody; it must be asked again and
+ * again, because MPI may move nothing but in such calls. */
+bool weir_tally_came(struct weir_tally *t);
+
+/* No rank begins another sum: those that have not begun the last one take part with zeros, and all wait for it.
+ * True: one that this rank has not received yet is in 'sum' now; then all have received the same sums. Collective
+ * over par->comm. */
+bool weir_tally_finish(struct weir_tally *t);
+
+#endif
