@@ -81,7 +81,7 @@ struct weir_result {
     double bytes_per_s;      /* over seconds */
     double operations_per_s; /* over work_seconds */
 
-    /* Where a deadline ended the work of a task (stonewalling): what was done until then. With
+    /* Where a deadline or a steady state ended the work of a task (stonewalling): what was done until then. With
      * wear-out, tasks went on after it until all had as many operations as the fastest; the numbers
      * above include that. 0 where stonewalled is 0. */
     int stonewalled;

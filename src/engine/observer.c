@@ -197,9 +197,13 @@ void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec
     CALL(TAKES, start, rec);
 }
 
-void weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns)
+bool weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns)
 {
-    CALL(TAKES, tick, news, now_ns);
+    bool enough = false;
+
+    EACH(o)
+        enough |= TAKES(o, tick) && o->row->tick(run, o->state, news, now_ns);
+    return enough;
 }
 
 int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)

@@ -86,8 +86,9 @@ struct weir_observer {
     /* TOGETHER: the last thing before the clock of the phase. */
     void (*start)(struct weir_run *run, void *state, const struct weir_phase_rec *rec);
     /* LOCAL, between two steps, every 50 ms, and while this rank waits for others. Allocates
-     * nothing where it has nothing to show. */
-    void (*tick)(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns);
+     * nothing where it has nothing to show. True: the phase is to end as by a deadline; all ranks
+     * say that then, each when it knows. */
+    bool (*tick)(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns);
     /* LOCAL, after the phase, not after a failure: the numbers of this rank for the maximum of all
      * ranks, zeroed; rec has the times of this rank. */
     void (*most)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
@@ -145,7 +146,7 @@ void weir_observers_test_end(struct weir_run *run);
 void weir_observers_test_free(struct weir_run *run);
 int weir_observers_before(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
 void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec);
-void weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns);
+bool weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns);
 /* Room for WEIR_MAXIMA_MOST and WEIR_SUMS_MOST numbers; returns how many of them are in use. */
 int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max);
 int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t *sum);

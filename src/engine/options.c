@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/options/option.h"
+#include "base/steady.h"
 
 const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
 const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
@@ -92,10 +93,13 @@ static const struct weir_opt run_rows[] = {
              "Show the findings of each test with their remedies", APART, OPT_IN(TRUST)),
     OPT_FLAG(0, "strict", "strict", R, strict,
              "End with status 5 when a test is INVALID by its rule set", APART, OPT_IN(TRUST)),
-    OPT_STR(0, "until", "until", R, until, NULL, "PERCENT",
+    OPT_STR(0, "until", "until", R, until, NULL, "PERCENT|steady[,WORD=VALUE...]",
             "Repeat until the 95 % interval of the median of each rate is that narrow (half of "
-            "it, of the median)",
-            APART, OPT_IN(TIME)),
+            "it, of the median). steady: end each phase, which begins again where it can, when its "
+            "rate and p99 are steady over a window of rounds (SNIA): round=SECONDS (60), window=N "
+            "(5 rounds), excursion=P% (20) and slope=P% (10) of the mean at most, of=rate, p99 or "
+            "both, most=SECONDS of a phase (-D, or 25 rounds)",
+            .example = "5", APART, OPT_IN(TIME)),
     OPT_INT(0, "until-max", "untilMax", R, until_max, "0", "N",
             "With --until, repetitions at most; 0: the number of repetitions, or 100 where that "
             "is 1",
@@ -248,9 +252,18 @@ const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole
 
 int weir_run_options_most(const struct weir_run_options *o)
 {
-    if (!o->until)
+    if (!o->until || weir_steady_asked(o->until))
         return o->repetitions;
     return o->until_max ? o->until_max : o->repetitions > 1 ? o->repetitions : WEIR_UNTIL_MOST;
+}
+
+double weir_run_options_bound(const struct weir_run_options *o)
+{
+    struct weir_steady_choice steady;
+
+    if (!weir_steady_asked(o->until) || weir_steady_read(o->until, &steady, NULL) < 0)
+        return o->deadline_s;
+    return weir_steady_bound(&steady, o->deadline_s);
 }
 
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log)

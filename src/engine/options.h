@@ -83,6 +83,9 @@ extern const char *const weir_sweep_units[];
 /* Repetitions that a test has, with --until at most. Local. */
 int weir_run_options_most(const struct weir_run_options *o);
 
+/* Seconds after which a phase starts nothing, by the deadline and --until=steady; 0: none. Local. */
+double weir_run_options_bound(const struct weir_run_options *o);
+
 /* Applies -v and --warningAsErrors to messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 

@@ -133,7 +133,9 @@ static enum weir_end own_end(const struct weir_phase_context *c)
 
     if (c->timing->max_steps && steps >= c->timing->max_steps)
         return WEIR_END_COUNT;
-    return steps >= all ? WEIR_END_WORK : WEIR_END_TIME;
+    if (steps >= all && !(c->timing->until_steady && c->timing->min_time_s > 0 && c->pass > 0))
+        return WEIR_END_WORK; /* else there is always more to do */
+    return c->enough ? WEIR_END_STEADY : WEIR_END_TIME;
 }
 
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
@@ -154,7 +156,7 @@ static const size_t summed[] = { AT(bytes_sum),   AT(wrong_sum),     AT(steps_su
                                  AT(busy_ns_sum), AT(fill_ns_sum),   AT(verify_ns_sum),
                                  AT(records_sum), AT(dropped_sum),   AT(done_sum),
                                  AT(ended[WEIR_END_WORK]), AT(ended[WEIR_END_COUNT]),
-                                 AT(ended[WEIR_END_TIME]) };
+                                 AT(ended[WEIR_END_TIME]), AT(ended[WEIR_END_STEADY]) };
 
 /* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last;
  * then the others. Minima are maxima of negative numbers. */

@@ -37,7 +37,8 @@ enum weir_mark {
 enum {
     WEIR_PHASE_STONEWALL = 1u << 0, /* honours deadline, wear-out and minimum time */
     WEIR_PHASE_BARRIERS = 1u << 1,  /* honours -g */
-    WEIR_PHASE_BYTES = 1u << 2      /* its rate is in bytes, whatever its steps are called */
+    WEIR_PHASE_BYTES = 1u << 2,     /* its rate is in bytes, whatever its steps are called */
+    WEIR_PHASE_REPEATS = 1u << 3    /* after its last step the first one can come again */
 };
 
 /* A phase in which some ranks work, and the others take part only in what is collective. */
@@ -54,6 +55,7 @@ struct weir_timing {
     double min_time_s;  /* minTimeDuration, 0: none */
     uint64_t max_steps; /* stoneWallingWearOutIterations, 0: none */
     uint64_t pause_ns;  /* to wait after each step, inside the measured time */
+    bool until_steady;  /* observers end it (--until=steady), at the deadline at the latest */
     bool wear_out;      /* after the deadline all tasks go on to the count of the fastest */
     bool barriers;      /* -g */
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
@@ -122,6 +124,7 @@ enum weir_end {
     WEIR_END_WORK,  /* there was no more to do */
     WEIR_END_COUNT, /* as many as timing.max_steps allows were done */
     WEIR_END_TIME,  /* the deadline had passed */
+    WEIR_END_STEADY, /* an observer had enough (--until=steady) */
     WEIR_ENDS
 };
 
@@ -164,6 +167,7 @@ struct weir_phase_rec {
     uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
     /* Of all bytes that were looked for in page caches: NaN where it is not known. Rank 0. */
     double cache_looked, cache_resident, cache_dirty;
+    const struct weir_steady_verdict *steady; /* by --until=steady, the same on all ranks; NULL: not asked for */
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */

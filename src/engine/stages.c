@@ -4,6 +4,7 @@
 #include "engine/test.h"
 
 #include "base/clock.h"
+#include "base/steady.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
 #include "engine/program.h"
@@ -38,6 +39,15 @@ static int wait_before(struct weir_run *run, const struct weir_test *t, struct w
     return weir_phase_pause(run, delay_s, err);
 }
 
+/* A phase that can begin again does so until the bound. */
+static void end_when_steady(const struct weir_run_options *o, const struct weir_stage *s, struct weir_timing *timing)
+{
+    timing->until_steady = s->phase && (s->phase->flags & WEIR_PHASE_STONEWALL);
+    timing->deadline_s = weir_run_options_bound(o);
+    if (s->phase && (s->phase->flags & WEIR_PHASE_REPEATS))
+        timing->min_time_s = timing->deadline_s;
+}
+
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s)
 {
     const struct weir_run_options *o = t->plan.options;
@@ -46,12 +56,14 @@ struct weir_timing weir_stage_timing(const struct weir_test *t, const struct wei
         .min_time_s = o->min_time_s,
         .max_steps = (uint64_t)o->max_steps,
         .pause_ns = (uint64_t)(o->pause_us * 1000),
-        .wear_out = o->wear_out && o->deadline_s > 0,
+        .wear_out = o->wear_out && weir_run_options_bound(o) > 0,
         .barriers = o->barriers,
         .lock_step = (s->flags & WEIR_STAGE_TOGETHER) != 0,
         .collective_open = (s->flags & WEIR_STAGE_TOGETHER) != 0,
     };
 
+    if (weir_steady_asked(o->until))
+        end_when_steady(o, s, &timing);
     if (s->timing)
         s->timing(t->state, s, &timing);
     return timing;

@@ -10,7 +10,7 @@
 #define LONG_NS (3 * (uint64_t)WEIR_NS_PER_S / 2)
 
 /* The words of a rank in a vote; the highest of all ranks holds. */
-enum { GO_ON, STONEWALLED, STOPPED };
+enum { GO_ON, STONEWALLED, ENOUGH, STOPPED };
 
 /* ---- reasons to stop ---- */
 
@@ -43,7 +43,7 @@ static void tick(struct weir_phase_context *c, uint64_t now_ns)
                                     .done = c->run->par.size - w->working,
                                     .tasks = c->run->par.size };
 
-    weir_observers_tick(c->run, &news, now_ns);
+    c->enough |= weir_observers_tick(c->run, &news, now_ns) && !c->wears_out;
 }
 
 /* For the watch, which asks while this rank waits for others. What they do not receive any more waits
@@ -94,13 +94,13 @@ static void look(struct weir_phase_context *c)
  * the work. The clock is read again so that this is charged to no operation. */
 static void poll(struct weir_phase_context *c)
 {
-    if (c->clock >= c->deadline) {
-        c->stonewalled = true;
+    c->stonewalled = c->clock >= c->deadline;
+    if (c->stonewalled && !c->timing->until_steady)
         return;
-    }
     post_news(c);
     c->told_to_stop |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
     look(c);
+    c->stonewalled |= c->enough && !c->wears_out;
     c->clock = weir_now_ns();
     plan_poll(c);
 }
@@ -141,7 +141,7 @@ static void pass_alone(struct weir_phase_context *c)
 static bool poll_others(struct weir_phase_context *c)
 {
     bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;
-    bool is_long = c->clock - c->rec->mark[WEIR_MARK_OPEN] > LONG_NS;
+    bool is_long = c->timing->until_steady || c->clock - c->rec->mark[WEIR_MARK_OPEN] > LONG_NS;
 
     if (c->timing->lock_par ? !due && !stop : !due || !is_long)
         return stop;
@@ -155,10 +155,12 @@ static bool poll_others(struct weir_phase_context *c)
 /* Do all go on? Every rank calls this after the same round. */
 static void vote(struct weir_phase_context *c, bool late)
 {
-    int wanted = poll_others(c) ? STOPPED : late ? STONEWALLED : GO_ON;
+    bool stops = poll_others(c);
+    int wanted = stops ? STOPPED : c->enough && !c->wears_out ? ENOUGH : late ? STONEWALLED : GO_ON;
     int said = weir_rounds_vote(&c->rounds, wanted);
 
-    c->stonewalled |= said == STONEWALLED;
+    c->enough |= said == ENOUGH;
+    c->stonewalled |= said == STONEWALLED || said == ENOUGH;
     c->told_to_stop |= said == STOPPED;
 }
 
@@ -312,6 +314,7 @@ void weir_phase_wear_out(struct weir_phase_context *c)
         return;
     keep_stonewall(c);
     weir_phase_begin_watch(c);
+    c->wears_out = true;
     c->target = c->pass > 0 ? c->rec->stonewall.steps_max : 0;
     c->deadline = UINT64_MAX;
     c->stonewalled = false;

@@ -32,6 +32,8 @@ struct weir_phase_context {
     int rc;
     bool opened;
     bool stonewalled;  /* the deadline has passed; in lock step on any rank */
+    bool enough;       /* an observer ends the phase; in lock step it is known on any rank */
+    bool wears_out;    /* the stonewall is over: nothing but the count ends the steps */
     bool told_to_stop; /* a rank has failed or had a signal */
     bool agreed;       /* all ranks have the words of a failure already */
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/options/option.h"
+#include "base/steady.h"
 #include "engine/observer.h"
 #include "engine/test.h"
 #include "par/agree.h"
@@ -69,6 +70,10 @@ static int check_options(const struct weir_run *run, struct weir_err *err)
 
     if (o->assume_rate > 0 && !o->dry_run)
         weir_note(&run->log, "option --assume-rate has no effect without --dry-run");
+    if (run->test->program->whole && weir_steady_asked(o->until))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --until=steady: a repetition is done as a whole, and no phase can "
+                           "end early; --until=PERCENT ends the repetitions");
     if (run->test->program->whole && o->deadline_s > 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option -D (deadline): a repetition is done as a whole; take fewer of "

@@ -60,8 +60,8 @@ def checked(text, run):
 
 
 def ends(p):
-    """Of a phase: what ended it, and the tasks that had no more to do, did as much as allowed, ran out of time."""
-    return p["ended"], (p["tasksByWork"], p["tasksByCount"], p["tasksByTime"])
+    """Of a phase: what ended it, and the tasks that had no more to do, did as much as allowed, ran out of time, were steady."""
+    return p["ended"], (p["tasksByWork"], p["tasksByCount"], p["tasksByTime"], p["tasksBySteady"])
 
 
 def check_test(test, data, run):
@@ -486,10 +486,10 @@ def test_a_file_for_ranks_that_cannot_be_written_is_found_before_any_io(ior, key
 
 
 @pytest.mark.parametrize("args, np, end", [
-    ("-b 16k", None, ("work", (1, 0, 0))), ("-b 64k -O stoneWallingWearOutIterations=3", None, ("count", (0, 1, 0))),
-    ("-b 64k -D 1 --dummy.delay-xfer=600000", None, ("time", (0, 0, 1))),
-    ("-b 32k -F -D 1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1))),
-    ("-b 32k -F -D 1 -O stoneWallingWearOut=1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1)))])
+    ("-b 16k", None, ("work", (1, 0, 0, 0))), ("-b 64k -O stoneWallingWearOutIterations=3", None, ("count", (0, 1, 0, 0))),
+    ("-b 64k -D 1 --dummy.delay-xfer=600000", None, ("time", (0, 0, 1, 0))),
+    ("-b 32k -F -D 1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1, 0))),
+    ("-b 32k -F -D 1 -O stoneWallingWearOut=1 --dummy.delay-xfer=600000 --dummy.delay-only-rank0", 2, ("mixed", (1, 0, 1, 0)))])
 def test_what_ended_a_phase(ior, args, np, end):
     run = ior("-a DUMMY -w -t 8k --report=json:r.json " + args, np=np).ok()
     found = ends(json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"][0])

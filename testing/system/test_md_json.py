@@ -34,7 +34,7 @@ def document(run):
     for test in doc.get("tests", []):
         for p in test.get("phases", []):
             assert p["tasks"] == test["tasks"] and p["stepsMin"] <= p["stepsMax"]
-            by = {key: p["tasksBy" + key.capitalize()] for key in ("work", "count", "time")}
+            by = {key: p["tasksBy" + key.capitalize()] for key in ("work", "count", "time", "steady")}
             assert sum(by.values()) == p["tasks"] and by.get(p["ended"], p["tasks"]) == p["tasks"], p
             for op in ("open", "transfer", "sync", "close"):
                 sorted_cells(p, *[op + m for m in ("P50", "P90", "P99", "P999", "Max")])

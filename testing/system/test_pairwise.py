@@ -117,6 +117,7 @@ RANDOM = ["-z", "-z -z -X 3", ORIGINAL % 2, ORIGINAL % 3]
 REORDER = ["-C", "-Z", "-Z -Z -X -2 --drop-cache", "-C -Q 2"]
 WEAR_OUT = ["-D 1 -O stoneWallingWearOut=1", "-D 1 -O stoneWallingWearOut=1,stoneWallingWearOutIterations=2"]
 MIN_TIME = "-O minTimeDuration=1"
+STEADY = "--until=steady,round=0.05,window=2,most=0.2"
 PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
 STATUS_FILE = "-O stoneWallingStatusFile=stone"
 DEPTH, THREADS = "--depth=3 --dummy.reverse", "--posix.threads=2"
@@ -147,7 +148,7 @@ class Ior(Program):
         "delay": ["", "-O interIODelay=100"],
         "memory": ["", "-O memoryPerTask=1m", "-M 1%"],
         "verbose": ["", "-v", "-v -v -v -v"],
-        "other": ["", "-x", "-j 1", "-O summaryAlways=1,debug=x,platform=y -A 7", "--random-prefill=4k", "-T 5", "--dry-run"],
+        "other": ["", "-x", "-j 1", "-O summaryAlways=1,debug=x,platform=y -A 7", "--random-prefill=4k", "-T 5", "--dry-run", STEADY],
         "output": ["", "-O saveRankPerformanceDetailsCSV=ranks.csv", "-O savePerOpDataCSV=ops", STATUS_FILE],
         "timeout": ["", "--io-timeout=100"],
         "queue": ["", DEPTH, THREADS],
@@ -172,6 +173,7 @@ class Ior(Program):
         rule(warnings="--warning-as-errors", stop=["-D 1"] + WEAR_OUT, sync=["-e", "-Y"]),  # a slow disk takes more than a second
         rule(repetitions=REPEATED, stop=["-D 1", MIN_TIME] + WEAR_OUT),  # five times as long
         rule(output=STATUS_FILE, stop=["", "-D 1", MIN_TIME]),
+        rule(repetitions=REPEATED, other=STEADY),  # one --until
         rule(stop=MIN_TIME, phases=PHASES),  # each phase takes as long
         rule(tasks="-N 100", warnings="--warning-as-errors"),
         rule(engine=FEW, warnings="--warning-as-errors"),

@@ -95,7 +95,7 @@ def test_other_programs_have_it(mdtest, mdw):  # noqa: F811
 
 @pytest.mark.parametrize("args, words", [("--until=0", "'0' is not a number of percent"), ("--until=x", "'x'"), ("--until=100", "'100'"),
                                          ("--until=5 -i 3", "at least 5 repetitions"), ("--until=5 --until-max=4", "--until-max allows 4"),
-                                         ("--until-time=3", "--until-time does nothing without --until")])
+                                         ("--until-time=3", "--until-time does nothing without --until=PERCENT")])
 def test_what_makes_no_sense_is_refused(ior, args, words):
     ior("-w -a DUMMY " + args, np=None).fails(1, words)
 

@@ -48,6 +48,7 @@ static struct weir_inputs sound_facts(void)
         p->bytes = 400e9;
         p->rate = 1e9;
         p->cached = p->dirty = p->left = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = 0;
+        p->past_steady = 1;
         p->asked = p->reached = 400e9;
         p->n = 6;
         p->nrates = 6;
@@ -146,6 +147,7 @@ SPOILER(not_collective, (f->collective = 1, f->independent = 1))
 SPOILER(layout, f->other_layout = 1)
 SPOILER(foreign, f->foreign = 1)
 SPOILER(unsteady, READ->unsteady = 0.3)
+SPOILER(never_steady, READ->past_steady = 1.01)
 SPOILER(missing, f->missing.n = 3)
 SPOILER(few_operations, READ->busy_s = 1e-6)
 SPOILER(own_items, f->own_metadata = 1)
@@ -205,6 +207,7 @@ static const struct {
     { "H34", few_operations, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H35", own_items, IS(SUSPECT, SUSPECT, INVALID, SOUND) },
     { "H36", other_kernels, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H38", never_steady, IS(SUSPECT, SUSPECT, NOTE, INVALID) },
 };
 
 static void a_sound_test_has_no_finding(void **state)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "base/steady.h"
 #include "engine/observe/all.h"
 #include "engine/phase.h"
 #include "engine/place/pagecache.h"
@@ -284,6 +285,16 @@ static double unsteady_of(const struct weir_run *run, double seconds, bool moves
                                 fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));
 }
 
+static void note_steady(const struct weir_steady_verdict *v, struct weir_inputs_phase *p)
+{
+    double past = weir_steady_past(v);
+
+    if (past <= p->past_steady)
+        return;
+    p->past_steady = past;
+    weir_steady_why(v, p->steadiness);
+}
+
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
                        const struct weir_checks_sums *s, struct weir_inputs *f,
                        struct weir_inputs_phase *p)
@@ -305,6 +316,8 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
     if (run->par.size > 1)
         MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
+    if (rec->steady)
+        note_steady(rec->steady, p);
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] = rate;

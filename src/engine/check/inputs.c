@@ -47,6 +47,7 @@ struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char
     p->key = key;
     p->shortest_s = p->bytes = p->rate = p->cached = p->dirty = p->left = NAN;
     p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
+    p->past_steady = NAN;
     return p;
 }
 

@@ -43,6 +43,8 @@ struct weir_inputs_phase {
     double cpu;              /* user time of a task over the time of the phase, mean of the tasks */
     double data;             /* making and checking data, of the work; mean of the tasks */
     double unsteady;         /* change of the rate in its second half, see weir_series_unsteady */
+    double past_steady;      /* worst criterion of --until=steady over its limit; NaN: not asked for */
+    char steadiness[160];    /* and words about it */
     double clock;            /* uncertainty of the common clock, of the phase */
     double busy_s;           /* least time that a task worked, mean of the tasks */
     double asked, reached;   /* bytes of read or write calls, and of these from or to a device */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules-run.c - the rules H19 to H36: where the time goes, the machine, and what was applied of what
+/* rules-run.c - the rules H19 to H38: where the time goes, the machine, and what was applied of what
  * was asked for */
 #include "config.h"
 #include "engine/check/rules.h"
@@ -131,6 +131,15 @@ static void h36(const struct weir_inputs *f, struct weir_finding *out)
                          f->given ? "the user gives" : "MPI reports", f->mpi_nodes, f->kernels);
 }
 
+static void h38(const struct weir_inputs *f, struct weir_finding *out)
+{
+    const struct weir_inputs_phase *p = WEIR_MOST(f, past_steady, NULL);
+
+    if (p)
+        weir_finding_set(out, 100 * p->past_steady, "a %s phase was %s: %s", p->key,
+                         p->past_steady > 1 ? "never steady" : "steady", p->steadiness);
+}
+
 const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H19", "time that was spent waiting for the last tenth of the tasks", "%"),
       WEIR_RULE_AT(20, SUSPECT, SUSPECT, NOTE, SUSPECT),
@@ -236,5 +245,11 @@ const struct weir_rule weir_rules_run[] = {
       .unknown = "the kernels are not known",
       .remedy = "repair the MPI library or its launcher; where the kernels are wrong, set "
                 "IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES" },
+    { WEIR_RULE("H38", "phases that --until=steady found not to be steady", "% of its limit"),
+      WEIR_RULE_AT(100, SUSPECT, SUSPECT, NOTE, INVALID),
+      .measure = h38,
+      .unknown = "--until=steady was not asked for",
+      .remedy = "let the phases be longer (most=SECONDS, -D), so that the storage can come to its steady state, or "
+                "find what changes with time" },
     { .id = NULL },
 };

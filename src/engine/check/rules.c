@@ -68,7 +68,7 @@ static int parse_limit(struct weir_limits *l, const char *word, size_t len, stru
 
     if (i < 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --limit: '%.*s' names no rule; rules are H01 to H36", (int)len,
+                           "option --limit: '%.*s' names no rule; rules are H01 to H38", (int)len,
                            word);
     if (word[id] == ':')
         end = weir_real_scan(word + id + 1, &value);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules.h - the table of rules: what each finding means, where it begins, and how its value is
  * measured. A rule is a row of rules-data.c (H01 to H14), rules-series.c (H15 to H18) or
- * rules-run.c (H19 to H36). */
+ * rules-run.c (H19 to H38). */
 #ifndef WEIR_ENGINE_CHECK_RULES_H
 #define WEIR_ENGINE_CHECK_RULES_H
 

@@ -12,6 +12,7 @@ const struct weir_observer *const weir_observers[] = {
     &weir_interval, /* before the checks, which judge by its bins */
     &weir_timeline, /* it sorts the records: files of operations come sorted after it */
     &weir_until,    /* before the checks, whose table shows the rates */
+    &weir_steady_state, /* before the checks, which have a rule for it */
     &weir_sweep,
     &weir_dropcache, /* before the checks look at the page cache */
     &weir_checks,

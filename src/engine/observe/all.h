@@ -12,6 +12,7 @@ extern const struct weir_observer weir_progress; /* --progress */
 extern const struct weir_observer weir_interval; /* --interval */
 extern const struct weir_observer weir_timeline; /* --timeline */
 extern const struct weir_observer weir_until;    /* --until, and the rates of repetitions */
+extern const struct weir_observer weir_steady_state; /* --until=steady */
 extern const struct weir_observer weir_sweep;    /* --sweep */
 extern const struct weir_observer weir_op_files; /* a file of the operations of each task */
 extern const struct weir_observer weir_ranks;    /* the file of the ranks, and outliers */

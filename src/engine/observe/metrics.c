@@ -59,10 +59,11 @@ static const struct weir_col cols[] = {
     COL_REAL(M, cache_dirty, "cacheDirty", "Of these, dirty or in write-back", .csv = "cacheDirty"),
     COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
     COL_STR(M, ended, "ended",
-            "What ended the steps of all tasks: work, count, time; mixed, signal", .csv = "ended"),
+            "What ended the steps of all tasks: work, count, time, steady; mixed, signal", .csv = "ended"),
     COUNT("tasksByWork", by[WEIR_END_WORK], "Tasks that had no more to do"),
     COUNT("tasksByCount", by[WEIR_END_COUNT], "Tasks that did as many steps as are allowed"),
     COUNT("tasksByTime", by[WEIR_END_TIME], "Tasks whose time was up"),
+    COUNT("tasksBySteady", by[WEIR_END_STEADY], "Tasks that --until=steady ended"),
     LATENCY("open", WEIR_OP_OPEN),
     LATENCY("transfer", WEIR_OP_XFER),
     LATENCY("sync", WEIR_OP_SYNC),
@@ -83,7 +84,7 @@ static double span_ns(const struct weir_phase_rec *rec, enum weir_mark from, enu
 
 static const char *name_end(const struct weir_phase_rec *rec, uint64_t tasks)
 {
-    static const char *const names[WEIR_ENDS] = { "work", "count", "time" };
+    static const char *const names[WEIR_ENDS] = { "work", "count", "time", "steady" };
 
     for (int i = 0; i < WEIR_ENDS && !rec->interrupted; i++)
         if (rec->ended[i] == tasks)

@@ -28,6 +28,7 @@
 /* The limits of a phase besides its steps, ns; 0: none. */
 struct limits {
     uint64_t most_ns, least_ns; /* no longer than; at least as long as */
+    bool open;                  /* it may end before */
 };
 
 /* Of the phase that runs. */
@@ -61,6 +62,7 @@ static struct limits limits_of(const struct weir_phase *ph, const struct weir_ti
         return limits;
     if (!k->wear_out)
         limits.most_ns = (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
+    limits.open = k->until_steady;
     limits.least_ns = (uint64_t)(k->min_time_s * WEIR_NS_PER_S);
     return limits;
 }
@@ -205,7 +207,8 @@ static void add_line(const struct progress *p, const struct weir_news *n,
     if (n->done == n->tasks)
         weir_str_addf(out, "ends, ");
     else if (share > 0)
-        weir_str_addf(out, "%.0f s left, ", seconds(elapsed) * (1 - share) / share);
+        weir_str_addf(out, "%.0f s left%s, ", seconds(elapsed) * (1 - share) / share,
+                      p->limits.open ? " at most" : "");
     add_rates(p, n->bytes, n->steps, true, now_ns, out);
     weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
     if (p->first_ns > 0)
@@ -249,19 +252,20 @@ static void show(struct progress *p, const struct weir_news *news, uint64_t now_
     p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
-static void tick(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns)
+static bool tick(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns)
 {
     struct progress *p = state;
 
     (void)run;
     if (!p->wanted)
-        return;
+        return false;
     if (p->first_ns == 0 && news->done > 0)
         p->first_ns = now_ns;
     if (now_ns >= p->next_ns && !p->placed)
         place(p);
     if (p->wanted && now_ns >= p->next_ns)
         show(p, news, now_ns);
+    return false;
 }
 
 /* Wipe the line on the terminal, or say in a file that the phase is over, where it was shown. */

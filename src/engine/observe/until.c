@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/size.h"
 #include "base/stats.h"
+#include "base/steady.h"
 #include "engine/observe/all.h"
 #include "engine/phase.h"
 
@@ -83,14 +84,14 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
     int most = weir_run_options_most(o);
 
     (void)files;
-    if (!o->until && (o->until_max || o->until_time_s))
-        return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until",
+    if ((!o->until || weir_steady_asked(o->until)) && (o->until_max || o->until_time_s))
+        return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until=PERCENT",
                            o->until_max ? "--until-max" : "--until-time");
-    if (!o->until)
+    if (!o->until || weir_steady_asked(o->until))
         return 0;
     if (isnan(percent_of(o->until)))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --until: '%s' is not a number of percent above 0 and below 100",
+                           "option --until: '%s' is not a number of percent above 0 and below 100, nor steady",
                            o->until);
     if (most < LEAST)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -189,7 +190,7 @@ static bool is_enough(struct weir_run *run, void *state)
     struct state *u = state;
     int64_t why = GO_ON;
 
-    if (!o->until || o->dry_run)
+    if (!o->until || weir_steady_asked(o->until) || o->dry_run)
         return false;
     if (run->par.rank == 0)
         why = judge(run, u, o);
@@ -318,7 +319,7 @@ static void test_end(struct weir_run *run, void *state)
 
     if (run->par.rank != 0)
         return;
-    if (o->until && !o->dry_run) {
+    if (o->until && !weir_steady_asked(o->until) && !o->dry_run) {
         double widest = widest_of(u, &key);
         const char *reason = reason_of(run, u, widest);
 

@@ -118,7 +118,7 @@ int weir_usage_judge(const struct weir_run *run, const char *path, const struct 
         return 0;
     if (compare(path, plan, u, &why) == 0)
         return 0;
-    if (!o->dry_run && (o->no_space_check || o->deadline_s > 0))
+    if (!o->dry_run && (o->no_space_check || weir_run_options_bound(o) > 0))
         return weir_warn(&run->log, err, "%s", why.text);
     return weir_refuse(err, why.code, "%s%s", why.text,
                        o->dry_run ? "" : "; --no-space-check continues anyway");

@@ -113,7 +113,7 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
           "stoneWallingWearOut=1" },
         { o->nodes == 0 || o->node0_tasks == 0,
           "numNodes and numTasksOnNode0 are at least 1; -1 takes the actual number" },
-        { o->run.wear_out && o->run.deadline_s == 0,
+        { o->run.wear_out && weir_run_options_bound(&o->run) == 0,
           "stoneWallingWearOut is only sensible with a stonewall deadline; give -D" },
         { o->transfer == 0,
           "test will not complete with zero transfer size (-t); give at least 8 bytes" },

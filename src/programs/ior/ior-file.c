@@ -256,16 +256,25 @@ static bool is_sound_size(const struct ior_test *t, uint64_t expected, uint64_t 
            (t->o->write && t->o->random_offset > 1); /* -z -z: the last block need not be drawn */
 }
 
-static int warn_sizes(struct weir_run *run, struct ior_test *t, uint64_t expected, uint64_t actual,
-                      uint64_t moved, struct weir_err *err)
+/* And are these the bytes of its phase? Until it is steady, a phase has any number of passes, or a part of one. */
+static bool is_sound(const struct ior_test *t, const struct weir_phase_rec *rec, uint64_t expected,
+                     uint64_t actual)
 {
-    if (is_sound_size(t, expected, actual) && moved == expected)
+    if (rec->timing->until_steady)
+        return actual <= expected || t->o->use_existing;
+    return is_sound_size(t, expected, actual) && rec->bytes_sum == expected;
+}
+
+static int warn_sizes(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
+                      uint64_t expected, uint64_t actual, struct weir_err *err)
+{
+    if (is_sound(t, rec, expected, actual))
         return 0;
     if (weir_warn(&run->log, err, "Expected aggregate file size       = %" PRIu64, expected) < 0 ||
         weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
-        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, moved) < 0)
+        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, rec->bytes_sum) < 0)
         return -1;
-    return t->o->run.deadline_s > 0
+    return weir_run_options_bound(&t->o->run) > 0
                ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")
                : 0;
 }
@@ -289,7 +298,7 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
                            t->use.path.text, actual, rec->end_max);
     if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
         return 0;
-    return warn_sizes(run, t, expected, actual, rec->bytes_sum, err);
+    return warn_sizes(run, t, rec, expected, actual, err);
 }
 
 /* ---- afterwards ---- */

@@ -377,11 +377,13 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
                                                    .close = close_file,                        \
                                                    __VA_ARGS__ }
 
-ROW(write, "write", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, write, .flush = flush_write);
-ROW(mix, "mix", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, mix, .flush = flush_write,
+#define TIMED (WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_REPEATS)
+
+ROW(write, "write", TIMED, write, .flush = flush_write);
+ROW(mix, "mix", TIMED, mix, .flush = flush_write,
     .mixed = IOR_MIX);
 ROW(check, "check write", 0, read, );
-ROW(read, "read", WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS, read, );
+ROW(read, "read", TIMED, read, );
 
 /* ---- the file in order before random writes, so that they meet allocated blocks ---- */
 

@@ -295,7 +295,7 @@ static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec
 {
     uint64_t planned = (uint64_t)t->o->steps;
 
-    if (t->m->phase != MDW_BENCHMARK || t->o->run.deadline_s == 0)
+    if (t->m->phase != MDW_BENCHMARK || weir_run_options_bound(&t->o->run) == 0)
         return 0;
     if (rec->stonewall.known)
         return rec->stonewall.steps_min < planned ? rec->steps_max : 0;

@@ -285,7 +285,7 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
         o->precreate = o->benchmark = o->cleanup = true;
     if (weir_agree_check(&run->world, check_all(t, run, err), err) < 0)
         return -1;
-    if (o->benchmark && !o->precreate && o->run.deadline_s > 0 && !o->run.wear_out &&
+    if (o->benchmark && !o->precreate && weir_run_options_bound(&o->run) > 0 && !o->run.wear_out &&
         o->run.repetitions > 1)
         rc = weir_warn(&run->log, err,
                        "with a stonewall (-w) and without wear-out (-W) tasks stop at different "

@@ -206,8 +206,8 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 {
     const struct mdtest_options *o = t->o;
     const struct weir_conflict rules[] = {
-        { o->run.deadline_s > 0 && o->branch > 1,
-          "a stonewall (-W) needs a tree with branching factor 1 (-b)" },
+        { weir_run_options_bound(&o->run) > 0 && o->branch > 1,
+          "a stonewall (-W, --until=steady) needs a tree with branching factor 1 (-b)" },
         { o->no_barriers && o->shift != 0, "shifting tasks (-N) needs barriers; leave -B out" },
         { o->shared && o->collective,
           "shared files (-S) and collective creates (-c) exclude each other; choose one" },

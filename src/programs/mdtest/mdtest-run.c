@@ -246,7 +246,7 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
 /* Does this phase write how many items there are for a later run? */
 static bool has_status(const struct mdtest_test *t)
 {
-    return t->o->status_file && t->o->run.deadline_s > 0 && mdtest_facts[t->pass.op].makes &&
+    return t->o->status_file && weir_run_options_bound(&t->o->run) > 0 && mdtest_facts[t->pass.op].makes &&
            (t->pass.of == MDTEST_FILES || !t->ledger.kind[MDTEST_FILES]);
 }
 

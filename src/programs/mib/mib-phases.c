@@ -226,12 +226,12 @@ static int open_peer(struct weir_run *run, void *state, struct weir_err *err)
                              &t->file, err);
 }
 
-/* Where and how much the i-th call of a phase reads. */
+/* Where and how much the i-th call of a phase reads; after the last one of the file the first comes again. */
 static void place_read(const struct mib_test *t, uint64_t i, struct weir_io *io)
 {
     if (t->o->granularity)
         io->off = (uint64_t)t->o->granularity * weir_rng_below(t->key, i, t->places);
-    else if (t->read_bytes - io->off < io->len)
+    else if (t->read_bytes - (io->off = i % t->planned * io->len) < io->len)
         io->len = t->read_bytes - io->off;
 }
 
@@ -344,7 +344,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 #define PHASE(k, before, begin, one, ...)                                                          \
     {                                                                                              \
         .key = (k), .unit = "calls",                                                               \
-        .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES,                    \
+        .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES | WEIR_PHASE_REPEATS, \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
         .look = grow_bar, .drain = drain, .close = close_file, __VA_ARGS__                                     \
     }
@@ -372,7 +372,7 @@ static void set_timing(const void *state, const struct weir_stage *stage,
     (void)stage;
     timing->barriers = true;
     timing->max_steps = (uint64_t)o->call_limit;
-    if (timing->deadline_s == 0)
+    if (o->run.deadline_s == 0)
         timing->deadline_s = 1e-9;
 }
 

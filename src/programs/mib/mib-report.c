@@ -222,8 +222,8 @@ static void fill_row(struct weir_run *run, const struct mib_test *t,
 
 static void show_end(struct weir_report *r, const struct weir_phase_rec *rec)
 {
-    static const enum weir_end ends[] = { WEIR_END_COUNT, WEIR_END_TIME, WEIR_END_WORK };
-    static const char *const names[] = { "call limit", "time limit", "end of the file" };
+    static const enum weir_end ends[] = { WEIR_END_COUNT, WEIR_END_TIME, WEIR_END_WORK, WEIR_END_STEADY };
+    static const char *const names[] = { "call limit", "time limit", "end of the file", "steady state" };
     struct weir_str text = { 0 };
 
     for (int i = 0; i < WEIR_ENDS; i++)
