@@ -2,6 +2,7 @@
 """AIO: the bytes, options and errors of POSIX, through a queue, for all three programs."""
 import csv
 import json
+import pathlib
 
 import pytest
 
@@ -138,7 +139,8 @@ def test_a_queue_that_the_memory_cannot_hold_is_refused(ior):
 def test_a_queue_that_the_system_does_not_allow_is_refused_before_memory_is_taken(ior):
     limit = ["bash", "-c", 'ulimit -v 4000000; exec "$@"', "-"]  # KiB; the buffers would be 40 GB
     run = ior("-a AIO -w -l o -t 4k -b 40g --aio.max-pending=10000000", np=1, prefix=limit)
-    run.fails(2, "io_setup for a queue of depth 10000000", "aio-max-nr", "--aio.max-pending")
+    run.fails(2, "io_setup for a queue of depth 10000000", "--aio.max-pending",
+              "aio-max-nr allows %s" % pathlib.Path("/proc/sys/fs/aio-max-nr").read_text().strip())
     assert ior.files() == []
 
 

@@ -176,12 +176,12 @@ def test_an_option_that_would_do_nothing_is_told(ior, mdtest):  # noqa: F811
     mdtest("--posix.threads=4 -F -n 2", np=None).fails(1, "--posix.threads=4", "one transfer of a task at a time")
 
 
-# Answers io_uring_setup with EPERM in this process and its children, as containers do; with RANK on this rank only.
+# Answers io_uring_setup with EPERM, or ERRNO, in this process and its children, as containers do; with RANK on this rank only.
 FORBID = """
 import ctypes, os, struct, sys
 if os.environ.get("RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) != os.environ.get("OMPI_COMM_WORLD_RANK"):
     os.execvp(sys.argv[1], sys.argv[1:])
-filter = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050001), (0x06, 0, 0, 0x7fff0000)]  # number; is it 425?; EPERM; allowed
+filter = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (0x06, 0, 0, 0x00050000 + int(os.environ.get("ERRNO", "1"))), (0x06, 0, 0, 0x7fff0000)]  # number; is it 425?; EPERM; allowed
 code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in filter))
 program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(filter), ctypes.addressof(code)))
 libc = ctypes.CDLL(None)
@@ -220,10 +220,20 @@ LOCKED = ["prlimit", "--memlock=131072", "setpriv", "--bounding-set=-ipc_lock", 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can drop the capability to lock memory")
 def test_a_limit_of_locked_memory_is_told(ior, need_backend):
     need_backend("URING")
-    ior("-a URING -w --depth=4 --uring.buffers=yes", np=1, prefix=LOCKED).fails(2, "--uring.buffers=yes", "ulimit -l", "Cannot allocate memory")
+    ior("-a URING -w --depth=4 --uring.buffers=yes", np=1, prefix=LOCKED).fails(2, "--uring.buffers=yes", "ulimit -l", "128 KiB", "Cannot allocate memory")
     run = ior("-a URING -w -k -v -G 7 -l o --depth=4", np=1, prefix=LOCKED).ok()
     assert "uring.buffers = not registered (Cannot allocate memory)" in run.stdout and "uring.files = registered" in run.stdout, run
     assert "uring.buffers = registered" in ior("-a URING -w -v --depth=4 --uring.buffers=yes", np=1).ok().stdout
+
+
+def test_other_limits_of_the_system_are_named(ior, need_backend):
+    """Memory for the ring, and for the stacks of threads."""
+    ior("-a POSIX -w --posix.threads=4000", np=1, prefix=["prlimit", "--as=4000000000"]).fails(
+        2, "of --posix.threads=4000", "processes of the user, ulimit -u", "4000000000 bytes of memory, ulimit -v", "Resource temporarily unavailable")
+    need_backend("URING")
+    ior("-a URING -w --depth=4", np=1, prefix=[sys.executable, "-c", FORBID], env={"ERRNO": "12"}).fails(
+        2, "io_uring_setup for a queue of depth 4", "ulimit -l is", "Cannot allocate memory")
+    assert ior.files() == []
 
 
 # ---- flags of single transfers ----

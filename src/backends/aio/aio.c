@@ -11,6 +11,9 @@
 #include "backends/backend.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
+#include "base/node/sysfile.h"
+
+#define NUMBER 32 /* bytes of its text */
 
 /* The queue of a session. Every slot is in one of three places: idle, ready (in a batch that is not
  * full, or that the system has no room for) or in flight. */
@@ -56,17 +59,21 @@ static int make_lists(struct aio_queue *q, struct weir_err *err)
 static int open_context(struct aio_queue *q, struct weir_err *err)
 {
     int rc = io_setup(q->depth, &q->ctx);
+    char most[NUMBER], now[NUMBER];
 
     if (rc == 0)
         return 0;
     q->ctx = NULL;
     errno = -rc;
     weir_fail(err, WEIR_ESETUP, "io_setup for a queue of depth %d", q->depth);
-    if (rc == -EAGAIN || rc == -EINVAL)
-        weir_refuse(err, WEIR_ESETUP,
-                    "%s (/proc/sys/fs/aio-max-nr is the limit for all processes of a node; give a "
-                    "smaller --depth or --aio.max-pending)",
-                    err ? err->text : "");
+    if ((rc != -EAGAIN && rc != -EINVAL) || !err)
+        return -1;
+    weir_sysfile_line("", most, sizeof(most), "/proc/sys/fs/aio-max-nr");
+    weir_sysfile_line("", now, sizeof(now), "/proc/sys/fs/aio-nr");
+    weir_refuse(err, WEIR_ESETUP,
+                "%s (/proc/sys/fs/aio-max-nr allows %s for all processes of a node, and %s are taken; give "
+                "a smaller --depth or --aio.max-pending)",
+                err->text, *most ? most : "some", *now ? now : "others");
     return -1;
 }
 

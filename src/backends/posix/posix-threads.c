@@ -6,10 +6,14 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/locale.h"
+
+#define LIMIT_TEXT 32
 
 /* The next that waits; NULL: the threads shall end. The caller holds the lock. */
 static struct weir_request *take_waiting(struct posix_threads *t)
@@ -45,6 +49,28 @@ static void *work(void *arg)
     return NULL;
 }
 
+static const char *show_limit(unsigned long long limit, char text[LIMIT_TEXT])
+{
+    if (limit == RLIM_INFINITY)
+        return "unlimited";
+    snprintf(text, LIMIT_TEXT, "%llu", limit);
+    return text;
+}
+
+/* Threads are counted with the processes of the user and of the control group, and have a stack each. */
+static int explain(int n, int all, struct weir_err *err)
+{
+    struct rlimit user = { 0, 0 }, memory = { 0, 0 };
+    char users[LIMIT_TEXT], bytes[LIMIT_TEXT];
+
+    getrlimit(RLIMIT_NPROC, &user);
+    getrlimit(RLIMIT_AS, &memory);
+    return weir_fail(err, WEIR_ESETUP,
+                     "start thread %d of --posix.threads=%d (limits: %s processes of the user, ulimit "
+                     "-u; %s bytes of memory, ulimit -v; and pids.max of the control group)",
+                     n, all, show_limit(user.rlim_cur, users), show_limit(memory.rlim_cur, bytes));
+}
+
 static int start_threads(struct posix_threads *t, int n, struct weir_err *err)
 {
     sigset_t all, present;
@@ -60,10 +86,7 @@ static int start_threads(struct posix_threads *t, int n, struct weir_err *err)
     if (sys == 0)
         return 0;
     errno = sys;
-    return weir_fail(err, WEIR_ESETUP,
-                     "start thread %d of --posix.threads=%d (ulimit -u, and the limit of the control "
-                     "group, count threads)",
-                     t->n + 1, n);
+    return explain(t->n + 1, n, err);
 }
 
 int posix_threads_begin(struct posix_threads *t, int n,

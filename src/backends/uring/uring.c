@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
@@ -17,6 +18,7 @@
 #define DEPTH_MOST 32768      /* entries of a ring */
 #define CALL_MOST 0x7ffff000u /* bytes that the kernel moves at a time; the rest is a short transfer */
 #define BUFFER_MOST (UINT64_C(1) << 30) /* bytes of a registered buffer */
+#define LIMIT_TEXT 32
 #define AREAS 2
 #define FILES 64 /* that can be registered at once */
 
@@ -62,6 +64,18 @@ static int uring_check(struct weir_session *s, const struct weir_extent *extent,
 
 /* ---- the ring ---- */
 
+/* The limit of locked memory, with which the kernel counts what is registered. */
+static const char *show_locked(char text[LIMIT_TEXT])
+{
+    struct rlimit limit = { 0, 0 };
+
+    getrlimit(RLIMIT_MEMLOCK, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY)
+        return "unlimited";
+    snprintf(text, LIMIT_TEXT, "%llu KiB", (unsigned long long)limit.rlim_cur / 1024);
+    return text;
+}
+
 /* The remedy for an errno of io_uring_setup. */
 static const char *advise(int sys)
 {
@@ -74,7 +88,7 @@ static const char *advise(int sys)
                "kernel.io_uring_disabled=0, and in a container for a seccomp profile that allows "
                "io_uring_setup; -a AIO has a queue, too, and --uring.fallback=aio takes it here)";
     case ENOMEM:
-        return " (ulimit -l, the limit of locked memory, may be too low; give a smaller --depth)";
+        return " (the limit of locked memory may be too low; give a smaller --depth)";
     default:
         return "";
     }
@@ -114,15 +128,13 @@ static void close_ring(struct uring *q)
 /* Register what was asked for: 0 or errno; -1 and err where it must be. */
 static int outcome(const char *what, const char *way, int rc, struct weir_err *err)
 {
-    struct rlimit limit = { 0, 0 };
+    char text[LIMIT_TEXT];
 
     if (rc >= 0 || is_way(way, "auto"))
         return rc < 0 ? -rc : 0;
-    getrlimit(RLIMIT_MEMLOCK, &limit);
     errno = -rc;
     return weir_fail(err, WEIR_ESETUP, "--uring.%s=yes: register the %s of the queue (ulimit -l, the "
-                     "limit of locked memory, is %llu KiB)", what, what,
-                     (unsigned long long)limit.rlim_cur / 1024);
+                     "limit of locked memory, is %s)", what, what, show_locked(text));
 }
 
 static int register_files(struct weir_session *s, struct weir_err *err)
@@ -144,11 +156,12 @@ static int uring_begin(struct weir_session *s, struct weir_err *err)
 {
     struct uring *q = s->priv;
     int rc = open_ring(&q->ring, s->depth, s->opt);
+    char text[LIMIT_TEXT];
 
     if (rc < 0) {
         errno = -rc;
-        return weir_fail(err, WEIR_ESETUP, "io_uring_setup for a queue of depth %d%s", s->depth,
-                         advise(-rc));
+        weir_fail(err, WEIR_ESETUP, "io_uring_setup for a queue of depth %d%s", s->depth, advise(-rc));
+        return rc == -ENOMEM ? weir_err_within(err, "ulimit -l is %s", show_locked(text)) : -1;
     }
     q->open = true;
     q->batch = 1;
