@@ -40,6 +40,7 @@ BEGIN {
     rows("ended", "/engine/", "[*]name_end[(]", "\n[}]")
     rows("until ended", "/engine/", "[*]reason_of[(]", "\n[}]")
     rows("until ended", "/engine/", "reasons[[]REASONS[]] = ", ";")
+    rows("arrivals", "/engine/", "weir_arrivals[[][]] = ", ";")
     rows("sweep", "/engine/", "weir_sweep_units[[][]] = ", ";")
     rows("sweep outcome", "/engine/", "[*]outcome_of[(]const struct weir_sweep", "\n[}]")
     rows("unit", "/engine/", "[.]unit = s->moves_bytes", ",")

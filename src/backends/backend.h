@@ -177,6 +177,7 @@ struct weir_request {
     ssize_t n;                 /* bytes moved, or -1 */
     int sys;                   /* with -1: errno */
     uint64_t begin_ns, end_ns; /* local clock: submitted, given back */
+    uint64_t due_ns;           /* the caller's: when it was to begin, at a rate */
     struct weir_request *next; /* the queue's */
     struct weir_request *older, *newer; /* the session's: in flight, in the order of submission */
 };

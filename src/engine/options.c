@@ -13,6 +13,7 @@ const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
 const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
 const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
 
+const char *const weir_arrivals[] = { "even", "shifted", "poisson", NULL };
 const char *const weir_sweep_units[] = { "nodes", "pairs", "ranks", NULL };
 
 static const char *const existing_no_reuse[] = { "replace", "fail", NULL };
@@ -107,6 +108,26 @@ static const struct weir_opt run_rows[] = {
     OPT_REAL(0, "until-time", "untilTime", R, until_time_s, "0", "SECONDS",
              "With --until, begin no repetition after this many seconds; 0: no limit", .min = 0,
              .max = INT32_MAX, APART, OPT_IN(TIME)),
+
+    /* Operations at a rate. */
+    OPT_STR(0, "rate", "rate", R, rate, NULL, "RATE",
+            "Begin the operations of each task at this rate, SIZE bytes or Nops operations a second: "
+            "each is due at its time, whether the one before it has ended or not, and its response time "
+            "counts from there",
+            .example = "500ops", OPT_IN(ORDER)),
+    OPT_STR(0, "rate-total", "rateTotal", R, rate_total, NULL, "RATE",
+            "The same for all tasks of the test together: each has an equal part", .example = "1g",
+            OPT_IN(ORDER)),
+    OPT_STR(0, "arrivals", "arrivals", R, arrivals, NULL, "HOW",
+            "With a rate: operations come in equal distances on all tasks at once (even), in equal "
+            "distances with the tasks taking turns (shifted), or at random, the same in each run "
+            "(poisson)",
+            .choices = weir_arrivals, OPT_IN(ORDER)),
+    OPT_STR(0, "burst", "burst", R, burst, NULL, "N:PAUSE",
+            "After each N operations of a task pause for so many seconds: after the last has ended, or "
+            "with a rate as a part of its schedule; 1:PAUSE is a time to think",
+            .example = "100:0.5", OPT_IN(ORDER)),
+
     OPT_STR(0, "sweep", "sweep", R, sweep, NULL, "UNITS",
             "After the phases of the first repetition measure each node alone, or each pair of "
             "neighbouring nodes, or each rank, and name the slow ones",

@@ -14,6 +14,7 @@
 struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
     const char *rules, *limits, *until, *existing, *sweep;
+    const char *rate, *rate_total, *burst, *arrivals;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, timeline_limit, peak, assume_rate;
     double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s, sweep_s;
@@ -53,6 +54,17 @@ struct weir_run_options {
         .help = "all ranks do the phases of this program together; sweep with ior or mdtest"       \
     }
 
+/* For a program in whose operations ranks wait for each other. */
+#define OPT_RUN_NO_RATE                                                                            \
+    OPT_RUN_NO_RATE_ROW("rate", "rate"), OPT_RUN_NO_RATE_ROW("rate-total", "rateTotal"),           \
+        OPT_RUN_NO_RATE_ROW("arrivals", "arrivals"), OPT_RUN_NO_RATE_ROW("burst", "burst")
+#define OPT_RUN_NO_RATE_ROW(n, k)                                                                  \
+    {                                                                                              \
+        .type = WEIR_OPT_GONE, .name = (n), .key = (k),                                            \
+        .help = "the tasks of this program wait for each other in each operation; ior, mib, mdtest "  \
+                "and md-workbench have rates"                                                      \
+    }
+
 /* The rows of a program, own, with those of all programs among them and at the end. whole: each
  * repetition is done as a whole (struct weir_program). Local. Owned by the arena; NULL and err when
  * memory is out, or own names a row that there is not (WEIR_EBUG). */
@@ -72,10 +84,12 @@ enum {
 unsigned weir_existing(const struct weir_run_options *o);
 
 /* The values of --existing (in the order of WEIR_EXISTING_...), of --progress, of --rules (in the order
- * of enum weir_rule_set), and of --sweep. Each ends with NULL. */
+ * of enum weir_rule_set), of --arrivals (in the order of enum weir_arrivals), and of --sweep. Each
+ * ends with NULL. */
 extern const char *const weir_existing_ways[];
 extern const char *const weir_progress_modes[];
 extern const char *const weir_rule_sets[];
+extern const char *const weir_arrivals[];
 extern const char *const weir_sweep_units[];
 
 #define WEIR_UNTIL_MOST 100 /* repetitions where the options name no number */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/observer.h"
+#include "engine/pace.h"
 #include "engine/steps.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
@@ -53,6 +54,8 @@ static void timed_part(struct weir_phase_context *c)
         ph->opened(run, c->state);
     if (barriers)
         weir_barrier(&run->par);
+    if (run->pace)
+        weir_pace_start(run->pace, &run->par, &run->clock);
     mark(c, WEIR_MARK_WORK);
     c->clock = c->rec->mark[WEIR_MARK_WORK];
     /* In lock step a rank that has failed takes part in the rounds of the others. */
@@ -269,7 +272,10 @@ static int prepare(struct weir_phase_context *c)
         c->pass = c->ph->count(c->run, c->state);
     if (c->timing->max_steps && c->timing->max_steps < c->pass)
         c->pass = c->timing->max_steps;
-    return weir_records_reserve(&c->run->records, count_operations(c), c->err);
+    if (weir_records_reserve(&c->run->records, count_operations(c), c->err) < 0)
+        return -1;
+    c->run->records.kept |= c->run->pace != NULL;
+    return 0;
 }
 
 /* Forget the times of the last phase: of operations, and of the calls in the sessions. */
@@ -308,6 +314,7 @@ static void begin_record(struct weir_phase_context *c, const struct weir_stage *
     c->rec->stage = stage;
     c->rec->timing = c->timing;
     c->rec->repetition = run->repetition;
+    c->rec->rate_asked = c->rec->rate_reached = c->rec->late_share = c->rec->late_ns = NAN;
     c->rec->cache_looked = c->rec->cache_resident = c->rec->cache_dirty = NAN;
     c->rec->failed = true; /* until it has run */
 }

@@ -15,6 +15,7 @@
 #include "base/node/cache.h"
 #include "base/options/help.h"
 #include "base/options/option.h"
+#include "base/schedule.h"
 #include "base/stats.h"
 #include "base/text/script.h"
 #include "engine/files.h"
@@ -56,6 +57,8 @@ struct weir_timing {
     uint64_t max_steps; /* stoneWallingWearOutIterations, 0: none */
     uint64_t pause_ns;  /* to wait after each step, inside the measured time */
     bool until_steady;  /* observers end it (--until=steady), at the deadline at the latest */
+    struct weir_load load; /* how fast operations come (--rate, --burst); zero: as fast as they end */
+    uint64_t op_bytes;  /* in lock step: bytes of each operation of a rank */
     bool wear_out;      /* after the deadline all tasks go on to the count of the fastest */
     bool barriers;      /* -g */
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
@@ -109,6 +112,12 @@ struct weir_phase {
     /* Timed with the steps, also with those before a stonewall: wait for what steps have only
      * begun. *clock_ns as in step. Not called after a failure. */
     int (*drain)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
+    /* Count what has ended of what steps have begun, without waiting: how much is still in flight, or
+     * -1. Called while the next step is not yet due. *clock_ns as in step. */
+    int (*reap)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
+    /* The next step is not yet due: make what it needs before, so that it begins on time. *clock_ns
+     * as in step. */
+    void (*ready)(struct weir_run *, void *state, uint64_t *clock_ns);
     /* Some 20 times a second between two steps, outside of both: this rank's steps so far, and
      * seconds since the first one began. For a program with a progress bar of its own. */
     void (*look)(struct weir_run *, void *state, uint64_t steps, double seconds);
@@ -168,6 +177,10 @@ struct weir_phase_rec {
     /* Of all bytes that were looked for in page caches: NaN where it is not known. Rank 0. */
     double cache_looked, cache_resident, cache_dirty;
     const struct weir_steady_verdict *steady; /* by --until=steady, the same on all ranks; NULL: not asked for */
+    /* At a rate: operations or bytes a second of all ranks that were asked for and reached, the share of
+     * operations that were late, and by how many ns at most. NaN without. Rank 0. */
+    double rate_asked, rate_reached, late_share, late_ns;
+    bool rate_bytes;
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */

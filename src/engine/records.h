@@ -29,7 +29,7 @@ struct weir_records {
      * spare, and room to merge them. summed: on rank 0 they are those of all ranks, and it is known
      * which rank worked for the shortest and which for the longest time. */
     struct weir_hist *hist;
-    bool kept; /* somebody asked for its operations, or it is mixed: one look for each */
+    bool kept; /* somebody asked for its operations, or it is mixed, or at a rate: one look for each */
     int mixed; /* weir_phase.mixed of the phase that runs */
     bool summed;
     int64_t fastest, slowest;

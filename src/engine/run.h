@@ -27,7 +27,7 @@ struct weir_counters {
 };
 
 /* The rows that watch the run, each with its state (engine/observer.h). */
-#define WEIR_OBSERVERS_MOST 16
+#define WEIR_OBSERVERS_MOST 20
 struct weir_observer;
 struct weir_observed_row {
     const struct weir_observer *row;
@@ -72,6 +72,7 @@ int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc,
 
 struct weir_below;
 struct weir_call;
+struct weir_pace;
 struct weir_program;
 struct weir_stage;
 struct weir_test;
@@ -88,6 +89,7 @@ struct weir_run {
     struct weir_call *call;  /* where sessions of the test note the call that they are in; NULL: nowhere */
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
+    struct weir_pace *pace; /* of the current phase (engine/pace.h); NULL: at full speed */
     const struct weir_program *program; /* the program */
     struct weir_below *below; /* the files of the last test (place/pagecache.c); NULL: not known */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */

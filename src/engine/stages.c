@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/steady.h"
 #include "engine/observer.h"
+#include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/program.h"
 
@@ -64,6 +65,8 @@ struct weir_timing weir_stage_timing(const struct weir_test *t, const struct wei
 
     if (weir_steady_asked(o->until))
         end_when_steady(o, s, &timing);
+    if (!(s->flags & (WEIR_STAGE_UNTIMED | WEIR_STAGE_FIRST | WEIR_STAGE_LAST)))
+        weir_pace_parse(o, t->plan.tasks, &timing.load, NULL); /* its check has passed */
     if (s->timing)
         s->timing(t->state, s, &timing);
     return timing;

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/observer.h"
+#include "engine/pace.h"
 
 /* In lock step: when a phase is long enough for others to be told how far it is. */
 #define LONG_NS (3 * (uint64_t)WEIR_NS_PER_S / 2)
@@ -118,16 +119,104 @@ static void pause_alone(struct weir_phase_context *c)
     }
 }
 
+/* ---- at a rate ---- */
+
+/* Ends the operations that steps have begun, before a time or a count is taken. */
+static void drain_steps(struct weir_phase_context *c)
+{
+    if (c->ph->drain && c->rc == 0 && c->ph->drain(c->run, c->state, &c->clock, c->err) < 0)
+        c->rc = -1;
+}
+
+/* Operations in flight, after what has ended was counted. */
+static int reap(struct weir_phase_context *c)
+{
+    int flying = c->ph->reap ? c->ph->reap(c->run, c->state, &c->clock, c->err) : 0;
+
+    if (flying < 0)
+        c->rc = -1;
+    return flying;
+}
+
+/* The shortest service time of the operations of this phase until now; 1: there is none. */
+static uint64_t shortest_service(const struct weir_phase_context *c)
+{
+    const struct weir_pace *p = c->run->pace;
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < weir_operations_count(c->run->program); i++)
+        if (p->service[i].n > 0 && p->service[i].min_ns < least)
+            least = p->service[i].min_ns;
+    return least == UINT64_MAX || least == 0 ? 1 : least;
+}
+
+/* Takes back what has ended, and waits a little, until a local time at most. */
+static void rest_until(struct weir_phase_context *c, uint64_t until)
+{
+    int flying = reap(c);
+
+    if (c->clock < until)
+        weir_pace_rest(c->run->pace, until, flying > 0 ? shortest_service(c) : 0, &c->clock);
+}
+
+/* Until the next operation is due. Signals, failures of others and the deadline end the waiting. */
+static void wait_for_next(struct weir_phase_context *c)
+{
+    struct weir_pace *p = c->run->pace;
+
+    if (p->rests)
+        drain_steps(c);
+    weir_pace_next(p, c->clock);
+    while (c->clock < p->due_ns && !has_ended(c) && c->rc == 0)
+        if (c->clock >= c->next_poll)
+            poll(c);
+        else
+            rest_until(c, p->due_ns < c->next_poll ? p->due_ns : c->next_poll);
+    p->over = has_ended(c);
+}
+
+/* Within a step: for the program. What ends the waiting ends the phase after the step. */
+static void wait_in_step(void *arg, uint64_t *clock_ns)
+{
+    struct weir_phase_context *c = arg;
+
+    if (c->run->pace->over)
+        return;
+    c->clock = *clock_ns;
+    wait_for_next(c);
+    *clock_ns = c->clock;
+}
+
+/* The next step, where there is one. c->rc. */
+static int await_step(struct weir_phase_context *c)
+{
+    if (!c->run->pace || c->rec->steps >= c->target || has_ended(c))
+        return 0;
+    if (c->ph->ready)
+        c->ph->ready(c->run, c->state, &c->clock);
+    wait_for_next(c);
+    return c->rc;
+}
+
+static int wait_alone(struct weir_phase_context *c)
+{
+    if (c->timing->pause_ns)
+        pause_alone(c);
+    return await_step(c);
+}
+
 static void pass_alone(struct weir_phase_context *c)
 {
+    if (c->waits && await_step(c) < 0)
+        return;
     while (c->rec->steps < c->target && !has_ended(c)) {
         if (c->ph->step(c->run, c->state, c->rec->steps, &c->clock, c->err) < 0) {
             c->rc = -1;
             return;
         }
         c->rec->steps++;
-        if (c->timing->pause_ns)
-            pause_alone(c);
+        if (c->waits && wait_alone(c) < 0)
+            return;
         if (c->clock >= c->next_poll)
             poll(c);
     }
@@ -178,6 +267,39 @@ static void pause_together(struct weir_phase_context *c)
     c->clock = weir_now_ns();
 }
 
+static const struct weir_par *locked(const struct weir_phase_context *c)
+{
+    return c->timing->lock_par ? c->timing->lock_par : &c->run->par;
+}
+
+/* Also a rank that has failed waits, for the others do. */
+static void wait_until(struct weir_phase_context *c, uint64_t until)
+{
+    while (c->clock < until)
+        if (c->rc == 0)
+            rest_until(c, until);
+        else
+            weir_pace_rest(c->run->pace, until, 0, &c->clock);
+}
+
+/* The schedules of all ranks are the same, and so are the numbers of votes: where the next round is
+ * far away, one in each 50 ms, so that a failure or a signal ends the waiting. */
+static void wait_together(struct weir_phase_context *c)
+{
+    struct weir_pace *p = c->run->pace;
+    uint64_t pieces;
+
+    weir_pace_next(p, c->clock);
+    for (pieces = p->gap_ns / WEIR_TICK_NS; pieces > 0 && !has_ended(c); pieces--) {
+        wait_until(c, p->due_ns - pieces * WEIR_TICK_NS);
+        vote(c, c->clock >= c->deadline);
+        c->clock = weir_now_ns();
+    }
+    if (!has_ended(c))
+        wait_until(c, p->due_ns);
+    p->over = has_ended(c);
+}
+
 /* A rank that has failed or has less to do takes part with nothing. */
 static void take_round(struct weir_phase_context *c)
 {
@@ -191,12 +313,9 @@ static void take_round(struct weir_phase_context *c)
                ph->idle(c->run, c->state, c->round, &c->clock, c->rc < 0 ? NULL : c->err) < 0) {
         c->rc = -1;
     }
+    if (c->run->pace)
+        weir_pace_round(c->run->pace, c->timing->op_bytes);
     c->round++;
-}
-
-static const struct weir_par *locked(const struct weir_phase_context *c)
-{
-    return c->timing->lock_par ? c->timing->lock_par : &c->run->par;
 }
 
 /* As many rounds as the rank with the most to do has steps. */
@@ -209,6 +328,10 @@ static void pass_together(struct weir_phase_context *c)
         weir_allmax_i64(locked(c), &rounds, 1);
     c->clock = weir_now_ns();
     for (; rounds > 0 && !has_ended(c); rounds--) {
+        if (c->run->pace)
+            wait_together(c);
+        if (has_ended(c))
+            break;
         begin = c->clock;
         take_round(c);
         if (c->timing->pause_ns)
@@ -250,21 +373,21 @@ static bool wants_another_pass(struct weir_phase_context *c)
     return again != 0;
 }
 
-/* Ends the operations that steps have begun, before a time or a count is taken. */
-static void drain_steps(struct weir_phase_context *c)
-{
-    if (c->ph->drain && c->rc == 0 && c->ph->drain(c->run, c->state, &c->clock, c->err) < 0)
-        c->rc = -1;
-}
-
 void weir_phase_work(struct weir_phase_context *c)
 {
     const struct weir_timing *k = c->timing;
     bool stonewall = c->ph->flags & WEIR_PHASE_STONEWALL;
 
+    c->waits = k->pause_ns > 0 || c->run->pace;
+    if (c->run->pace) {
+        c->run->pace->rounds = k->lock_step;
+        c->run->pace->wait = wait_in_step;
+        c->run->pace->arg = c;
+    }
     c->deadline = UINT64_MAX;
     if (stonewall && k->deadline_s > 0)
-        c->deadline = c->clock + (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
+        c->deadline = (c->run->pace ? c->run->pace->start_ns : c->clock) +
+                      (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
     plan_poll(c);
     weir_rounds_begin(&c->rounds, locked(c));
     take_pass(c);

@@ -29,6 +29,7 @@ struct weir_phase_context {
     uint64_t clock;     /* last clock read */
     uint64_t deadline;  /* local time, UINT64_MAX: none */
     uint64_t next_poll; /* when to poll */
+    bool waits;         /* between steps: a pause, or until the next one is due */
     int rc;
     bool opened;
     bool stonewalled;  /* the deadline has passed; in lock step on any rank */

@@ -14,6 +14,7 @@ void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t
         run->counters.half[io->dir].bytes += io->len;
     }
     weir_records_add(&run->records, op, begin_ns, end_ns, io->off, io->len);
+    weir_pace_ended(run->pace, op, begin_ns, end_ns, io->len);
 }
 
 static int count_failed(struct weir_run *run, const struct weir_request *r)
@@ -25,11 +26,11 @@ static int count_failed(struct weir_run *run, const struct weir_request *r)
     return -1;
 }
 
-/* Take back what is done, at least one transfer. */
-static int take_back(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+/* Take back what is done, so many transfers at least. */
+static int take_back(struct weir_run *run, const struct weir_flow *w, struct weir_file *f, int least,
                      uint64_t *clock_ns, struct weir_err *err)
 {
-    int n = weir_queue_complete(w->queue, f, 1, clock_ns, err);
+    int n = weir_queue_complete(w->queue, f, least, clock_ns, err);
     int rc = n < 0 ? -1 : 0;
 
     for (int i = 0; i < n; i++) {
@@ -41,6 +42,8 @@ static int take_back(struct weir_run *run, const struct weir_flow *w, struct wei
         }
         if (r->io.len == 0) /* this task only took part */
             continue;
+        if (run->pace)
+            run->pace->flown_ns = r->due_ns;
         weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
         if (w->ended)
             w->ended(run, w->state, &r->io, clock_ns);
@@ -53,7 +56,7 @@ struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow
 {
     struct weir_request *r = weir_queue_take(w->queue);
 
-    if (!r && take_back(run, w, f, clock_ns, err) < 0)
+    if (!r && take_back(run, w, f, 1, clock_ns, err) < 0)
         return NULL;
     if (!r)
         r = weir_queue_take(w->queue);
@@ -64,6 +67,8 @@ struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow
 int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
                      uint64_t *clock_ns, struct weir_err *err)
 {
+    if (run->pace)
+        r->due_ns = weir_pace_take(run->pace, r->io.len);
     if (weir_queue_submit(w->queue, r, clock_ns, err) == 0)
         return 0;
     weir_records_add_failed(&run->records, weir_transfer_op(run, &r->io), r->begin_ns, *clock_ns,
@@ -86,11 +91,19 @@ int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_
     return weir_flow_submit(run, w, r, clock_ns, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
+int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                   uint64_t *clock_ns, struct weir_err *err)
+{
+    if (weir_queue_in_flight(w->queue) > 0 && take_back(run, w, f, 0, clock_ns, err) < 0)
+        return -1;
+    return weir_queue_in_flight(w->queue);
+}
+
 int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
                     uint64_t *clock_ns, struct weir_err *err)
 {
     while (weir_queue_in_flight(w->queue) > 0)
-        if (take_back(run, w, f, clock_ns, err) < 0)
+        if (take_back(run, w, f, 1, clock_ns, err) < 0)
             return -1;
     return 0;
 }

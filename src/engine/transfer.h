@@ -7,6 +7,7 @@
 #include "backends/session/queue.h"
 #include "backends/session/session.h"
 #include "base/clock.h"
+#include "engine/pace.h"
 #include "engine/run.h"
 
 /* The work since *clock_ns is no part of an operation: its time goes to *sum_ns, and
@@ -26,7 +27,7 @@ static inline int weir_transfer_op(const struct weir_run *run, const struct weir
     return run->records.mixed + (int)io->dir;
 }
 
-/* Record a transfer, and in a mixed phase count it. Local. */
+/* Record a transfer, and count it in a mixed phase and at a rate. Local. */
 void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
                         uint64_t end_ns);
 
@@ -78,6 +79,9 @@ int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct wei
  * place of io. Local. 0, or -1 and err: an earlier transfer has failed. */
 int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
                    const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err);
+/* Count what has ended, without waiting: how much is still in flight, or -1 and err. Local. */
+int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+                   uint64_t *clock_ns, struct weir_err *err);
 /* Wait for all that is in flight, and count it. Local. 0, or -1 and err. */
 int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
                     uint64_t *clock_ns, struct weir_err *err);
@@ -89,6 +93,7 @@ static inline void weir_operation_add(struct weir_run *run, int op, uint64_t beg
 {
     weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
     weir_records_add(&run->records, op, begin_ns, end_ns, off, len);
+    weir_pace_ended(run->pace, op, begin_ns, end_ns, len);
 }
 
 /* One that has failed as err says. */
@@ -98,6 +103,7 @@ static inline void weir_operation_add_failed(struct weir_run *run, int op, uint6
 {
     weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
     weir_records_add_failed(&run->records, op, begin_ns, end_ns, off, err);
+    weir_pace_ended(run->pace, op, begin_ns, end_ns, 0);
 }
 
 #endif

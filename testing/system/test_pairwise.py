@@ -122,6 +122,7 @@ PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
 STATUS_FILE = "-O stoneWallingStatusFile=stone"
 DEPTH, THREADS = "--depth=3 --dummy.reverse", "--posix.threads=2"
 MIX = "--mix=read:60,write:40"
+RATES = ["", "--rate=9000ops --arrivals=shifted --burst=5:0.001", "--rate-total=100m --arrivals=poisson", "--burst=3:0.001"]
 SWEEP = "--sweep=ranks --sweep-time=0.01 --sweep-turns=2 --rerun-suspects"
 
 
@@ -154,6 +155,7 @@ class Ior(Program):
         "queue": ["", DEPTH, THREADS],
         "sweep": ["", SWEEP],
         "mix": ["", MIX],
+        "rate": RATES,
         "engine": ENGINE,
     }
     core = ("access", "order", "size", "stop", "outcome")
@@ -165,6 +167,7 @@ class Ior(Program):
         rule(mix=MIX, phases=[""]),  # without -w there is no file
         rule(queue=THREADS, access=["-a DUMMY --dummy.store", "-a DUMMY --dummy.store -c", "-a MPIIO", "-a MPIIO -c"]),
         rule(sweep=SWEEP, access=["-a DUMMY --dummy.store -c", "-a MPIIO -c"]),
+        rule(sweep=SWEEP, rate=RATES[1:]),
         rule(order=RANDOM, reorder=REORDER, file=""),
         rule(order=RANDOM, access="-a MPIIO -c"),
         rule(order="", other="--random-prefill=4k"),
@@ -290,11 +293,13 @@ class Mdtest(Program):
         "command": ["", "--run-cmd-before-phase=true", "--run-cmd-after-phase=true"],
         "warnings": ["", "--warningAsErrors"],
         "sweep": ["", SWEEP],
+        "rate": ["", "--rate=2000ops --arrivals=shifted", "--rate-total=9000ops --burst=3:0.001"],
         "engine": ENGINE,
     }
     core = ("access", "place", "phases", "outcome")
     never = [
         rule(stop=["-W 1", "-W 1 -x stone"], tree=["-I 2 -z 1 -b 2", "-n 8 -z 2 -b 2 -L"]),
+        rule(sweep=SWEEP, rate=["--rate=2000ops --arrivals=shifted", "--rate-total=9000ops --burst=3:0.001"]),
         rule(how="-B 1", place=["-c", "-u -c"]),
         rule(how="-B 1", shift=["-N 1", "-N 2 --random-seed=3"]),
         rule(how="-B 1", warnings="--warningAsErrors"),
@@ -364,6 +369,7 @@ class Workbench(Program):
         "verbose": ["", "-q", "-v -v"],
         "reports": ["", "--print-detailed-stats", "--process-reports"],
         "position": ["", "--start-item=5", "--run-info-file=position"],
+        "rate": ["", "--rate=2000ops --arrivals=poisson", "--rate-total=5000ops --burst=3:0.001"],
         "engine": ENGINE,
     }
     core = ("access", "phases", "outcome", "offset")

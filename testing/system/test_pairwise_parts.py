@@ -52,6 +52,7 @@ class Mib(Part):
         "cache": ["", "--drop-cache"],
         "repetitions": ["", "--repetitions=2"],
         "queue": ["", "--depth=3 --dummy.reverse"],
+        "rate": ["", "--rate=20m --arrivals=poisson", "--rate-total=5000ops --burst=2:0.001"],
         "directory": ["", "-d ."],
         "output": OUTPUT,
         "warnings": ["", "--warning-as-errors"],

@@ -49,6 +49,7 @@ static struct weir_inputs sound_facts(void)
         p->rate = 1e9;
         p->cached = p->dirty = p->left = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = 0;
         p->past_steady = 1;
+        p->rate_missed = 0;
         p->asked = p->reached = 400e9;
         p->n = 6;
         p->nrates = 6;
@@ -152,6 +153,8 @@ SPOILER(missing, f->missing.n = 3)
 SPOILER(few_operations, READ->busy_s = 1e-6)
 SPOILER(own_items, f->own_metadata = 1)
 
+SPOILER(missed_rate, (WRITTEN->rate_missed = 0.1, WRITTEN->rate_asked = 500))
+
 static const struct {
     const char *id;
     void (*spoil)(struct weir_inputs *);
@@ -207,6 +210,7 @@ static const struct {
     { "H34", few_operations, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H35", own_items, IS(SUSPECT, SUSPECT, INVALID, SOUND) },
     { "H36", other_kernels, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H37", missed_rate, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H38", never_steady, IS(SUSPECT, SUSPECT, NOTE, INVALID) },
 };
 

@@ -10,6 +10,7 @@
 #include "base/stats.h"
 #include "base/steady.h"
 #include "engine/observe/all.h"
+#include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/place/pagecache.h"
 
@@ -137,6 +138,14 @@ static uint64_t ends_of(const struct weir_phase_rec *rec)
            (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
 }
 
+/* Waiting until an operation is due is no work. */
+static uint64_t own_use(const struct weir_run *run, uint64_t user_ns)
+{
+    uint64_t spun_ns = run->pace ? run->pace->spun_ns : 0;
+
+    return user_ns > spun_ns ? user_ns - spun_ns : 0;
+}
+
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
     struct weir_checks *t = state;
@@ -151,7 +160,7 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     if ((moves & WEIR_MOVES_OUT) || t->inputs->direct == 1)
         weir_pagecache_sample(run, t->stage, &t->cache, &t->cache_why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
-    s->user_ns = now.user_ns - t->before.user_ns;
+    s->user_ns = own_use(run, now.user_ns - t->before.user_ns);
     s->io_unknown = !now.io_known || !t->before.io_known;
     s->reached = (moves & WEIR_MOVES_IN ? now.read - t->before.read : 0) +
                  (moves & WEIR_MOVES_OUT ? now.written - t->before.written : 0);
@@ -318,6 +327,12 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
         MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
     if (rec->steady)
         note_steady(rec->steady, p);
+    if (!isnan(rec->rate_asked) && !(p->rate_missed >= 1 - rec->rate_reached / rec->rate_asked)) {
+        p->rate_missed = fmax(0, 1 - rec->rate_reached / rec->rate_asked);
+        p->rate_asked = rec->rate_asked;
+        p->rate_late = rec->late_share;
+        p->rate_bytes = rec->rate_bytes;
+    }
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] = rate;

@@ -40,7 +40,7 @@ struct weir_finding {
     char text[WEIR_FINDING_TEXT]; /* a clause for people; why, where it is not judged */
 };
 
-#define WEIR_RULES 36
+#define WEIR_RULES 37
 
 /* Limits that a user has changed, in the order of the table; NaN: as in the rule set. */
 struct weir_limits {

@@ -48,6 +48,7 @@ struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char
     p->shortest_s = p->bytes = p->rate = p->cached = p->dirty = p->left = NAN;
     p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
     p->past_steady = NAN;
+    p->rate_missed = NAN;
     return p;
 }
 

@@ -47,6 +47,9 @@ struct weir_inputs_phase {
     char steadiness[160];    /* and words about it */
     double clock;            /* uncertainty of the common clock, of the phase */
     double busy_s;           /* least time that a task worked, mean of the tasks */
+    double rate_missed;      /* of the rate that was asked for (--rate); NaN: none was */
+    double rate_asked, rate_late; /* then: it, of all tasks, and the share of operations that were late */
+    bool rate_bytes;         /* it is in bytes a second, else in operations */
     double asked, reached;   /* bytes of read or write calls, and of these from or to a device */
     double rates[WEIR_INPUTS_RATES]; /* bytes or, where none are moved, operations a second */
     int nrates;

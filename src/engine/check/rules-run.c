@@ -131,6 +131,18 @@ static void h36(const struct weir_inputs *f, struct weir_finding *out)
                          f->given ? "the user gives" : "MPI reports", f->mpi_nodes, f->kernels);
 }
 
+static void h37(const struct weir_inputs *f, struct weir_finding *out)
+{
+    const struct weir_inputs_phase *p = WEIR_MOST(f, rate_missed, NULL);
+
+    if (p)
+        weir_finding_set(out, 100 * p->rate_missed,
+                         "a %s phase reached %.4g of the %.4g %s that were asked for (%.1f %% less), and "
+                         "%.1f %% of its operations began late",
+                         p->key, (1 - p->rate_missed) * p->rate_asked, p->rate_asked,
+                         p->rate_bytes ? "bytes/s" : "ops/s", 100 * p->rate_missed, 100 * p->rate_late);
+}
+
 static void h38(const struct weir_inputs *f, struct weir_finding *out)
 {
     const struct weir_inputs_phase *p = WEIR_MOST(f, past_steady, NULL);
@@ -245,6 +257,12 @@ const struct weir_rule weir_rules_run[] = {
       .unknown = "the kernels are not known",
       .remedy = "repair the MPI library or its launcher; where the kernels are wrong, set "
                 "IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES" },
+    { WEIR_RULE("H37", "rate that was asked for and not reached", "%"),
+      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h37,
+      .unknown = "no rate was asked for",
+      .remedy = "the times are those of a lower load: ask for a lower rate (--rate), or give each task more "
+                "transfers in flight (--depth), or use more tasks" },
     { WEIR_RULE("H38", "phases that --until=steady found not to be steady", "% of its limit"),
       WEIR_RULE_AT(100, SUSPECT, SUSPECT, NOTE, INVALID),
       .measure = h38,

@@ -25,7 +25,7 @@ struct judged {
  * then how sure it is. The others follow in the order of the table. */
 static int importance(const struct weir_finding *f)
 {
-    static const char order[] = "H24 H36 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H38 H15 H16 H14";
+    static const char order[] = "H24 H36 H37 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H38 H15 H16 H14";
     const char *at = strstr(order, f->rule->id);
 
     return at ? (int)(at - order) : (int)sizeof(order);

@@ -11,6 +11,7 @@ const struct weir_observer *const weir_observers[] = {
     &weir_preflight, /* before the timeline: it may refuse a test */
     &weir_interval, /* before the checks, which judge by its bins */
     &weir_timeline, /* it sorts the records: files of operations come sorted after it */
+    &weir_load,     /* before the checks and the metrics, which show what it has found */
     &weir_until,    /* before the checks, whose table shows the rates */
     &weir_steady_state, /* before the checks, which have a rule for it */
     &weir_sweep,

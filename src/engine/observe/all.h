@@ -11,6 +11,7 @@ extern const struct weir_observer weir_about;    /* banner, configuration, --ano
 extern const struct weir_observer weir_progress; /* --progress */
 extern const struct weir_observer weir_interval; /* --interval */
 extern const struct weir_observer weir_timeline; /* --timeline */
+extern const struct weir_observer weir_load;     /* --rate, --burst */
 extern const struct weir_observer weir_until;    /* --until, and the rates of repetitions */
 extern const struct weir_observer weir_steady_state; /* --until=steady */
 extern const struct weir_observer weir_sweep;    /* --sweep */

@@ -31,6 +31,9 @@ struct weir_metrics {
     int64_t operations_min, operations_max; /* of a task */
     struct weir_latency whole; /* operations of the program, where it measures them as a whole */
     struct weir_stonewall stonewall;
+    /* at a rate, else NaN */
+    double rate_asked, rate_reached, late, late_ns;
+    struct weir_latency response; /* from when they were due, of all operations */
 };
 
 /* The key of their table. */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "engine/observe/latency.h"
+#include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/test.h"
 
@@ -23,6 +24,10 @@
         SECONDS(name "P99", op[o].p99, "99 % of all " name " calls took less, seconds"),           \
         SECONDS(name "P999", op[o].p999, "99.9 % of all " name " calls took less, seconds"),       \
         SECONDS(name "Max", op[o].max, "Longest " name ", seconds")
+
+/* For CSV alone: JSON has "load". */
+#define RATE(f, k, h, ...) COL_REAL(M, f, NULL, h, .csv = (k), __VA_ARGS__)
+#define RESPONSE(f, k, h) RATE(response.f, k, h, .unit = WEIR_NS_PER_S)
 
 static const struct weir_col cols[] = {
     COUNT("test", test, "Number of the test, from 0"),
@@ -68,6 +73,15 @@ static const struct weir_col cols[] = {
     LATENCY("transfer", WEIR_OP_XFER),
     LATENCY("sync", WEIR_OP_SYNC),
     LATENCY("close", WEIR_OP_CLOSE),
+    RATE(rate_asked, "rateAsked", "Rate of all tasks that was asked for, bytes/s or ops/s"),
+    RATE(rate_reached, "rateReached", "Rate at which operations were begun, bytes/s or ops/s"),
+    RATE(late, "late", "Operations that began more than 0.1 ms after they were due, percent"),
+    RATE(late_ns, "lateMax", "Longest time from when an operation was due to its begin, seconds",
+         .unit = WEIR_NS_PER_S),
+    RESPONSE(p50, "responseP50", "Half of the times from due to end are less, seconds"),
+    RESPONSE(p99, "responseP99", "99 % of the times from due to end are less, seconds"),
+    RESPONSE(p999, "responseP999", "99.9 % of the times from due to end are less, seconds"),
+    RESPONSE(max, "responseMax", "Longest time from due to end, seconds"),
     WEIR_COL_END
 };
 
@@ -119,6 +133,10 @@ static void gather(const struct weir_par *par, const struct weir_phase_rec *rec,
         .stop_ns = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORKED]),
         .interrupted = rec->interrupted,
         .ended = name_end(rec, (uint64_t)par->size),
+        .rate_asked = rec->rate_asked,
+        .rate_reached = rec->rate_reached,
+        .late = 100 * rec->late_share,
+        .late_ns = rec->late_ns,
     };
     for (int i = 0; i < WEIR_ENDS; i++)
         out->by[i] = (int64_t)rec->ended[i];
@@ -141,6 +159,8 @@ static void add_latencies(struct weir_run *run, struct weir_session *s,
     for (int op = 0; op < n; op++)
         weir_hist_merge(all, &run->records.hist[op]);
     weir_latency_of(all, &out->whole);
+    memset(all, 0, sizeof(*all));
+    weir_latency_of(run->pace && !isnan(rec->rate_asked) ? &run->pace->response[n] : all, &out->response);
 }
 
 /* One operation of a mixed phase: what it moved, how long its transfers took. The rest is of both. */

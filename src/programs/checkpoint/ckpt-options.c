@@ -90,7 +90,7 @@ const struct weir_opt ckpt_checkpoint_opts[] = {
     OTHERS("READ_BARRIER"),
     OTHERS("DO_READS"),
     OTHERS("NETCDF_READS"),
-    OPT_RUN_NO_SWEEP,
+    OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
     OPT_END
 };
 
@@ -119,7 +119,7 @@ const struct weir_opt ckpt_restart_opts[] = {
     OTHERS("NETCDF_WRITES"),
     OTHERS("CHUNK"),
     OPT_RUN_MAKES_NO_FILES,
-    OPT_RUN_NO_SWEEP,
+    OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
     OPT_END
 };
 

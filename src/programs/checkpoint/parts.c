@@ -35,16 +35,16 @@ static const char *const types[] = { "binary", "netcdf", NULL };
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
                                                     "What is written", .choices = types,
                                                     OPT_FIRST(FILES)),
-                                            API, SIZES, OPT_RUN_NO_SWEEP, OPT_END };
+                                            API, SIZES, OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE, OPT_END };
 #define KEEP                                                                                       \
     OPT_FLAG(0, "keep_buffers", NULL, O, keep_buffers,                                             \
              "Gather into the same buffer in each try; without it each try makes a new one, as "   \
              "the originals do",                                                                   \
              OPT_IN(DATA))
 
-static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, OPT_RUN_MAKES_NO_FILES, OPT_RUN_NO_SWEEP,
+static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, OPT_RUN_MAKES_NO_FILES, OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
                                                OPT_END };
-static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, OPT_RUN_NO_SWEEP, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE, OPT_END };
 
 static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
                                                     { "write", "write", "tries", true },

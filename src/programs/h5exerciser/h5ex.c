@@ -69,7 +69,7 @@ static const struct weir_opt rows[] = {
             "The file; without it hdf5TestFile-<number> in the working directory",
             .flags = WEIR_OPT_WRITES, OPT_FIRST(FILES)),
     OPT_RUN(repetitions, 'i', "iterations", NULL, .def = "10"),
-    OPT_RUN_NO_SWEEP,
+    OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
     OPT_END
 };
 #undef O

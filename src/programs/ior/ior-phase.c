@@ -289,6 +289,23 @@ static int queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, st
     return weir_flow_drain(run, &flow, t->use.file, clock_ns, err);
 }
 
+static int queue_reap(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct ior_test *t = state;
+    const struct weir_flow flow = flow_of(t);
+
+    return t->queue.depth > 0 ? weir_flow_reap(run, &flow, t->use.file, clock_ns, err) : 0;
+}
+
+/* The data of the next write are made before it is due. */
+static void make_ready(struct weir_run *run, void *state, uint64_t *clock_ns)
+{
+    struct ior_test *t = state;
+
+    if (t->data.next == t->data.filled && t->pass.limit == UINT64_MAX)
+        fill_ahead(run, t, clock_ns);
+}
+
 /* ---- steps ---- */
 
 static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -374,6 +391,8 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
                                                    .step = way##_step,                             \
                                                    .idle = idle_step,                          \
                                                    .drain = queue_drain,                       \
+                                                   .reap = queue_reap,                         \
+                                                   .ready = make_ready,                        \
                                                    .close = close_file,                        \
                                                    __VA_ARGS__ }
 

@@ -99,6 +99,7 @@ static int create_object(struct weir_run *run, struct mdw_test *t, const char *p
 
     weir_small_files_fill(&t->fs, run, rank, item, (size_t)t->o->size);
     begin = weir_now_ns();
+    weir_pace_wait(run->pace, &begin);
     rc = move_object(run, t, path, WEIR_OPEN_CREATE | WEIR_OPEN_WRITE, &io, begin, why);
     return finish_op(run, t, MDW_CREATE, begin, clock_ns, rc, why);
 }
@@ -108,13 +109,15 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
                        uint64_t item, uint64_t *clock_ns, struct weir_err *why)
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = (size_t)t->o->size };
-    uint64_t begin = *clock_ns;
+    uint64_t begin;
     bool checks = t->o->verify && io.len > 0 && !(t->fs.session.flags & WEIR_BE_NO_DATA);
     const void *want;
     int rc;
 
     if (checks)
         *(unsigned char *)t->fs.in ^= 0xff; /* what is left of the last read must not pass */
+    weir_pace_wait(run->pace, clock_ns);
+    begin = *clock_ns;
     rc = move_object(run, t, path, WEIR_OPEN_READ, &io, begin, why);
     if (finish_op(run, t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
         return rc;
@@ -133,8 +136,10 @@ static int visit_object(struct weir_run *run, struct mdw_test *t, enum mdw_op op
                         int (*call)(struct weir_session *, const char *, struct weir_err *),
                         const char *path, uint64_t *clock_ns, struct weir_err *why)
 {
-    uint64_t begin = *clock_ns;
+    uint64_t begin;
 
+    weir_pace_wait(run->pace, clock_ns);
+    begin = *clock_ns;
     weir_session_enter(&t->fs.session, mdw_operations[op].key, path);
     return finish_op(run, t, op, begin, clock_ns, call(&t->fs.session, path, why), why);
 }

@@ -80,9 +80,11 @@ static inline int each_owner(struct weir_run *run, struct mdtest_test *t, uint64
 {
     if (!t->o->collective)
         return act(run, t, t->pass.owner, step, clock_ns, err);
-    for (int k = 0; k < run->par.size; k++)
+    for (int k = 0; k < run->par.size; k++) {
+        weir_pace_wait(run->pace, clock_ns);
         if (act(run, t, k, step, clock_ns, err) < 0)
             return -1;
+    }
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/pace.h"
 #include "engine/check/inputs.h"
 #include "engine/place/items.h"
 #include "engine/place/status.h"
@@ -126,7 +127,7 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
 
     t->tasks = run->par.size;
     t->pass.fine = run->report.details || t->o->latency || run->records.wanted ||
-                   run->records.picks || run->records.intervals;
+                   run->records.picks || run->records.intervals || weir_pace_wanted(&t->o->run);
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 

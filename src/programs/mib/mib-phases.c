@@ -326,6 +326,14 @@ static int drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct w
     return weir_flow_drain(run, &flow, t->file, clock_ns, err);
 }
 
+static int reap(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
+{
+    struct mib_test *t = state;
+    const struct weir_flow flow = flow_of(t);
+
+    return t->queue.depth > 0 ? weir_flow_reap(run, &flow, t->file, clock_ns, err) : 0;
+}
+
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     (void)run;
@@ -346,7 +354,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
         .key = (k), .unit = "calls",                                                               \
         .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES | WEIR_PHASE_REPEATS, \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
-        .look = grow_bar, .drain = drain, .close = close_file, __VA_ARGS__                                     \
+        .look = grow_bar, .drain = drain, .reap = reap, .close = close_file, __VA_ARGS__                                     \
     }
 
 static const struct weir_phase phases[] = {

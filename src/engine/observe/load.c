@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* load.c - operations at a rate (--rate, --burst): what was asked for and reached, and how long
+ * operations took from the time at which they were due */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/text/columns.h"
+#include "engine/observe/all.h"
+#include "engine/observe/latency.h"
+#include "engine/pace.h"
+#include "engine/test.h"
+#include "par/agree.h"
+
+#define TEXT_MOST 65536 /* of the table for people */
+
+struct state {
+    struct weir_pace pace;
+    struct weir_hist *room; /* two for each operation, and two to merge them */
+    struct weir_str text;
+};
+
+/* An operation of a phase; those of the phase in all of them. Rates of all tasks. */
+struct load_row {
+    int64_t test, iter;
+    const char *phase, *operation, *unit, *arrivals;
+    double asked, reached, late, late_ns, slept_ns, spun_ns;
+    struct weir_latency response, service;
+};
+
+#define L struct load_row
+#define SECONDS(f, k, h, ...) COL_REAL(L, f, k, h, .unit = WEIR_NS_PER_S, __VA_ARGS__)
+#define SHOWN(f, h) COL_REAL(L, f, NULL, NULL, .head = h, .unit = 1e6, .width = 10, .digits = 5, .gap = 1, .none = "-")
+
+static const struct weir_col cols[] = {
+    COL_INT(L, test, "test", "Number of the test, from 0"),
+    COL_INT(L, iter, "iter", "Repetition, from 0"),
+    COL_STR(L, phase, "phase", "Phase"),
+    COL_STR(L, operation, "operation", "Kind of operation", .head = "Load", .width = -16, .gap = 1),
+    COL_REAL(L, asked, "rateAsked", "Rate of all tasks that was asked for, in the phase", .head = "Asked",
+             .width = 11, .digits = 5, .gap = 1),
+    COL_REAL(L, reached, "rateReached", "Rate at which operations were begun, in the phase",
+             .head = "Reached", .width = 11, .digits = 5, .gap = 1),
+    COL_STR(L, unit, "unit", "Of these rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
+    COL_STR(L, arrivals, "arrivals", "How operations come: even, shifted, poisson"),
+    COL_REAL(L, late, "late",
+             "Operations of the phase that began more than 0.1 ms after they were due, percent",
+             .head = "Late %", .width = 7, .prec = 2, .gap = 1),
+    SECONDS(late_ns, "lateMax", "Longest time from when an operation was due to its begin, seconds"),
+    SECONDS(slept_ns, "sleepTime", "Time spent waiting without a processor, mean over the tasks, seconds"),
+    SECONDS(spun_ns, "spinTime", "Time spent waiting with a processor, mean over the tasks, seconds"),
+    COL_INT(L, response.n, "count", "Operations of all tasks"),
+    SECONDS(response.mean, "responseMean", "Mean time from when an operation was due to its end, seconds"),
+    SECONDS(response.p50, "responseP50", "Half of these times are less, seconds"),
+    SECONDS(response.p90, "responseP90", "90 % of these times are less, seconds"),
+    SECONDS(response.p99, "responseP99", "99 % of these times are less, seconds"),
+    SECONDS(response.p999, "responseP999", "99.9 % of these times are less, seconds"),
+    SECONDS(response.max, "responseMax", "Longest of them, seconds"),
+    SECONDS(service.mean, "serviceMean", "Mean time from the begin of an operation to its end, seconds"),
+    SECONDS(service.p50, "serviceP50", "Half of these times are less, seconds"),
+    SECONDS(service.p90, "serviceP90", "90 % of these times are less, seconds"),
+    SECONDS(service.p99, "serviceP99", "99 % of these times are less, seconds"),
+    SECONDS(service.p999, "serviceP999", "99.9 % of these times are less, seconds"),
+    SECONDS(service.max, "serviceMax", "Longest of them, seconds"),
+    SHOWN(response.p50, "resp 50%"),
+    SHOWN(response.p99, "resp 99%"),
+    SHOWN(response.p999, "99.9%"),
+    SHOWN(response.max, "max ms"),
+    SHOWN(service.p50, "serv 50%"),
+    SHOWN(service.p99, "serv 99%"),
+    SHOWN(service.p999, "99.9% ms"),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "load", .cols = cols, .readers = WEIR_FOR_DATA };
+
+/* ---- options ---- */
+
+static bool wanted(const struct weir_test *t)
+{
+    return weir_pace_wanted(t->plan.options);
+}
+
+/* An operation without bytes takes no time of a rate in bytes. */
+static int check_bytes(const struct weir_program *p, struct weir_err *err)
+{
+    for (const struct weir_operation *op = p->operations; op->key; op++)
+        if (!op->moves_bytes)
+            return weir_refuse(err, WEIR_EUSAGE,
+                               "option --rate: operation %s of %s moves no bytes; give the rate in "
+                               "operations, like 500ops",
+                               op->key, p->name);
+    return 0;
+}
+
+static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
+{
+    struct weir_load load;
+
+    if (weir_pace_parse(o, 1, &load, err) < 0)
+        return -1;
+    if (o->sweep && weir_pace_wanted(o))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --sweep: at a rate (--rate, --burst) slow nodes do as much as others; "
+                           "leave one of them out");
+    return load.bytes ? check_bytes(files->program, err) : 0;
+}
+
+static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct state *s = state;
+    size_t kinds = (size_t)weir_operations_count(run->program) + 1;
+
+    s->room = calloc(2 * kinds, sizeof(*s->room));
+    if (!s->room)
+        return weir_fail(err, WEIR_ESETUP, "memory for the response times of %zu operations", kinds);
+    s->pace.response = s->room;
+    s->pace.service = s->room + kinds;
+    return 0;
+}
+
+/* ---- around a phase ---- */
+
+/* In lock step all tasks have the same schedule. */
+static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct state *s = state;
+    const struct weir_load *load = &rec->timing->load;
+    bool same = rec->timing->lock_step;
+
+    (void)err;
+    run->pace = load->rate > 0 || load->burst > 0 ? &s->pace : NULL;
+    if (run->pace)
+        weir_pace_begin(&s->pace, weir_operations_count(run->program) + 1, load,
+                        same ? 0 : run->par.rank, same ? 1 : run->par.size, run->repetition);
+    return 0;
+}
+
+/* Numbers of a rank: for the maximum, and for the sum. */
+enum { MOST_LATE, MAXIMA };
+enum { OPS, LATE, TASKS, BYTES, PLANNED_NS, TAKEN_NS, SLEPT_NS, SPUN_NS, SUMS };
+
+static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
+{
+    (void)state;
+    (void)rec;
+    if (run->pace)
+        max[MOST_LATE] = (int64_t)run->pace->most_late_ns;
+}
+
+static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
+{
+    const struct weir_pace *p = run->pace;
+    uint64_t planned;
+
+    (void)state;
+    (void)rec;
+    if (!p || p->plan.load.rate <= 0)
+        return;
+    for (int i = 0; i < weir_operations_count(run->program); i++)
+        sum[OPS] += p->service[i].n;
+    if (sum[OPS] == 0)
+        return;
+    planned = weir_schedule_due(&p->plan); /* until the first operation that was not begun */
+    sum[LATE] = p->late;
+    sum[TASKS] = 1;
+    sum[BYTES] = run->counters.bytes;
+    sum[PLANNED_NS] = planned;
+    sum[TAKEN_NS] = planned + p->last_late_ns;
+    sum[SLEPT_NS] = p->slept_ns;
+    sum[SPUN_NS] = p->spun_ns;
+}
+
+/* As many operations as were begun were to take PLANNED_NS, and took TAKEN_NS. */
+static void fill_record(const struct weir_pace *p, struct weir_phase_rec *rec)
+{
+    const uint64_t *sum = rec->sum;
+
+    if (p->plan.load.rate <= 0 || sum[OPS] == 0)
+        return;
+    rec->rate_bytes = p->plan.load.bytes;
+    rec->rate_asked = (double)sum[TASKS] * weir_load_mean(&p->plan.load, (double)sum[BYTES] / (double)sum[OPS]);
+    rec->rate_reached = rec->rate_asked;
+    if (sum[TAKEN_NS] > 0)
+        rec->rate_reached *= (double)sum[PLANNED_NS] / (double)sum[TAKEN_NS];
+    rec->late_share = (double)sum[LATE] / (double)sum[OPS];
+    rec->late_ns = (double)rec->max[MOST_LATE];
+}
+
+/* The histograms of all ranks, on rank 0: one maximum, one sum. */
+static int sum_up(struct weir_run *run, struct state *s, struct weir_err *err)
+{
+    int n = 2 * (weir_operations_count(run->program) + 1), rc = 0;
+    int64_t *ends = calloc(2 * (size_t)n, sizeof(*ends));
+
+    if (!ends)
+        rc = weir_fail(err, WEIR_ESETUP, "memory for the response times of all tasks");
+    if (weir_agree(&run->par, rc, err) < 0) {
+        free(ends);
+        return -1;
+    }
+    for (int i = 0; i < n; i++) {
+        ends[2 * i] = s->room[i].n ? -(int64_t)s->room[i].min_ns : INT64_MIN;
+        ends[2 * i + 1] = (int64_t)s->room[i].max_ns;
+    }
+    weir_allmax_i64(&run->par, ends, 2 * n);
+    weir_sum_u64(&run->par, (uint64_t *)(void *)s->room, (size_t)n * sizeof(*s->room) / sizeof(uint64_t));
+    for (int i = 0; i < n; i++) {
+        s->room[i].min_ns = ends[2 * i] == INT64_MIN ? 0 : (uint64_t)-ends[2 * i];
+        s->room[i].max_ns = (uint64_t)ends[2 * i + 1];
+    }
+    free(ends);
+    return 0;
+}
+
+static void keep_text(struct weir_str *text, const struct load_row *row)
+{
+    if (text->len > TEXT_MOST)
+        return;
+    if (text->len == 0) {
+        weir_str_addf(text, "\nOperations at a rate (times in ms: from due to end, from begin to end):\n");
+        weir_col_heading(text, cols);
+        weir_str_addc(text, '\n');
+    }
+    weir_col_text(text, cols, row);
+    weir_str_addf(text, text->len > TEXT_MOST ? "\n... the rest is in JSON\n" : "\n");
+}
+
+/* A row for each operation that the phase had. The last histograms are those of all of them. */
+static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
+{
+    const struct weir_pace *p = &s->pace;
+    int n = weir_operations_count(run->program);
+    struct load_row row = {
+        .test = run->test->id,
+        .iter = rec->repetition,
+        .phase = rec->phase->key,
+        .asked = rec->rate_asked,
+        .reached = rec->rate_reached,
+        .unit = rec->rate_bytes ? "bytes/s" : "ops/s",
+        .arrivals = weir_arrivals[p->plan.load.arrivals],
+        .late = 100 * rec->late_share,
+        .late_ns = rec->late_ns,
+        .slept_ns = (double)rec->sum[SLEPT_NS] / run->par.size,
+        .spun_ns = (double)rec->sum[SPUN_NS] / run->par.size,
+    };
+
+    for (int i = 0; i < n; i++) {
+        if (p->service[i].n == 0)
+            continue;
+        row.operation = run->program->operations[i].key;
+        weir_latency_of(&p->response[i], &row.response);
+        weir_latency_of(&p->service[i], &row.service);
+        weir_report_row(&run->report, &table, &row);
+        keep_text(&s->text, &row);
+        weir_hist_merge(&p->response[n], &p->response[i]);
+        weir_hist_merge(&p->service[n], &p->service[i]);
+    }
+}
+
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, struct weir_err *err)
+{
+    struct state *s = state;
+
+    if (rec->failed || !run->pace || !(run->pace->plan.load.rate > 0))
+        return 0;
+    fill_record(&s->pace, rec);
+    if (sum_up(run, s, err) < 0)
+        return -1;
+    if (run->par.rank == 0)
+        report(run, rec, s);
+    return 0;
+}
+
+/* ---- the end ---- */
+
+static void test_end(struct weir_run *run, void *state)
+{
+    struct weir_str *text = &((struct state *)state)->text;
+
+    if (text->len > 0)
+        weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    struct state *s = state;
+
+    run->pace = NULL;
+    free(s->room);
+    s->room = NULL;
+    weir_report_free(&run->report, &s->text);
+    s->text = (struct weir_str) { 0 };
+}
+
+const struct weir_observer weir_load = {
+    .name = "load",
+    .state_size = sizeof(struct state),
+    .maxima = MAXIMA,
+    .sums = SUMS,
+    .wanted = wanted,
+    .check = check,
+    .test_begin = test_begin,
+    .before = before,
+    .most = most,
+    .add = add,
+    .after = after,
+    .test_end = test_end,
+    .test_free = test_free,
+};
