@@ -6,8 +6,10 @@ import json
 import pytest
 
 import conftest
+from h5ex_support import h5ex  # noqa: F401
 from mdtest_support import mdtest  # noqa: F401
 from mdw_support import mdw  # noqa: F401
+from mib_support import mib  # noqa: F401
 from timeline_support import Timeline
 
 
@@ -130,6 +132,20 @@ def test_a_phase_with_several_operations_has_rows_of_each(mdw):
     with open(mdw.cwd / "i.csv") as f:
         rows = [(r["operation"], r["call"]) for r in csv.DictReader(f)]
     assert rows == [("precreate", "")] + [("benchmark", call) for call in ("read", "stat", "create", "delete", "")] + [("cleanup", "")]
+
+
+def test_documents_of_other_programs_keep_to_the_schema_with_intervals(ior, mib, h5ex):
+    mib("-F -t {d} -s 4k -l 50 -r --interval=0.01 --report=json:r.json", np=2).ok()
+    h5ex("--numdims 1 --minels 100 --dimranks 2 --interval=0.01 --report=json:r.json", np=2).ok()
+    for name, args in (("combo.x", "--nx 4 --n_levs 4 --n_writers 2"),
+                       ("checkpoint_simulator.x", "--nx 1 --ny 1 --im_world 9 --lm 2 --ntrials 1 --num_writers 2 -a POSIX")):
+        ior.program = conftest.BUILD / "src" / name
+        ior(args + " --interval=0.01 --report=json:%s.json" % name, np=6).ok()
+    for path in (mib.cwd / "r.json", h5ex.cwd / "r.json", ior.cwd / "combo.x.json", ior.cwd / "checkpoint_simulator.x.json"):
+        doc = json.loads(path.read_text())
+        keeps_to_the_schema(doc)
+        tests = [inner for test in doc["tests"] for inner in test.get("tests", [test])]
+        assert sum(r["operations"] for test in tests for r in test["intervals"]) > 0, path
 
 
 @pytest.mark.parametrize("text", ["0.0001", "x", "1s", "-1", "nan", "inf", "", "1e9"])
