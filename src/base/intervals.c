@@ -13,7 +13,7 @@ int weir_intervals_init(struct weir_intervals *s, uint64_t width_ns, int kinds,
 
     *s = (struct weir_intervals) { .kinds = kinds, .asked_ns = width_ns, .width_ns = width_ns };
     s->bytes = calloc(2 * rows, sizeof(*s->bytes));
-    s->live = calloc((size_t)kinds, sizeof(*s->live));
+    s->live = calloc((size_t)kinds + 1, sizeof(*s->live));
     s->spanned = calloc(WEIR_INTERVALS, sizeof(*s->spanned));
     if (!s->bytes || !s->live || !s->spanned) {
         weir_intervals_free(s);
@@ -38,7 +38,7 @@ void weir_intervals_free(struct weir_intervals *s)
 void weir_intervals_begin(struct weir_intervals *s, uint64_t origin_ns)
 {
     memset(s->bytes, 0, 2 * weir_intervals_row(s->kinds, 0) * sizeof(*s->bytes));
-    memset(s->live, 0, (size_t)s->kinds * sizeof(*s->live));
+    memset(s->live, 0, ((size_t)s->kinds + 1) * sizeof(*s->live));
     memset(s->spanned, 0, WEIR_INTERVALS * sizeof(*s->spanned));
     weir_histpack_clear(&s->times);
     s->origin_ns = origin_ns;
@@ -87,6 +87,7 @@ void weir_intervals_flush(struct weir_intervals *s)
         while (!weir_histpack_add(&s->times, weir_intervals_row(k, s->bin), live))
             fold(s);
         s->ops[weir_intervals_row(k, s->bin)] += live->n;
+        weir_hist_merge(&s->live[s->kinds], live);
         weir_hist_clear(live);
     }
 }
@@ -104,6 +105,13 @@ void weir_intervals_times(const struct weir_intervals *s, int kind, unsigned bin
     weir_histpack_get(&s->times, weir_intervals_row(kind, bin), out);
     if (bin == s->bin)
         weir_hist_merge(out, &s->live[kind]);
+}
+
+void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *out)
+{
+    *out = s->live[s->kinds];
+    for (int k = 0; k < s->kinds; k++)
+        weir_hist_merge(out, &s->live[k]);
 }
 
 bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin)

@@ -21,7 +21,8 @@ struct weir_intervals {
     uint64_t *bytes;        /* NULL: off */
     uint64_t *ops;          /* that ended in a bin, and of which 'times' has the times */
     struct weir_histpack times;
-    struct weir_hist *live; /* of each kind: operations in the present bin that are not in ops and times yet */
+    struct weir_hist *live; /* of each kind: operations in the present bin that are not in ops and times yet; then
+                             * one of all others of the phase */
     uint8_t *spanned;       /* of each bin: one operation went on during all of it */
     int kinds;
     uint64_t asked_ns;  /* the width that was asked for */
@@ -57,6 +58,9 @@ void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns);
 /* Add the times of a kind in a bin to *out, as weir_histpack_get does; also those that are not flushed. Local. */
 void weir_intervals_times(const struct weir_intervals *s, int kind, unsigned bin,
                           struct weir_hist *out);
+
+/* The times of all operations of the phase until now. Local. */
+void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *out);
 
 /* Did a rank stand still in this bin: one operation went on during all of it, and none ended? After a
  * flush. Local. */

@@ -76,7 +76,8 @@ static const struct weir_opt run_rows[] = {
             .example = "0.5", APART, OPT_IN(OUTPUT)),
     OPT_STR(0, "progress", NULL, R, progress, "auto", "WHEN",
             "Show how far a phase of more than 3 s is: on the terminal, also through mpirun or "
-            "srun, and elsewhere a line every 30 s; always: a line every 10 s; never",
+            "srun, and elsewhere a line every 30 s; with --interval also the p99 of the latency; always: a line every "
+            "10 s; never",
             .choices = weir_progress_modes, APART, OPT_IN(OUTPUT)),
 
     /* Checks of the results. */

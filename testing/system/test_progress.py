@@ -79,6 +79,15 @@ def test_a_log_has_a_line_every_half_minute(ior, preload):
     assert not [m for m in quiet.messages if m.startswith("write: ")], quiet
 
 
+def test_with_intervals_the_line_has_the_p99_of_all_tasks(ior, preload):
+    """Rank 0, which shows it, takes 10 ms for each, and rank 1 four times as long."""
+    env = {"LD_PRELOAD": preload("slow-rank.c"), "SLOW_RANK": "1", "SLOW_TIMES": "4"}
+    run = ior("-a DUMMY -w -b 8k -t 8 -D 4 --dummy.delay-xfer=10000 --progress=always --interval=1", np=2,
+              prefix=["env"] + ["%s=%s" % item for item in env.items()]).ok()
+    shown, = [m for m in run.messages if re.match(r"write: \d+ s, \d", m)]
+    assert 40 <= float(re.search(r"\), p99 ([\d.]+) ms, 0 of 2 tasks done", shown)[1]) < 1000, run
+
+
 @pytest.mark.parametrize("how", ["", "-c "])
 def test_the_line_is_about_the_whole_job(ior, how):
     """Rank 1 has done its work at once; in lock step both go on together."""
@@ -92,4 +101,5 @@ def test_the_line_is_about_the_whole_job(ior, how):
         assert 0 < share < 100 and "0 of 2 tasks done" in line and "the first after" not in line, run
     else:
         assert 50 < share < 100 and "1 of 2 tasks done, the first after" in line, run
+    assert "p99" not in line, run
     assert any(re.match(r"write: over after \d+\.\d s, 6\.25 MiB, mean \d\.\d MiB/s", m) for m in run.messages), run

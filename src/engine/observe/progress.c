@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/node/launcher.h"
 #include "engine/observe/all.h"
+#include "par/tally.h"
 
 #define TERMINAL_NS ((uint64_t)WEIR_NS_PER_S)
 #define ALWAYS_NS (10 * (uint64_t)WEIR_NS_PER_S)
@@ -45,6 +46,22 @@ struct progress {
     uint64_t steps_before, bytes_before;
     uint64_t first_ns; /* when the first task was seen to be done; 0: none yet */
     int width;         /* of the line on the terminal */
+    uint64_t p99_ns;   /* of the operations in the last rounds; 0: not known */
+};
+
+/* The times of operations, where --interval keeps them: of each round of an interval, or a second, a sum over all
+ * ranks. Rounds are those of each rank; nobody waits. */
+struct times {
+    struct weir_tally tally;
+    bool on; /* in the test that runs */
+    uint64_t round_ns, next_ns; /* length; when this rank gives its next one */
+    struct weir_hist then, now; /* of this rank: until its last round, and now */
+    struct weir_hist since;     /* rank 0: of all ranks since the line before */
+};
+
+struct state {
+    struct progress line;
+    struct times times;
 };
 
 static bool is_mode(const struct weir_run *run, int mode)
@@ -53,6 +70,70 @@ static bool is_mode(const struct weir_run *run, int mode)
 
     return said ? strcasecmp(said, weir_progress_modes[mode]) == 0 : mode == 0;
 }
+
+/* ---- latency ---- */
+
+static int test_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct times *t = &((struct state *)state)->times;
+
+    t->on = run->records.intervals && !is_mode(run, 2);
+    if (!t->on)
+        return 0;
+    t->round_ns = run->records.intervals->asked_ns;
+    if (t->round_ns < TERMINAL_NS)
+        t->round_ns = TERMINAL_NS;
+    return weir_tally_begin(&t->tally, &run->par, WEIR_HIST_BINS, err);
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    struct times *t = &((struct state *)state)->times;
+
+    (void)run;
+    if (t->on)
+        weir_tally_free(&t->tally);
+    *t = (struct times) { .on = false };
+}
+
+static void start_times(struct times *t, uint64_t now_ns)
+{
+    weir_hist_clear(&t->then);
+    weir_hist_clear(&t->since);
+    t->tally.given = 0;
+    t->next_ns = now_ns + t->round_ns;
+}
+
+/* The operations of this rank since its last round. */
+static void give_times(const struct weir_run *run, struct times *t)
+{
+    weir_intervals_until_now(run->records.intervals, &t->now);
+    for (int i = 0; i < WEIR_HIST_BINS; i++)
+        t->tally.mine[i] = t->now.bin[i] - t->then.bin[i];
+    t->then = t->now;
+    weir_tally_give(&t->tally);
+}
+
+static void take_times(struct times *t)
+{
+    for (int i = 0; i < WEIR_HIST_BINS; i++) {
+        t->since.bin[i] += t->tally.sum[i];
+        t->since.n += t->tally.sum[i];
+    }
+    t->since.max_ns = UINT64_MAX; /* not known */
+}
+
+static void tick_times(const struct weir_run *run, struct times *t, uint64_t now_ns)
+{
+    if (weir_tally_came(&t->tally)) {
+        take_times(t);
+    } else if (!t->tally.pending && now_ns >= t->next_ns) {
+        give_times(run, t);
+        t->next_ns += (now_ns - t->next_ns) / t->round_ns * t->round_ns + t->round_ns;
+    }
+}
+
+/* ---- a phase ---- */
 
 static struct limits limits_of(const struct weir_phase *ph, const struct weir_timing *k)
 {
@@ -83,9 +164,10 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
 {
     const struct weir_phase *ph = rec->phase;
     const struct weir_turn *turn = rec->timing->turn;
-    struct progress *p = state;
+    struct progress *p = &((struct state *)state)->line;
     uint64_t now = turn ? turn->begin_ns : weir_now_ns();
 
+    start_times(&((struct state *)state)->times, weir_now_ns());
     if (p->turn && turn && p->begin_ns == now) { /* the line of the phase before goes on */
         p->turn = turn;
         p->key = ph->key;
@@ -179,6 +261,17 @@ static void add_rates(const struct progress *p, uint64_t bytes, uint64_t steps, 
         weir_str_addf(out, ", mean %.1f%s", mean, unit);
 }
 
+static void add_time(struct weir_str *out, uint64_t ns)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    double value = (double)ns;
+    int u = 0;
+
+    for (; value >= 1000 && u < 3; u++)
+        value /= 1000;
+    weir_str_addf(out, ", p99 %.3g %s", value, units[u]);
+}
+
 /* Of a series of turns: those that are over, and the phase of the one that runs. */
 static void add_turn(const struct progress *p, uint64_t now_ns, struct weir_str *out)
 {
@@ -210,6 +303,8 @@ static void add_line(const struct progress *p, const struct weir_news *n,
         weir_str_addf(out, "%.0f s left%s, ", seconds(elapsed) * (1 - share) / share,
                       p->limits.open ? " at most" : "");
     add_rates(p, n->bytes, n->steps, true, now_ns, out);
+    if (p->p99_ns > 0)
+        add_time(out, p->p99_ns);
     weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
     if (p->first_ns > 0)
         weir_str_addf(out, ", the first after %.1f s", seconds(p->first_ns - p->begin_ns));
@@ -252,19 +347,32 @@ static void show(struct progress *p, const struct weir_news *news, uint64_t now_
     p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
+/* Of all operations since the line before; those of the line before where no round has ended since. */
+static void choose_p99(struct progress *p, struct times *t)
+{
+    if (t->since.n == 0)
+        return;
+    p->p99_ns = weir_hist_quantile(&t->since, 0.99);
+    weir_hist_clear(&t->since);
+}
+
 static bool tick(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns)
 {
-    struct progress *p = state;
+    struct times *t = &((struct state *)state)->times;
+    struct progress *p = &((struct state *)state)->line;
 
-    (void)run;
+    if (t->on)
+        tick_times(run, t, now_ns);
     if (!p->wanted)
         return false;
     if (p->first_ns == 0 && news->done > 0)
         p->first_ns = now_ns;
     if (now_ns >= p->next_ns && !p->placed)
         place(p);
-    if (p->wanted && now_ns >= p->next_ns)
+    if (p->wanted && now_ns >= p->next_ns) {
+        choose_p99(p, t);
         show(p, news, now_ns);
+    }
     return false;
 }
 
@@ -272,12 +380,15 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
-    struct progress *p = state;
+    struct times *t = &((struct state *)state)->times;
+    struct progress *p = &((struct state *)state)->line;
     uint64_t now = weir_now_ns();
     struct weir_str line = { 0 };
 
     (void)run;
     (void)err;
+    if (t->on)
+        weir_tally_finish(&t->tally);
     if (p->turn && p->turn->done + 1 < p->turn->all && !rec->failed && !rec->interrupted)
         return 0; /* the next phase of the series goes on with it */
     wipe(p);
@@ -300,7 +411,9 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
 const struct weir_observer weir_progress = {
     .name = "progress",
-    .state_size = sizeof(struct progress),
+    .state_size = sizeof(struct state),
+    .test_start = test_start,
+    .test_free = test_free,
     .start = start,
     .tick = tick,
     .after = after,
