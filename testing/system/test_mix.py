@@ -58,8 +58,9 @@ def test_every_transfer_is_read_or_written_and_has_the_version_that_it_should_ha
     run = ior("-f script --report=text:-,json:r.json --rules=none").ok()
     found = result(ior)["tests"]
     assert len(found) == len(tests) and ior.files() == ["r.json", "script"], run
-    for (api, settings), test in zip(tests, found):
+    for test in found:
         check_versions(test)
+        assert test["configuration"]["options"]["mix"] == "read:60+write:40", test["configuration"]
     assert run.accesses().count("mix-write") == run.accesses().count("mix-read") == len(tests), run
     assert [row["operation"] for row in run.summary][:4] == ["write", "mix-write", "mix-read", "read"], run
 

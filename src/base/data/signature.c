@@ -11,8 +11,9 @@
 #define VERSIONS (WEIR_SIGNATURE_UNIT - 1) /* the bits of a version */
 #define FEW_BITS 8 /* more differing bits than this are no flip */
 
-/* Words of a unit. The version is in the low bits of the offset, which are 0. The nonce is a hash of the four that follow and the key that hides them, so
- * that nothing in a unit compresses and no bit of the head can change unseen. */
+/* Words of a unit. The version is in the low bits of the offset, which are 0. The nonce is a hash of
+ * the four that follow and the key that hides them, so that nothing in a unit compresses and no bit
+ * of the head can change unseen. */
 enum { NONCE, RUN, WHO, FILE_NUMBER, OFFSET, HEAD };
 
 static uint64_t mix(uint64_t z)

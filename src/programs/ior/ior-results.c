@@ -222,12 +222,17 @@ static struct ior_row unmeasured(const struct weir_run *run, const char *access,
 
 void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s)
 {
+    const struct weir_operation *op = &weir_ior.operations[s->phase->mixed];
     const struct ior_test *t = state;
-    struct ior_row row = unmeasured(run, s->key, NAN);
+    struct ior_row row = unmeasured(run, s->phase->mixed ? op->title : s->key, NAN);
 
     row.block = (double)t->o->block;
     row.transfer = (double)t->o->transfer;
     weir_report_row(&run->report, &results, &row);
+    if (s->phase->mixed) {
+        row.access = (op + 1)->title;
+        weir_report_row(&run->report, &results, &row);
+    }
     weir_note(&run->log, "%s phase of repetition %d skipped: %.15g minutes (-T) have passed", s->key,
               run->repetition, t->o->run.max_minutes);
 }
