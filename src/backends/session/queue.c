@@ -86,15 +86,6 @@ void weir_queue_end(struct weir_queue *q)
     *q = (struct weir_queue) { 0 };
 }
 
-int weir_queue_submit(struct weir_queue *q, struct weir_request *r, uint64_t *clock_ns,
-                      struct weir_err *err)
-{
-    if (weir_session_submit(r, clock_ns, err) == 0)
-        return 0;
-    q->idle[q->n_idle++] = r;
-    return -1;
-}
-
 int weir_queue_complete(struct weir_queue *q, struct weir_file *f, int least, uint64_t *clock_ns,
                         struct weir_err *err)
 {

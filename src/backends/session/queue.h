@@ -44,8 +44,15 @@ static inline int weir_queue_in_flight(const struct weir_queue *q)
 }
 
 /* weir_session_submit; a request that is refused is idle again. */
-int weir_queue_submit(struct weir_queue *q, struct weir_request *r, uint64_t *clock_ns,
-                      struct weir_err *err);
+static inline int weir_queue_submit(struct weir_queue *q, struct weir_request *r,
+                                    uint64_t *clock_ns, struct weir_err *err)
+{
+    int rc = weir_session_submit(r, clock_ns, err);
+
+    if (rc < 0)
+        q->idle[q->n_idle++] = r;
+    return rc;
+}
 
 /* weir_session_complete into q->done. The requests are idle again: their contents are there until
  * the next weir_queue_take. */

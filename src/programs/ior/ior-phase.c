@@ -210,15 +210,22 @@ static inline uint64_t next_offset(struct weir_run *run, struct ior_test *t, uin
     return t->data.off[t->data.next++];
 }
 
-/* The data of a write; those of a mix are made now. */
-static void *data_of(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
-                     uint64_t *clock_ns)
+/* Data of a mix, made now. */
+static __attribute__((noinline)) void *mixed_data(struct weir_run *run, struct ior_test *t,
+                                                  const struct weir_io *io, uint64_t *clock_ns)
 {
-    if (!t->pass.mixed)
-        return t->data.buf[t->data.next <= t->data.lanes ? t->data.next - 1 : 0];
     if (ior_data_make(t, io))
         weir_clock_apart(&run->counters.fill_ns, clock_ns);
     return t->data.buf[0];
+}
+
+/* The data of a write. */
+static inline void *data_of(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
+                            uint64_t *clock_ns)
+{
+    if (__builtin_expect(t->pass.mixed, 0))
+        return mixed_data(run, t, io, clock_ns);
+    return t->data.buf[t->data.next <= t->data.lanes ? t->data.next - 1 : 0];
 }
 
 /* ---- the queue of a backend that has one ---- */
@@ -312,10 +319,11 @@ static int write_step(struct weir_run *run, void *state, uint64_t i, uint64_t *c
                       struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
+    struct weir_io io;
 
     if (is_queued(t))
         return queue_step(run, t, i, clock_ns, err);
+    io = (struct weir_io) { .dir = WEIR_DIR_WRITE, .len = t->extent.transfer, .tag = i };
     io.off = next_offset(run, t, i, clock_ns);
     io.buf = data_of(run, t, &io, clock_ns);
     return weir_transfer(run, t->use.file, &io, clock_ns, err);
@@ -325,13 +333,12 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
                      struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_io io = {
-        .dir = WEIR_DIR_READ, .len = t->extent.transfer, .tag = i,
-        .buf = t->pass.mixed ? t->mix.buf : t->data.buf[0]
-    };
+    struct weir_io io;
 
     if (is_queued(t))
         return queue_step(run, t, i, clock_ns, err);
+    io = (struct weir_io) { .dir = WEIR_DIR_READ, .len = t->extent.transfer, .tag = i };
+    io.buf = t->pass.mixed ? t->mix.buf : t->data.buf[0];
     io.off = next_offset(run, t, i, clock_ns);
     if (t->pass.verify)
         *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
