@@ -103,6 +103,16 @@ def test_latency_alone_can_be_what_is_not_steady(ior, preload):
     assert row["worstLimit"] in (10, 20) and row["worstValue"] < row["worstLimit"], row
 
 
+def test_a_rate_that_is_too_high_is_never_steady(ior, preload):
+    """100 transfers a second can be done, and 110 are due: the rate is steady, but all wait longer and longer."""
+    env = {"LD_PRELOAD": preload("virtual-clock.c")}
+    for rate, steady in (("110ops", "no"), ("90ops", "yes")):
+        ior(DEVICE + "--until=steady,round=1,most=10 --rate=" + rate, np=None, env=env).ok()
+        test, (row,), finding = results(ior)
+        assert row["steady"] == steady and abs(row["rateSlope"]) < 1 and row["rateExcursion"] < 2, row
+        assert steady == "yes" or row["p99Slope"] > 30 and row["rounds"] == 10 and row["worst"].endswith("p99"), row
+
+
 def test_a_phase_that_must_be_longer_is_judged_later(ior, preload):
     env = {"LD_PRELOAD": preload("virtual-clock.c")}
     ior(DEVICE + "--until=steady,round=1 -O minTimeDuration=9", np=None, env=env).ok()

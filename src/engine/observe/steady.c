@@ -15,6 +15,7 @@
 #include "base/steady.h"
 #include "engine/observe/all.h"
 #include "engine/observe/sweep.h"
+#include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/test.h"
 #include "par/tally.h"
@@ -100,7 +101,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     if (can_end(run))
         return weir_tally_begin(&s->tally, &run->par, NUMBERS, err);
     return weir_refuse(err, WEIR_EUSAGE,
-                       "option --until=steady: this test has no phase that can end early; phases that make data or items can");
+                       "option --until=steady: this test has no phase that can end early; phases that move data or make items can");
 }
 
 static void test_free(struct weir_run *run, void *state)
@@ -115,17 +116,20 @@ static void test_free(struct weir_run *run, void *state)
 
 /* ---- rounds ---- */
 
-/* The times of all operations of this rank in the phase until now. Those of data are transfers. */
+/* The times of all operations of this rank in the phase until now. Those of data are transfers; at a rate
+ * they count from when an operation was due. */
 static void collect(const struct weir_run *run, bool moves, struct weir_hist *out)
 {
+    const struct weir_hist *each = run->pace ? run->pace->response : run->records.hist;
     const struct weir_test *t = run->test;
+    bool calls = moves && !run->pace;
 
     memset(out, 0, sizeof(*out));
-    for (int i = 0; i < t->sessions && moves; i++)
+    for (int i = 0; i < t->sessions && calls; i++)
         if (t->session[i]->stats)
             weir_hist_merge(out, &t->session[i]->stats->hist[WEIR_OP_XFER]);
-    for (int i = 0; i < weir_operations_count(run->program) && !moves; i++)
-        weir_hist_merge(out, &run->records.hist[i]);
+    for (int i = 0; i < weir_operations_count(run->program) && !calls; i++)
+        weir_hist_merge(out, &each[i]);
 }
 
 /* Gives the work of this rank since the last round. */

@@ -229,9 +229,13 @@ static int open_peer(struct weir_run *run, void *state, struct weir_err *err)
 /* Where and how much the i-th call of a phase reads; after the last one of the file the first comes again. */
 static void place_read(const struct mib_test *t, uint64_t i, struct weir_io *io)
 {
-    if (t->o->granularity)
+    if (t->o->granularity) {
         io->off = (uint64_t)t->o->granularity * weir_rng_below(t->key, i, t->places);
-    else if (t->read_bytes - (io->off = i % t->planned * io->len) < io->len)
+        return;
+    }
+    if (i >= t->planned)
+        io->off = i % t->planned * io->len;
+    if (t->read_bytes - io->off < io->len)
         io->len = t->read_bytes - io->off;
 }
 
