@@ -162,5 +162,4 @@ void weir_intervals_spread(struct weir_intervals *s, int kind, uint64_t begin_ns
     whole = (begin - s->origin_ns + s->width_ns - 1) / s->width_ns;
     if (whole < last)
         memset(s->spanned + whole, 1, last - whole);
-    weir_hist_add(&s->live[kind], end_ns - begin_ns);
 }

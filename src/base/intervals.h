@@ -66,20 +66,21 @@ void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *
  * flush. Local. */
 bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin);
 
-/* Add an operation that is not in the present bin. Local. */
+/* Count the bytes of an operation that is not in the present bin; that in which it ends is the present one
+ * then. Local. */
 void weir_intervals_spread(struct weir_intervals *s, int kind, uint64_t begin_ns, uint64_t end_ns,
                            uint64_t bytes);
 
-/* Add an operation; times before the origin count as the origin. Local, some ns. */
+/* Add an operation, which began so much after it was due; times before the origin count as the origin. Local,
+ * some ns. */
 static inline void weir_intervals_add(struct weir_intervals *s, int kind, uint64_t begin_ns,
-                                      uint64_t end_ns, uint64_t bytes)
+                                      uint64_t end_ns, uint64_t bytes, uint64_t late_ns)
 {
-    if (begin_ns < s->from_ns || end_ns > s->to_ns) {
+    if (begin_ns < s->from_ns || end_ns > s->to_ns)
         weir_intervals_spread(s, kind, begin_ns, end_ns, bytes);
-        return;
-    }
-    s->bytes[weir_intervals_row(kind, s->bin)] += bytes;
-    weir_hist_add(&s->live[kind], end_ns - begin_ns);
+    else
+        s->bytes[weir_intervals_row(kind, s->bin)] += bytes;
+    weir_hist_add(&s->live[kind], end_ns - begin_ns + late_ns);
 }
 
 #endif

@@ -125,12 +125,13 @@ void weir_pace_round(struct weir_pace *p, uint64_t len)
     advance(p, len);
 }
 
-void weir_pace_count(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t end_ns, uint64_t len)
+uint64_t weir_pace_count(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t end_ns,
+                         uint64_t len)
 {
     uint64_t due_ns = p->flown_ns, late_ns;
 
     if (due_ns == 0 && p->over)
-        return;
+        return 0;
     if (due_ns == 0)
         due_ns = weir_pace_take(p, len);
     p->flown_ns = 0;
@@ -144,4 +145,5 @@ void weir_pace_count(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t en
     }
     weir_hist_add(&p->service[op], end_ns - begin_ns);
     weir_hist_add(&p->response[op], end_ns > due_ns ? end_ns - due_ns : 0);
+    return late_ns;
 }

@@ -71,14 +71,15 @@ static inline void weir_pace_wait(struct weir_pace *p, uint64_t *clock_ns)
         p->wait(p->arg, clock_ns);
 }
 
-/* An operation is over: that of p->flown_ns, or the one that was next. Local, some ns. */
-void weir_pace_count(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t end_ns, uint64_t len);
+/* An operation is over: that of p->flown_ns, or the one that was next. Returns how long after it was due it
+ * began. Local, some ns. */
+uint64_t weir_pace_count(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t end_ns,
+                         uint64_t len);
 
-static inline void weir_pace_ended(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t end_ns,
-                                   uint64_t len)
+static inline uint64_t weir_pace_ended(struct weir_pace *p, int op, uint64_t begin_ns,
+                                       uint64_t end_ns, uint64_t len)
 {
-    if (__builtin_expect(p != NULL, 0))
-        weir_pace_count(p, op, begin_ns, end_ns, len);
+    return __builtin_expect(p != NULL, 0) ? weir_pace_count(p, op, begin_ns, end_ns, len) : 0;
 }
 
 #endif

@@ -57,7 +57,8 @@ void weir_records_put(struct weir_records *r, const struct weir_record *one)
     else if (r->wanted)
         r->dropped++;
     if (r->intervals && one->error == 0)
-        weir_intervals_add(r->intervals, one->op, one->begin_ns, one->end_ns, one->len);
+        weir_intervals_add(r->intervals, one->op, one->begin_ns, one->end_ns, one->len,
+                           r->late_ns);
     if (r->picks)
         weir_picks_put(r->picks, one);
 }

@@ -29,6 +29,7 @@ struct weir_records {
      * spare, and room to merge them. summed: on rank 0 they are those of all ranks, and it is known
      * which rank worked for the shortest and which for the longest time. */
     struct weir_hist *hist;
+    uint64_t late_ns; /* the next operation that is added began so much after it was due (pace.h) */
     bool kept; /* somebody asked for its operations, or it is mixed, or at a rate: one look for each */
     int mixed; /* weir_phase.mixed of the phase that runs */
     bool summed;

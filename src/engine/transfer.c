@@ -13,8 +13,8 @@ void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t
         run->counters.half[io->dir].ops++;
         run->counters.half[io->dir].bytes += io->len;
     }
+    run->records.late_ns = weir_pace_ended(run->pace, op, begin_ns, end_ns, io->len);
     weir_records_add(&run->records, op, begin_ns, end_ns, io->off, io->len);
-    weir_pace_ended(run->pace, op, begin_ns, end_ns, io->len);
 }
 
 static int count_failed(struct weir_run *run, const struct weir_request *r)

@@ -92,8 +92,8 @@ static inline void weir_operation_add(struct weir_run *run, int op, uint64_t beg
                                       uint64_t end_ns, uint64_t off, uint64_t len)
 {
     weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
+    run->records.late_ns = weir_pace_ended(run->pace, op, begin_ns, end_ns, len);
     weir_records_add(&run->records, op, begin_ns, end_ns, off, len);
-    weir_pace_ended(run->pace, op, begin_ns, end_ns, len);
 }
 
 /* One that has failed as err says. */

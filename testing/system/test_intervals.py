@@ -108,6 +108,15 @@ def test_at_depth_a_time_is_that_from_submission(ior):
     assert all(r["p50"] >= 0.02 for r in rows if r["operations"]) and any(r["stalled"] == 2 for r in rows), rows
 
 
+def test_at_a_rate_a_time_is_that_from_when_an_operation_was_due(ior):
+    """One transfer of 300 takes 0.2 s: the 200 that were due in it are late, and the stall is not one slow operation of many."""
+    ior("-a DUMMY -w -b 8 -t 8 -s 700 --rate=1000ops --dummy.delay-xfer=200000 --dummy.delay-at=300 --interval=0.1 --report=json:r.json").ok()
+    (rows, _), = adds_up(ior.cwd / "r.json").values()
+    slow = max(range(len(rows)), key=lambda i: rows[i]["operations"])
+    assert rows[slow]["operations"] >= 150 and rows[slow]["p50"] > 0.02 and rows[slow]["max"] >= 0.2, rows
+    assert rows[1]["p50"] < 0.02 and any(r["stalled"] == 2 for r in rows[:slow]), rows
+
+
 def test_metadata_benchmarks_have_series_too(mdtest, mdw):
     mdtest("-n 20 -w 100 -e 50 --interval=0.01 --report=text:-,json:r.json", np=2).ok()
     found = adds_up(mdtest.cwd / "r.json")

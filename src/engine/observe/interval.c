@@ -33,7 +33,7 @@ struct interval_row {
 #define SHOWN_LATENCY(f, h)                                                                        \
     COL_REAL(ROW, lat.f, NULL, NULL, .head = (h), .none = "-", .unit = US, .width = 12,            \
              .prec = 3, .gap = 1)
-#define AT_MOST " of them took less, seconds; a value is 3.2 % too high at most"
+#define AT_MOST " of them took less (at a rate from when they were due), seconds; 3.2 % too high at most"
 
 static const struct weir_col cols[] = {
     COL_INT(ROW, test, "test", "Number of the test, from 0", .csv = "test"),
