@@ -104,6 +104,7 @@ def test_a_lost_update_and_a_torn_one_are_named_with_their_offsets(ior, preload)
     run = ior.change_while_it_waits(preload, args + "--mix=read:1,write:1 -R -v --findings --report=text:-,json:r.json", change, np=None,
                                     after="mix-read")
     run.fails(4, "wrong data in 5 places")
+    assert 'the mix writes over the file "f", which exists already' in run.notes, run
     for kind, words in (("lost", "lost update"), ("torn", "torn write"), ("turned", "torn write"), ("flip", "bit flip"), ("zeros", "zeros")):
         line, = [note for note in run.notes if "in the transfer at %d;" % at[kind] in note + ";"]
         assert words in line, (kind, line)
@@ -117,6 +118,17 @@ def test_a_lost_update_and_a_torn_one_are_named_with_their_offsets(ior, preload)
     assert found["H03"]["value"] > 50 and found["H06"]["outcome"] == "found", found
     again = ior("-R -l signature -b 80k -t 4k -o f", np=1)  # another run cannot know that an update was lost
     again.fails(4, "wrong data in 4 places")
+
+
+def test_at_a_rate_each_operation_has_response_times_of_its_own(ior):
+    ior("-a DUMMY --dummy.delay-xfer=500 -w --mix=read:1,write:1 -b 256k -t 4k --rate=1000ops --report=json:r.json,csv:r.csv", np=1).ok()
+    load = {row["operation"]: row for row in result(ior)["tests"][0]["load"]}
+    rows = {row["operation"]: row for row in csv.DictReader((ior.cwd / "r.csv").open())}
+    for name in "mix-write", "mix-read":
+        assert load[name]["phase"] == "mix" and load[name]["count"] == int(rows[name]["steps"]), (load, rows)
+        for key in "responseP50", "responseMax":
+            assert load[name][key] == float(rows[name][key]) > 0, (name, load, rows)
+    assert rows["mix-write"]["responseMax"] != rows["mix-read"]["responseMax"], rows
 
 
 def test_reads_of_a_mix_are_checked_with_every_kind_of_data(ior):

@@ -178,6 +178,8 @@ static void report_half(struct weir_run *run, const struct weir_phase_rec *rec, 
     m.wrong = dir == WEIR_DIR_READ ? m.wrong : 0;
     weir_latency_of(&run->records.hist[op], &m.op[WEIR_OP_XFER]);
     m.whole = m.op[WEIR_OP_XFER];
+    if (m.response.n > 0)
+        weir_latency_of(&run->pace->response[op], &m.response);
     weir_report_row(&run->report, &phases, &m);
 }
 

@@ -284,13 +284,18 @@ static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_e
 {
     bool there = false;
 
-    if (!t->o->write || run->par.rank != 0 ||
+    if (!(t->o->write || t->o->mix) || run->par.rank != 0 ||
         ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, err) < 0 ||
         weir_session_has_file(&t->session, t->use.path.text, &there, NULL) < 0 || !there ||
         (t->session.flags & WEIR_BE_NO_DATA))
         return 0;
     if (ior_file_check(run, t, true, NULL) < 0)
         return 0; /* the phase will be refused */
+    if (!t->o->write) {
+        weir_note(&run->log, "the mix writes over the file \"%s\", which exists already",
+                  t->use.path.text);
+        return 0;
+    }
     return weir_warn(&run->log, err, "The file \"%s\" exists already and will be %s",
                      t->use.path.text, t->o->use_existing ? "overwritten" : "deleted");
 }

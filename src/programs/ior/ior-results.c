@@ -424,7 +424,7 @@ int ior_conclude(struct weir_run *run, void *state, struct weir_err *err)
     bool failed = run->test->failed;
 
     if (!failed && !t->o->write && !t->o->keep)
-        weir_note(&run->log, "the files were kept: a run that does not write never removes them");
+        weir_note(&run->log, "the files were kept: a run without a write phase never removes them");
     if (t->results.wore_out && !t->o->status_file)
         weir_report_line(&run->report, "Pairs deadlineForStonewallingaccessed: %" PRIu64,
                          t->results.first_steps);
