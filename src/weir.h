@@ -157,6 +157,23 @@ void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char 
 void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
                     void (*message)(void *arg, const char *kind, const char *text), void *arg);
 
+/* How far this rank is. */
+struct weir_progress {
+    uint64_t size;    /* of this struct, in the library */
+    const char *phase; /* that runs; NULL: none, and the numbers are 0 */
+    uint64_t bytes, operations; /* of this rank in this phase, as of its last operation */
+};
+
+/* Be asked on every rank of the test, some 20 times a second while a phase runs, also while the rank
+ * waits for others, and now and then between phases, whether the job is to end. Not 0 on any rank: it
+ * ends in order, as a signal ends it (status 6); what was measured of a phase until then is a result
+ * with 'interrupted'. With such a function the library does not look for signals. The time that it
+ * takes is charged to no operation; it may be called up to 2000 times a second where operations are
+ * collective. It may call functions of MPI that do not wait for other ranks; it may not call this
+ * library. NULL: nobody is asked. Local; all ranks do the same. */
+void weir_job_until(struct weir_job *job, int (*stop)(void *arg, const struct weir_progress *now),
+                    void *arg);
+
 /* Run the job: all phases that its options ask for, or one of them, when they ask for one. What an
  * earlier run kept (keepFile and the like) is there for the next, as it is between two command
  * lines. Nothing is printed unless the option "report" says where to; results of an earlier run
@@ -182,6 +199,11 @@ const char *weir_job_verdict(const struct weir_job *job);
 
 /* Give back everything. NULL is fine. Local. */
 void weir_job_free(struct weir_job *job);
+
+/* The files and directories that the options name for a job to work in or to write to: the i-th, from
+ * 0, or NULL after the last. Those in a script (ior -f) are not known. Two jobs at once should have none
+ * in common. Valid until the next call. Local. */
+const char *weir_job_path(struct weir_job *job, int i);
 
 /* ---- the words of a command line ---- */
 

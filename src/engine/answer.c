@@ -94,7 +94,7 @@ bool weir_command_answer(struct weir_command *c, int *status)
                                     .usage = c->line->usage,
                                     .examples = c->program->examples,
                                     .tasks = c->program->example_tasks,
-                                    .common = common_examples };
+                                    .common = c->line->few ? NULL : common_examples };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_str out = { 0 };
     int rc = 0;

@@ -64,6 +64,16 @@ static int add_backend_tables(struct weir_command *c, struct weir_err *err)
     return 0;
 }
 
+#define FIRST_BACKEND 2 /* tables before: the program's, the common one */
+
+/* The options that it does not have keep their defaults. */
+static int keep_few(struct weir_command *c, const struct weir_program *p, struct weir_err *err)
+{
+    c->opts.set[0].rows = weir_options_merge(p->opts, p->whole, true, c->arena, err);
+    c->opts.n = FIRST_BACKEND;
+    return c->opts.set[0].rows ? 0 : -1;
+}
+
 int weir_command_init(struct weir_command *c, const struct weir_program *p, struct weir_arena *arena,
                       struct weir_err *err)
 {
@@ -72,7 +82,7 @@ int weir_command_init(struct weir_command *c, const struct weir_program *p, stru
         .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common)
     };
 
-    const struct weir_opt *rows = weir_options_merge(p->opts, p->whole, arena, err);
+    const struct weir_opt *rows = weir_options_merge(p->opts, p->whole, false, arena, err);
 
     memset(c, 0, sizeof(*c));
     c->program = p;
@@ -80,9 +90,10 @@ int weir_command_init(struct weir_command *c, const struct weir_program *p, stru
     c->arena = arena;
     c->opts.arena = arena;
     if (!rows || add_table(c, "", NULL, rows, p->opt_size, err) < 0 ||
-        weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0)
+        weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0 ||
+        weir_opts_defaults(&c->opts, err) < 0)
         return -1;
-    return weir_opts_defaults(&c->opts, err);
+    return c->line->few ? keep_few(c, p, err) : 0;
 }
 
 static void *copy_values(struct weir_command *c, const struct weir_optset *set,
@@ -94,8 +105,6 @@ static void *copy_values(struct weir_command *c, const struct weir_optset *set,
         memcpy(v, set->values, set->size);
     return v;
 }
-
-#define FIRST_BACKEND 2 /* tables before: the program's, the common one */
 
 /* The present values of backend i: those of the test before where nothing has changed. */
 static const void *keep_values(struct weir_command *c, const struct weir_values *before, int i,
@@ -112,7 +121,7 @@ static const void *keep_values(struct weir_command *c, const struct weir_values 
 static const void **keep_backends(struct weir_command *c, struct weir_err *err)
 {
     const struct weir_values *before = c->n > 0 ? &c->tests[c->n - 1] : NULL;
-    const void *now[WEIR_OPTSETS];
+    const void *now[WEIR_OPTSETS] = { NULL };
     int n = c->opts.n - FIRST_BACKEND;
     const void **kept;
 

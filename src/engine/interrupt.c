@@ -4,6 +4,7 @@
 #include "config.h"
 #include "engine/interrupt.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,11 +137,22 @@ static int take_pending(void)
 {
     const struct timespec now = { 0 };
     sigset_t set;
+    int got;
 
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    return sigtimedwait(&set, NULL, &now);
+    got = sigtimedwait(&set, NULL, &now);
+    return got > 0 ? got : 0;
+}
+
+/* Once it has said yes, it is not asked again: what comes then is the clean-up. */
+static int ask(struct weir_interrupt *i)
+{
+    if (!i->asks(i->arg))
+        return 0;
+    i->asks = NULL;
+    return WEIR_INTERRUPT_ASKED;
 }
 
 bool weir_interrupt_poll(struct weir_interrupt *i)
@@ -151,10 +163,19 @@ bool weir_interrupt_poll(struct weir_interrupt *i)
         return true;
     if (i->begun)
         return false;
-    got = take_pending();
-    if (got > 0)
+    got = i->asks ? ask(i) : take_pending();
+    if (got)
         i->signal = got;
-    return got > 0;
+    return got != 0;
+}
+
+const char *weir_interrupt_cause(const struct weir_interrupt *i, char out[WEIR_INTERRUPT_TEXT])
+{
+    if (i->signal == WEIR_INTERRUPT_ASKED)
+        snprintf(out, WEIR_INTERRUPT_TEXT, "the program that runs it");
+    else
+        snprintf(out, WEIR_INTERRUPT_TEXT, "signal %d", i->signal);
+    return out;
 }
 
 int weir_interrupt_set_aside(struct weir_interrupt *i)

@@ -23,7 +23,14 @@ struct weir_interrupt {
     bool running;      /* the thread is there */
     bool held;         /* the first signal is noted and not obeyed */
     bool stop;         /* for the thread */
+    /* Of a process that is not ours: asked by weir_interrupt_poll, in the place of its signals, whether
+     * the run is to end, until it says so. NULL: there is none. */
+    bool (*asks)(void *arg);
+    void *arg;
 };
+
+/* In 'signal': no signal, but the function above has ended the run. */
+#define WEIR_INTERRUPT_ASKED (-1)
 
 /* Handle the signals of this process from now on; until weir_interrupt_hold the first one still
  * ends it at once. SIGPIPE and SIGXFSZ are ignored: writing to a closed pipe or beyond the limit
@@ -42,9 +49,14 @@ void weir_interrupt_hold(struct weir_interrupt *i);
 /* The first signal has its default action again. Local. */
 void weir_interrupt_release(struct weir_interrupt *i);
 
-/* Has a signal come? Reads one variable. In a process that is not ours (libweir): whether SIGINT
- * or SIGTERM is pending, which takes one system call while none is. Local. */
+/* Has a signal come? Reads one variable. In a process that is not ours (libweir): whether its function
+ * says so, or without one whether SIGINT or SIGTERM is pending, which takes one system call while none
+ * is. Local. */
 bool weir_interrupt_poll(struct weir_interrupt *i);
+
+#define WEIR_INTERRUPT_TEXT 32
+/* The cause of the end of the run, for messages: "signal 15". Returns out. Local. */
+const char *weir_interrupt_cause(const struct weir_interrupt *i, char out[WEIR_INTERRUPT_TEXT]);
 
 /* Go on after a signal, to clean up: weir_interrupt_poll no longer reports it. Returns it, 0: none
  * has come. A further one is still the second. Local. */

@@ -248,7 +248,7 @@ static int add_named(struct table *t, const struct weir_opt *by, struct weir_err
     return weir_refuse(err, WEIR_EBUG, "no option of all programs has the field at %zu", by->offset);
 }
 
-const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole,
+const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole, bool few,
                                           struct weir_arena *arena, struct weir_err *err)
 {
     struct table t = { .own = own, .whole = whole };
@@ -267,7 +267,8 @@ const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole
         else if (add_named(&t, own, err) < 0)
             return NULL;
     }
-    add_up_to(&t, SIZE_MAX);
+    if (!few)
+        add_up_to(&t, SIZE_MAX);
     t.row[t.n] = (struct weir_opt)OPT_END;
     return t.row;
 }

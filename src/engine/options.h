@@ -65,10 +65,10 @@ struct weir_run_options {
                 "and md-workbench have rates"                                                      \
     }
 
-/* The rows of a program, own, with those of all programs among them and at the end. whole: each
- * repetition is done as a whole (struct weir_program). Local. Owned by the arena; NULL and err when
+/* The rows of a program, own, with those of all programs among them and, unless 'few', at the end.
+ * whole: each repetition is done as a whole (struct weir_program). Local. Owned by the arena; NULL and err when
  * memory is out, or own names a row that there is not (WEIR_EBUG). */
-const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole,
+const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole, bool few,
                                           struct weir_arena *arena, struct weir_err *err);
 
 /* The values of --existing; bits of what a program can do. */

@@ -82,6 +82,8 @@ static void timed_part(struct weir_phase_context *c)
  * wrong, and comes back as rec->interrupted on all ranks. */
 static int all_ok(struct weir_phase_context *c)
 {
+    char cause[WEIR_INTERRUPT_TEXT];
+
     if (!c->watch.over)
         weir_phase_end_watch(c);
     else
@@ -92,8 +94,8 @@ static int all_ok(struct weir_phase_context *c)
         return 0;
     weir_phase_asks_to_stop(c); /* a signal that came while waiting */
     if (c->rc == 0 && c->rec->interrupted)
-        c->rc =
-            weir_refuse(c->err, WEIR_EINTR, "interrupted by signal %d", c->run->interrupt.signal);
+        c->rc = weir_refuse(c->err, WEIR_EINTR, "interrupted by %s",
+                            weir_interrupt_cause(&c->run->interrupt, cause));
     if (weir_agree(&c->run->par, c->rc, c->err) == 0)
         return 0;
     c->rec->interrupted = c->err->code == WEIR_EINTR;

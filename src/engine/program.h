@@ -341,6 +341,7 @@ enum weir_op_files {
 
 /* The command line of a program: words and files of its command line. Members may be NULL. */
 struct weir_line {
+    bool few; /* of the options of all programs it has those that its table names, and none of backends */
     const char *usage; /* the first line of --help; NULL: there is none */
     /* The words of --version, where a program has its own; NULL: name and version. Local. */
     void (*version)(struct weir_str *out);

@@ -24,6 +24,7 @@ struct weir_counters {
     uint64_t wrong;              /* transfers whose data were not right */
     uint64_t end;                /* one past the highest byte written in this rank's file */
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
+    uint64_t done; /* operations, when signals were looked for last */
 };
 
 /* The rows that watch the run, each with its state (engine/observer.h). */

@@ -15,9 +15,16 @@ enum { GO_ON, STONEWALLED, ENOUGH, STOPPED };
 
 /* ---- reasons to stop ---- */
 
+/* A function that is asked knows how far this rank is. */
+static bool is_interrupted(struct weir_phase_context *c)
+{
+    c->run->counters.done = weir_phase_own_done(c);
+    return weir_interrupt_poll(&c->run->interrupt);
+}
+
 bool weir_phase_asks_to_stop(struct weir_phase_context *c)
 {
-    if (weir_interrupt_poll(&c->run->interrupt))
+    if (is_interrupted(c))
         c->rec->interrupted = true;
     return c->rc < 0 || c->rec->interrupted;
 }
@@ -54,7 +61,7 @@ static bool asks_while_waiting(void *arg)
     struct weir_phase_context *c = arg;
 
     tick(c, weir_now_ns());
-    return weir_interrupt_poll(&c->run->interrupt);
+    return is_interrupted(c);
 }
 
 void weir_phase_begin_watch(struct weir_phase_context *c)

@@ -31,6 +31,7 @@ struct weir_job {
     void (*text)(void *arg, const char *bytes, size_t len);
     void *text_arg;
     struct weir_outcome outcome;
+    struct weir_str path; /* weir_job_path */
 };
 
 /* Before the caller's words, which override them: nothing is printed. */
@@ -266,8 +267,19 @@ void weir_job_text(struct weir_job *job, void (*text)(void *arg, const char *byt
 
 void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg)
 {
-    if (job)
-        job->hooks = (struct weir_hooks) { .before = before, .arg = arg };
+    if (!job)
+        return;
+    job->hooks.before = before;
+    job->hooks.arg = arg;
+}
+
+void weir_job_until(struct weir_job *job, int (*stop)(void *arg, const struct weir_progress *now),
+                    void *arg)
+{
+    if (!job)
+        return;
+    job->hooks.stop = stop;
+    job->hooks.stop_arg = arg;
 }
 
 void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
@@ -319,6 +331,22 @@ const char *weir_job_error(const struct weir_job *job)
     return job ? job->outcome.error : no_job;
 }
 
+const char *weir_job_path(struct weir_job *job, int i)
+{
+    struct weir_inside in = { .quiet = true };
+    locale_t caller;
+    bool found;
+
+    if (!job)
+        return NULL;
+    place_words(job, &in);
+    weir_str_clear(&job->path);
+    caller = weir_locale_plain();
+    found = weir_inside_path(job->program, in.shown_argc, in.shown, i, &job->path);
+    uselocale(caller);
+    return found ? weir_str_text(&job->path) : NULL;
+}
+
 /* ---- results ---- */
 
 int weir_job_results(const struct weir_job *job)
@@ -354,6 +382,7 @@ void weir_job_free(struct weir_job *job)
         return;
     weir_capture_clear(&job->capture);
     free_words(job->word, job->n);
+    weir_str_free(&job->path);
     free(job->argv);
     free(job);
 }

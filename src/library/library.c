@@ -61,23 +61,67 @@ static enum weir_code report_error(const struct weir_run *run, const struct weir
 struct caller {
     const struct weir_inside *in;
     locale_t locale;
+    const struct weir_run *run;
+    const char *phase; /* the one that runs; NULL: none */
 };
 
 static int call_before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                        struct weir_err *err)
 {
-    const struct caller *c = state;
+    struct caller *c = state;
     locale_t own = uselocale(c->locale);
 
     (void)run;
     (void)err;
-    c->in->hooks->before(c->in->hooks->arg, rec->phase->key);
+    if (c->in->hooks->before)
+        c->in->hooks->before(c->in->hooks->arg, rec->phase->key);
     uselocale(own);
+    c->phase = rec->phase->key;
+    return 0;
+}
+
+static int forget_phase(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                        struct weir_err *err)
+{
+    (void)run;
+    (void)rec;
+    (void)err;
+    ((struct caller *)state)->phase = NULL;
     return 0;
 }
 
 /* The row of a caller that is informed of phases. */
-static const struct weir_observer informed = { .name = "caller", .before = call_before };
+static const struct weir_observer informed = {
+    .name = "caller", .before = call_before, .after = forget_phase
+};
+
+/* For weir_interrupt_poll. */
+static bool ask_caller(void *arg)
+{
+    const struct caller *c = arg;
+    const struct weir_progress now = { .size = sizeof(now),
+                                       .phase = c->phase,
+                                       .bytes = c->phase ? c->run->counters.bytes : 0,
+                                       .operations = c->phase ? c->run->counters.done : 0 };
+    locale_t own = uselocale(c->locale);
+    int stop = c->in->hooks->stop(c->in->hooks->stop_arg, &now);
+
+    uselocale(own);
+    return stop != 0;
+}
+
+static void inform_caller(struct weir_run *run, struct caller *caller)
+{
+    const struct weir_hooks *hooks = caller->in->hooks;
+
+    caller->run = run;
+    if (hooks && (hooks->before || hooks->stop))
+        weir_observers_hand_in(run, &informed, caller);
+    if (hooks && hooks->stop) {
+        run->interrupt.asks = ask_caller;
+        run->interrupt.arg = caller;
+    }
+}
 
 static ssize_t write_text(void *cookie, const char *bytes, size_t len)
 {
@@ -230,7 +274,7 @@ static int begin_alone(const struct weir_inside *in, pid_t runs, struct weir_par
     return refuse(out, words, "");
 }
 
-static void run_alone(const struct caller *caller, struct weir_par *par, struct weir_outcome *out)
+static void run_alone(struct caller *caller, struct weir_par *par, struct weir_outcome *out)
 {
     const struct weir_inside *in = caller->in;
     struct weir_run run = { .report.details = in->capture != NULL };
@@ -239,8 +283,7 @@ static void run_alone(const struct caller *caller, struct weir_par *par, struct 
     enum weir_code code;
 
     weir_program_begin(&run, par->rank);
-    if (in->hooks && in->hooks->before)
-        weir_observers_hand_in(&run, &informed, (void *)(uintptr_t)caller);
+    inform_caller(&run, caller);
     if (in->quiet)
         run.log.fd = -1;
     code = answer_or_run(&run, caller, &made, par, &err);

@@ -10,10 +10,13 @@ extern const struct weir_program *const weir_benchmarks[]; /* ends with NULL */
 
 /* A program that runs this one is informed of what happens (src/weir.h). */
 struct weir_hooks {
-    /* Before each phase, outside its time; may call collectives. On every rank of the test. Not
-     * NULL. */
+    /* Before each phase, outside its time; may call collectives. On every rank of the test. NULL:
+     * nobody is called. */
     void (*before)(void *arg, const char *phase);
     void *arg;
+    /* Some 20 times a second on every rank of the test: is the run to end? NULL: nobody is asked. */
+    int (*stop)(void *arg, const struct weir_progress *now);
+    void *stop_arg;
 };
 
 /* The request of a caller for a run. */
@@ -35,6 +38,11 @@ struct weir_inside {
 /* Run it. Collective over comm. What was captured is then the same on all ranks where it is kept.
  * Returns out->status. */
 int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
+
+/* Append the i-th file or directory, from 0, that the words name for the benchmark to work in or to
+ * write; false: there is none. Local. */
+bool weir_inside_path(const struct weir_program *program, int argc, char *const *argv, int i,
+                      struct weir_str *out);
 
 /* Can MPI be called? NULL, or why not. Local. */
 const char *weir_inside_no_mpi(void);

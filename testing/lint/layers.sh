@@ -52,6 +52,8 @@ BEGIN {
     all = engine " engine engine/report engine/about engine/place engine/observe engine/check"
     may("programs", all)
     may("programs/NAME", all)
+    # Built on libweir, as programs of others are: it is no part of it
+    may("programs/weir-mix", all " top")
     may("library", all " top")
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }

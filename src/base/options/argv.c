@@ -208,10 +208,28 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
     return take_flags(r, word, c, value, err);
 }
 
+/* A word that is no option: the value of the row that takes one, where it has none yet. */
+static int read_word(struct reader *r, const char *word, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+
+    weir_quote_str(word, shown);
+    for (struct weir_optrow at = { 0 }; weir_opts_next(r->o, &at);) {
+        struct weir_optname name = { .text = at.row->name, .len = at.row->name ? strlen(at.row->name) : 0 };
+
+        if (!(at.row->flags & WEIR_OPT_WORD))
+            continue;
+        if (*(const char *const *)(const void *)((const char *)at.set->values + at.row->offset))
+            return weir_refuse(err, WEIR_EUSAGE, "'%s' is one %s too many", shown, weir_opt_meta(at.row));
+        weir_quote_str(at.row->name, name.shown);
+        return weir_opt_apply(r->o, &name, word, err);
+    }
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'", shown);
+}
+
 int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err)
 {
     struct reader r = { .o = o, .argc = argc, .at = 1, .argv = argv };
-    char shown[WEIR_QUOTE_TEXT];
     int rc = 0;
 
     o->on_line = true;
@@ -219,8 +237,7 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
         const char *word = argv[r.at];
 
         if (word[0] != '-')
-            rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'",
-                             weir_quote_str(word, shown));
+            rc = read_word(&r, word, err);
         else
             rc = word[1] == '-' ? read_long(&r, word, err) : read_group(&r, word, err);
     }

@@ -80,7 +80,9 @@ enum {
     WEIR_OPT_PRIVATE = 1u << 10, /* STR: names, or words of the user's own, in any other form */
     WEIR_OPT_INITIAL = 1u << 11, /* STR: the first letter of a suggestion stands for it; a word that
                                   * begins otherwise after it is noted */
-    WEIR_OPT_JOINS = 1u << 12 /* STR: a list with commas; given again on a command line, it goes on */
+    WEIR_OPT_JOINS = 1u << 12, /* STR: a list with commas; given again on a command line, it goes on */
+    WEIR_OPT_PLACE = 1u << 13, /* STR: where files are made; without a value the working directory */
+    WEIR_OPT_WORD = 1u << 14 /* STR: a word of a command line that begins without a dash is its value */
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also

@@ -10,6 +10,7 @@
 
 #include "base/options/option.h"
 #include "base/size.h"
+#include "base/text/ranges.h"
 #include "par/comm.h"
 
 #define SAMPLE_MOST 1000000000
@@ -33,83 +34,26 @@ static const struct word {
 
 /* ---- ranks ---- */
 
-/* first, first + step ... up to last; first -1: it is wrong. */
-struct range {
-    int64_t first, last, step;
-};
-
-/* A number of a rank, where there is one; *at stands after it then. */
-static bool take_number(const char **at, int64_t *number)
-{
-    char *end;
-
-    if (!isdigit((unsigned char)**at))
-        return false;
-    *number = strtoll(*at, &end, 10);
-    *at = end;
-    return *number <= INT32_MAX;
-}
-
-/* The next range of a list, after which *at stands then; false: there is none. */
-static bool next_range(const char **at, struct range *r)
-{
-    bool good;
-
-    if (!**at)
-        return false;
-    good = take_number(at, &r->first);
-    r->last = r->first;
-    r->step = 1;
-    if (good && **at == '-') {
-        ++*at;
-        good = take_number(at, &r->last) && r->last >= r->first;
-        if (good && **at == ':') {
-            ++*at;
-            good = take_number(at, &r->step) && r->step > 0;
-        }
-    }
-    if (!good || (**at && **at != ','))
-        r->first = -1;
-    *at += strcspn(*at, ",");
-    *at += **at == ',';
-    return true;
-}
-
 static bool are_ranks(const char *list)
 {
-    struct range r;
-
-    if (strcmp(list, LEADERS) == 0)
-        return true;
-    if (!*list || list[strlen(list) - 1] == ',')
-        return false;
-    while (next_range(&list, &r))
-        if (r.first < 0)
-            return false;
-    return true;
+    return strcmp(list, LEADERS) == 0 || weir_ranges_check(list);
 }
 
 bool weir_timeline_has_rank(const struct weir_timeline_choice *c, const struct weir_par *par)
 {
-    const char *list = c->ranks;
-    struct range r;
-
-    if (!list)
+    if (!c->ranks)
         return true;
-    if (strcmp(list, LEADERS) == 0)
+    if (strcmp(c->ranks, LEADERS) == 0)
         return par->leader == par->rank;
-    while (next_range(&list, &r))
-        if (r.first <= par->rank && par->rank <= r.last && (par->rank - r.first) % r.step == 0)
-            return true;
-    return false;
+    return weir_ranges_have(c->ranks, par->rank);
 }
 
 int weir_timeline_check_ranks(const struct weir_timeline_choice *c, int tasks, struct weir_err *err)
 {
     const char *list = c->ranks && strcmp(c->ranks, LEADERS) != 0 ? c->ranks : "";
-    struct range r;
+    struct weir_range r;
 
-    while (next_range(&list, &r))
+    while (weir_range_next(&list, &r))
         if (r.last >= tasks)
             return weir_refuse(err, WEIR_EUSAGE,
                                "option --timeline: 'ranks=%s': there is no rank %lld, the last one is %d",

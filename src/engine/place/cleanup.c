@@ -147,6 +147,7 @@ static DIR *open_dir(const struct cleanup *t, int parent, const char *name, int 
 /* One pass over the entries: how many were removed, -1 and err. */
 static int64_t clean_pass(struct cleanup *t, DIR *d, int level, struct weir_err *err)
 {
+    char cause[WEIR_INTERRUPT_TEXT];
     struct dirent *e;
     int64_t gone = 0;
 
@@ -157,8 +158,8 @@ static int64_t clean_pass(struct cleanup *t, DIR *d, int level, struct weir_err 
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         if (++t->looked % NAMES_BETWEEN == 0 && weir_interrupt_poll(&t->run->interrupt))
-            return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d while cleaning up '%s'",
-                               t->run->interrupt.signal, t->dir);
+            return weir_refuse(err, WEIR_EINTR, "interrupted by %s while cleaning up '%s'",
+                               weir_interrupt_cause(&t->run->interrupt, cause), t->dir);
         rc = clean_entry(t, dirfd(d), e->d_name, level, err);
         if (rc < 0)
             return -1;

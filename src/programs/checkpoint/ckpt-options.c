@@ -28,7 +28,7 @@ static const char *const verify_words[] = { "auto", "yes", "no", NULL };
                 .flags = WEIR_OPT_APART),                                                          \
         OPT_STR('o', "path", NULL, O, path, "checkpoint", "PATH",                                  \
                 "Files are PATH.nc4 or PATH_<number>.nc4, with .bin, .h5 or .nc for others",       \
-                .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),                     \
+                .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),    \
         OPT_INT(0, "nx", "NX", O, nx, "4", "N", "Patches of a face in x", .min = 1, .max = MOST,   \
                 OPT_FIRST(DATA)),                                                                  \
         OPT_INT(0, "ny", "NY", O, ny, "4", "N", "Patches of a face in y", .min = 1, .max = MOST,   \

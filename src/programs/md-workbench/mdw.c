@@ -32,7 +32,7 @@ static const struct weir_opt options[] = {
     OPT_INT('D', "data-sets", NULL, O, sets, "10", "N", "Data sets of each task", .min = 1, MOST32,
             OPT_FIRST(FILES)),
     OPT_STR('o', "directory", NULL, O, prefix, "./out", "DIR", "Where the data sets are made",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
     OPT_INT('S', "object-size", NULL, O, size, "3901", "SIZE", "Bytes of each object", .min = 0,
             MOST32, OPT_FIRST(DATA)),
     OPT_RUN(repetitions, 'R', "iterations", NULL, .def = "3"),

@@ -142,6 +142,7 @@ static int run_shell(struct weir_run *run, const char *what, const char *command
                      struct weir_err *err)
 {
     bool interrupted, was_over = weir_interrupt_poll(&run->interrupt);
+    char cause[WEIR_INTERRUPT_TEXT];
     bool own_group = has_own_group();
     pid_t child;
     int status, sys = start(run, command, own_group, &child);
@@ -157,8 +158,8 @@ static int run_shell(struct weir_run *run, const char *what, const char *command
     if (status < 0)
         return weir_fail(err, WEIR_ESETUP, "%s: wait for the command '%s'", what, command);
     if (interrupted)
-        return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d in the command '%s' (%s)",
-                           run->interrupt.signal, command, what);
+        return weir_refuse(err, WEIR_EINTR, "interrupted by %s in the command '%s' (%s)",
+                           weir_interrupt_cause(&run->interrupt, cause), command, what);
     if (WIFSIGNALED(status))
         return weir_refuse(err, WEIR_ESETUP, "%s: the command '%s' was ended by signal %d (%s)",
                            what, command, WTERMSIG(status), strsignal(WTERMSIG(status)));

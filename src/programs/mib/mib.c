@@ -68,7 +68,7 @@ static const struct weir_opt options[] = {
              .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
     OPT_STR('t', "test_dir", "testdir", O, test_dir, NULL, "DIR",
             "Where the files are; without it in the current directory",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_FIRST(FILES)),
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
     OPT_ALIAS('V', NULL, "version=1", "Show the version and end"),
     OPT_FLAG(0, "verify", NULL, O, verify, "Write data that differ in each place, and check reads",
              OPT_IN(DATA)),

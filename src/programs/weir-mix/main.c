@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c - weir-mix: unlike jobs at once, each alone and all together */
+#include "config.h"
+#include "programs/weir-mix/mix-run.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/text/wholefile.h"
+#include "engine/test.h"
+#include "par/agree.h"
+#include "par/textfile.h"
+
+#define O struct mix_options
+
+const char *const mix_ends[] = { "first", "all", "repeat", NULL };
+
+static const struct weir_opt options[] = {
+    OPT_STR('f', "plan", NULL, O, plan, NULL, "FILE",
+            "The plan: groups with ranks, a command line each, and when they start; a word without a dash is the same",
+            .flags = WEIR_OPT_READS | WEIR_OPT_WORD, .example = "plan.txt", OPT_FIRST(FILES)),
+    OPT_FLAG(0, "shared-files", NULL, O, shared_files, "Two groups may use the same files", OPT_IN(FILES)),
+    OPT_FLAG('a', "alone", NULL, O, alone, "Run each group alone first, for comparison", .def = "1", OPT_FIRST(ORDER)),
+    OPT_ALIAS(0, "no-alone", "alone=0", "Run the groups together only", OPT_FIRST(ORDER)),
+    OPT_FLAG('p', "pairs", NULL, O, pairs, "Run each pair of groups, too, for the matrix of slowdowns", OPT_FIRST(ORDER)),
+    OPT_STR('e', "end", NULL, O, end, "all", "WHEN",
+            "End with the first group, when all have ended, or repeat those that have ended until the last one has",
+            .choices = mix_ends, OPT_FIRST(TIME)),
+    OPT_RUN(repetitions, 'i', "repetitions", NULL, .help = "Repetitions of all of it; 6 or more give intervals", OPT_FIRST(TIME)),
+    OPT_RUN(delay_s, 'd', "delay", NULL, .help = "Wait this many seconds before the groups run alone, in pairs, together"),
+    OPT_RUN(max_minutes, 'T', "max-time-duration", NULL,
+            .help = "Begin nothing more after this many minutes"),
+    OPT_STR('o', "output", NULL, O, output, NULL, "DIR",
+            "Write the text of each group to DIR/GROUP.txt; DIR is made when it is not there",
+            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, .example = "texts", OPT_FIRST(OUTPUT)),
+    OPT_RUN(reports, 0, "report", NULL,
+            .help = "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each operation of a group)"),
+    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check the plan, show which ranks each group has, and end"),
+    OPT_RUN(anonymous, 0, "anonymous", NULL),
+    OPT_RUN(verbose, 'v', "verbose", NULL),
+    OPT_RUN(warnings_are_errors, 0, "warning-as-errors", NULL),
+    OPT_END
+};
+
+#undef O
+
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "plan.txt", "each group alone, then all together" },
+    { WEIR_TOPIC_NONE, "plan.txt --dry-run", "which group has which ranks" },
+    { WEIR_TOPIC_ORDER, "plan.txt --pairs", "which group slows which one down" },
+    { WEIR_TOPIC_TIME, "plan.txt --end=repeat -i 6", "with full load until the last one has ended, and intervals" },
+    { WEIR_TOPIC_OUTPUT, "plan.txt --report=text:-,json:mix.json --output=texts", "results for programs, and the text of each group" },
+    { WEIR_TOPIC_FILES, "plan.txt --shared-files", "two groups read the same files" },
+    { .args = NULL }
+};
+
+static const struct weir_operation operations[] = { { .key = NULL } };
+
+/* ---- the plan ---- */
+
+static int read_plan(struct weir_run *run, struct mix_test *t, struct weir_err *err)
+{
+    struct weir_shared_text text = { .what = "plan", .path = t->o->plan, .must_be = true };
+    int rc = weir_shared_text_read(&run->world, &text, err);
+
+    if (rc == 0)
+        rc = weir_agree_check(&run->world,
+                              mix_plan_read(text.text, text.len, t->o->plan, &run->arena, &t->plan, err), err);
+    free(text.text);
+    return rc;
+}
+
+/* Rank 0 gives all ranks their groups. */
+static int assign_ranks(struct weir_run *run, struct mix_test *t, struct weir_err *err)
+{
+    const struct weir_par *par = &run->world;
+    const int size = par->size, mine = par->node;
+    int *node = weir_gather_new(par, &mine, sizeof(mine));
+    int *of = weir_arena_alloc(&run->arena, sizeof(*of) * (size_t)size, err);
+    int rc = of ? 0 : -1;
+
+    if (par->rank == 0 && rc == 0)
+        rc = node ? mix_ranks_assign(&t->plan, node, size, par->nodes, of, err)
+                  : weir_refuse(err, WEIR_ESETUP, "no memory for the nodes of %d ranks", size);
+    if (rc < 0 && of && err->code == WEIR_EUSAGE)
+        weir_err_within(err, "%s", t->o->plan);
+    free(node);
+    if (weir_agree(par, of ? 0 : -1, err) < 0 || mix_check_share(par, rc, err) < 0)
+        return -1;
+    weir_bcast(par, of, sizeof(*of) * (size_t)size, 0);
+    t->group = of[par->rank];
+    for (int i = size; i-- > 0;)
+        if (of[i] >= 0) {
+            t->root_of[of[i]] = i;
+            t->plan.group[of[i]].ranks += par->rank != 0;
+        }
+    return 0;
+}
+
+static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
+{
+    struct mix_test *t = state;
+    int used = 0;
+
+    t->o = chosen;
+    t->skew_s = t->clock_error_s = t->common_s = NAN;
+    if (!t->o->plan)
+        return weir_refuse(err, WEIR_EUSAGE, "a plan is missing: weir-mix plan.txt (the page weir-mix(1) says what stands in it)");
+    while (strcasecmp(t->o->end, mix_ends[t->end]) != 0)
+        t->end++;
+    if (read_plan(run, t, err) < 0 || assign_ranks(run, t, err) < 0 || mix_check_groups(run, t, err) < 0)
+        return -1;
+    for (int g = 0; g < t->plan.n; g++)
+        used += t->plan.group[g].ranks;
+    if (used < run->world.size)
+        weir_note(&run->log, "%d of %d ranks are in no group and do nothing", run->world.size - used, run->world.size);
+    if (t->o->pairs && (t->plan.n < 2 || !t->o->alone))
+        return weir_refuse(err, WEIR_EUSAGE, "option --pairs needs %s",
+                           t->o->alone ? "two groups at least" : "each group alone, too: leave --no-alone out");
+    return 0;
+}
+
+/* ---- a test ---- */
+
+static int begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mix_test *t = state;
+
+    (void)run;
+    (void)err;
+    t->text = NULL;
+    return 0;
+}
+
+/* Made by rank 0, for the roots of all groups. */
+static int make_directory(struct weir_run *run, struct mix_test *t, struct weir_err *err)
+{
+    int rc = 0;
+
+    if (!t->o->output)
+        return 0;
+    if (run->par.rank == 0 && mkdir(t->o->output, 0777) < 0 && errno != EEXIST)
+        rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s' (option --output)", t->o->output);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* The job of our group, and the file for its text. Local. */
+static int make_own(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mix_test *t = state;
+    struct mix_group *g = t->group >= 0 ? &t->plan.group[t->group] : NULL;
+
+    (void)run;
+    if (!g)
+        return 0;
+    t->job = weir_job_new(mix_program_of(g), &t->roots.group.comm);
+    if (!t->job || weir_job_words(t->job, g->argc, g->argv) != 0)
+        return weir_refuse(err, WEIR_ESETUP, "group '%s': %s", g->name, weir_job_error(t->job));
+    if (!t->o->output || !t->roots.is_root)
+        return 0;
+    weir_str_addf(&t->path, "%s/%s.txt", t->o->output, g->name);
+    t->text = weir_open_now(weir_str_text(&t->path), "w");
+    return t->text ? 0 : weir_fail(err, WEIR_ESETUP, "create '%s' (option --output)", weir_str_text(&t->path));
+}
+
+static int start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mix_test *t = state;
+
+    if (weir_test_roots(run, &t->roots, t->group >= 0 ? t->group : t->plan.n, err) < 0 ||
+        make_directory(run, t, err) < 0)
+        return -1;
+    return weir_local(run, make_own, t, err);
+}
+
+static void end(void *state)
+{
+    struct mix_test *t = state;
+
+    weir_job_free(t->job);
+    if (t->text)
+        fclose(t->text);
+    weir_str_free(&t->path);
+    free(t->rates.rate);
+    weir_set_free(&t->said);
+}
+
+/* ---- stages ---- */
+
+static int run_set(struct weir_run *run, struct mix_test *t, const bool *in, int with, struct weir_err *err)
+{
+    const struct mix_set set = { .t = t, .run = run, .in = in, .with = with,
+                                 .end = with == MIX_ALONE ? MIX_END_ALL : t->end };
+
+    return mix_set_run(&set, err);
+}
+
+static int run_alone(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct mix_test *t = state;
+
+    (void)stage;
+    for (int g = 0; g < t->plan.n; g++) {
+        bool in[MIX_GROUPS] = { false };
+
+        in[g] = true;
+        if (run_set(run, t, in, MIX_ALONE, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* For each of the two the other one is what it ran with. */
+static int run_pairs(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct mix_test *t = state;
+
+    (void)stage;
+    for (int a = 0; a < t->plan.n; a++)
+        for (int b = a + 1; b < t->plan.n; b++) {
+            bool in[MIX_GROUPS] = { false };
+
+            in[a] = in[b] = true;
+            if (run_set(run, t, in, a + b, err) < 0)
+                return -1;
+        }
+    return 0;
+}
+
+static int run_together(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    bool in[MIX_GROUPS];
+
+    (void)stage;
+    for (int g = 0; g < MIX_GROUPS; g++)
+        in[g] = g < ((struct mix_test *)state)->plan.n;
+    return run_set(run, state, in, MIX_ALL, err);
+}
+
+static bool is_run(const void *state, const struct weir_stage *stage)
+{
+    (void)stage;
+    return !((const struct mix_test *)state)->o->run.dry_run;
+}
+
+static bool wants_alone(const void *state, const struct weir_stage *stage)
+{
+    return is_run(state, stage) && ((const struct mix_test *)state)->o->alone;
+}
+
+static bool wants_pairs(const void *state, const struct weir_stage *stage)
+{
+    return is_run(state, stage) && ((const struct mix_test *)state)->o->pairs;
+}
+
+static const struct weir_stage stages[] = {
+    { .key = "alone", .flags = WEIR_STAGE_DELAY, .wanted = wants_alone, .before = run_alone },
+    { .key = "pairs", .flags = WEIR_STAGE_DELAY, .wanted = wants_pairs, .before = run_pairs },
+    { .key = "together", .flags = WEIR_STAGE_DELAY, .wanted = is_run, .before = run_together },
+    { .key = NULL }
+};
+
+static int report(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)err;
+    mix_report_plan(run, state);
+    return 0;
+}
+
+static int conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct mix_test *t = state;
+
+    (void)err;
+    if (!t->o->run.dry_run)
+        mix_report_all(run, t, run->test->failed ? run->repetition : run->test->most);
+    return 0;
+}
+
+static const struct weir_words words = { .report = report };
+
+static const struct weir_line line = { .few = true, .usage = "weir-mix [OPTION...] PLAN" };
+
+static const struct weir_program weir_mix = {
+    .name = "weir-mix",
+    .brief = "Run unlike jobs at once, each alone and all together, and say how much they slow each other down",
+    .examples = examples,
+    .opts = options,
+    .opt_size = sizeof(struct mix_options),
+    .state_size = sizeof(struct mix_test),
+    .operations = operations,
+    .line = &line,
+    .words = &words,
+    .plan = plan,
+    .begin = begin,
+    .end = end,
+    .start = start,
+    .stages = stages,
+    .conclude = conclude,
+};
+
+int main(int argc, char **argv)
+{
+    return weir_main(&weir_mix, argc, argv);
+}

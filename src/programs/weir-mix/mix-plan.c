@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mix-plan.c - the plan: groups with ranks, a command line each, and when they start */
+#include "config.h"
+#include "programs/weir-mix/mix.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/size.h"
+#include "base/text/quote.h"
+#include "base/text/ranges.h"
+
+static const char blanks[] = " \t\r\v\f";
+
+/* ---- words ---- */
+
+/* The end of the word at 'at', whose double quotes hold blanks; NULL: a quote is open. */
+static const char *end_of_word(const char *at)
+{
+    for (; *at && !strchr(blanks, *at); at++)
+        if (*at == '"' && !(at = strchr(at + 1, '"')))
+            return NULL;
+    return at;
+}
+
+/* A word without its quotes. */
+static char *copy_word(const char *from, const char *to, struct weir_arena *arena, struct weir_err *err)
+{
+    char *word = weir_arena_alloc(arena, (size_t)(to - from) + 1, err), *out = word;
+
+    for (; word && from < to; from++)
+        if (*from != '"')
+            *out++ = *from;
+    return word;
+}
+
+int mix_plan_words(const char *line, struct weir_arena *arena, int *argc, char ***argv,
+                   struct weir_err *err)
+{
+    const char *end;
+
+    *argc = 0;
+    *argv = weir_arena_alloc(arena, (strlen(line) / 2 + 2) * sizeof(**argv), err);
+    if (!*argv)
+        return -1;
+    for (line += strspn(line, blanks); *line && *line != '#'; line = end + strspn(end, blanks)) {
+        end = end_of_word(line);
+        if (!end)
+            return weir_refuse(err, WEIR_EUSAGE, "a quotation mark is not closed in: %s", line);
+        if (!((*argv)[*argc] = copy_word(line, end, arena, err)))
+            return -1;
+        ++*argc;
+    }
+    return 0;
+}
+
+/* ---- values ---- */
+
+static bool whole_number(const char *text, int *out)
+{
+    int64_t n;
+
+    if (weir_size_parse(text, 1, INT32_MAX, &n, NULL) < 0 || !isdigit((unsigned char)*text))
+        return false;
+    *out = (int)n;
+    return true;
+}
+
+/* "one-a-node", "4-a-node"; then a list of nodes may follow. */
+static bool per_node(const char *word, struct mix_group *g, struct weir_arena *arena)
+{
+    const char *dash = strstr(word, "-a-node");
+    char *number;
+
+    if (!dash || dash[7] || dash == word)
+        return false;
+    number = weir_arena_strndup(arena, word, (size_t)(dash - word), NULL);
+    g->count = 1;
+    return number && (strcasecmp(number, "one") == 0 || whole_number(number, &g->count));
+}
+
+static int refuse_ranks(const char *value, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "'ranks = %s': give a number, 'one-a-node' or '4-a-node' (of all nodes, or of some: "
+                       "'4-a-node 0-3'), 'nodes 0-3,8' (all ranks of these nodes), 'list 0-7,12-30:2' "
+                       "(these ranks), or 'rest'",
+                       weir_quote_str(value, shown));
+}
+
+static int read_ranks(const char *value, struct weir_arena *arena, struct mix_group *g,
+                      struct weir_err *err)
+{
+    char **word;
+    int n;
+
+    if (mix_plan_words(value, arena, &n, &word, err) < 0)
+        return -1;
+    g->has_ranks = true;
+    g->list = n == 2 ? word[1] : NULL;
+    if (n < 1 || n > 2 || (g->list && !weir_ranges_check(g->list)))
+        return refuse_ranks(value, err);
+    if (n == 2 && strcasecmp(word[0], "nodes") == 0)
+        g->by = MIX_NODES;
+    else if (n == 2 && strcasecmp(word[0], "list") == 0)
+        g->by = MIX_LIST;
+    else if (n == 1 && strcasecmp(word[0], "rest") == 0)
+        g->by = MIX_REST;
+    else if (n == 1 && whole_number(word[0], &g->count))
+        g->by = MIX_COUNT;
+    else if (per_node(word[0], g, arena))
+        g->by = MIX_PER_NODE;
+    else
+        return refuse_ranks(value, err);
+    return 0;
+}
+
+static int refuse_start(const char *value, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "'start = %s': give 'at once', 'after 5 s', or 'after GROUP PHASE', like "
+                       "'after checkpoint write'",
+                       weir_quote_str(value, shown));
+}
+
+/* "5 s" */
+static bool seconds_of(const char *text, double *out)
+{
+    const char *end = weir_real_scan(text, out), *unit = end + strspn(end, blanks);
+
+    return end > text && *out >= 0 && *out <= INT32_MAX && strcmp(unit, "s") == 0;
+}
+
+static int read_start(const char *value, struct weir_arena *arena, struct mix_group *g,
+                      struct weir_err *err)
+{
+    const char *rest;
+    size_t len;
+
+    g->has_start = true;
+    g->start = MIX_AT_ONCE;
+    if (strcasecmp(value, "at once") == 0)
+        return 0;
+    len = strcspn(value, blanks);
+    rest = value + len + strspn(value + len, blanks);
+    if (len != 5 || strncasecmp(value, "after", len) != 0 || !*rest)
+        return refuse_start(value, err);
+    g->start = MIX_AFTER_SECONDS;
+    if (seconds_of(rest, &g->after_s))
+        return 0;
+    g->start = MIX_AFTER_PHASE;
+    len = strcspn(rest, blanks);
+    g->after_name = weir_arena_strndup(arena, rest, len, err);
+    g->phase = weir_arena_strdup(arena, rest + len + strspn(rest + len, blanks), err);
+    if (!g->after_name || !g->phase)
+        return -1;
+    return *g->phase ? 0 : refuse_start(value, err);
+}
+
+/* ---- lines ---- */
+
+static int read_value(struct mix_group *g, const char *key, const char *value, struct weir_arena *arena,
+                      struct weir_err *err)
+{
+    static const char *const keys[] = { "ranks", "command", "start", NULL };
+    struct weir_str near = { 0 };
+    char shown[WEIR_QUOTE_TEXT];
+
+    if ((strcasecmp(key, "ranks") == 0 && g->has_ranks) || (strcasecmp(key, "start") == 0 && g->has_start) ||
+        (strcasecmp(key, "command") == 0 && g->command))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' stands twice in group '%s'", key, g->name);
+    if (strcasecmp(key, "ranks") == 0)
+        return read_ranks(value, arena, g, err);
+    if (strcasecmp(key, "start") == 0)
+        return read_start(value, arena, g, err);
+    if (strcasecmp(key, "command") == 0) {
+        g->command = value;
+        return mix_plan_words(value, arena, &g->argc, &g->argv, err);
+    }
+    weir_near_ask(key, keys, &near);
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of 'ranks', 'command' and 'start'%s",
+                weir_quote_str(key, shown), weir_str_text(&near));
+    weir_str_free(&near);
+    return -1;
+}
+
+static int begin_group(struct mix_plan *plan, char *name, unsigned long line, struct weir_err *err)
+{
+    const char *good = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t len = strlen(name);
+    char shown[WEIR_QUOTE_TEXT];
+
+    weir_quote_str(name, shown);
+    if (len < 3 || name[len - 1] != ']' || len > MIX_OPERATION || name[1] == '.' ||
+        strspn(name + 1, good) != len - 2 || strcasecmp(name, "[all]") == 0 || strcasecmp(name, "[alone]") == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' does not begin a group: write [NAME], with letters, digits, '-', '_' and '.', "
+                           "and not 'all' or 'alone'",
+                           shown);
+    name[len - 1] = '\0';
+    for (int i = 0; i < plan->n; i++)
+        if (strcasecmp(plan->group[i].name, name + 1) == 0)
+            return weir_refuse(err, WEIR_EUSAGE, "there is a group '%s' already, in line %lu", name + 1,
+                               plan->group[i].line);
+    if (plan->n == MIX_GROUPS)
+        return weir_refuse(err, WEIR_EUSAGE, "more than %d groups", MIX_GROUPS);
+    plan->group[plan->n++] = (struct mix_group) { .name = name + 1, .line = line };
+    return 0;
+}
+
+/* A line without blanks at its ends. */
+static int read_line(struct mix_plan *plan, char *line, unsigned long number, struct weir_arena *arena,
+                     struct weir_err *err)
+{
+    char *equals = strchr(line, '='), *value, shown[WEIR_QUOTE_TEXT];
+
+    if (!*line || *line == '#')
+        return 0;
+    if (*line == '[')
+        return begin_group(plan, line, number, err);
+    if (!equals || equals == line)
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is neither '[GROUP]' nor 'key = value'",
+                           weir_quote_str(line, shown));
+    if (plan->n == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "a line '[GROUP]' must come before '%s'",
+                           weir_quote_str(line, shown));
+    value = equals + 1 + strspn(equals + 1, blanks);
+    while (equals > line && strchr(blanks, equals[-1]))
+        equals--;
+    *equals = '\0';
+    if (!*value || *value == '#')
+        return weir_refuse(err, WEIR_EUSAGE, "'%s =' needs a value", weir_quote_str(line, shown));
+    return read_value(&plan->group[plan->n - 1], line, value, arena, err);
+}
+
+/* A comment after a value, but in a command line, whose words know what is one. */
+static void trim(char *line)
+{
+    char *comment = strncasecmp(line, "command", 7) == 0 ? NULL : strstr(line, " #");
+    size_t len;
+
+    if (comment)
+        *comment = '\0';
+    for (len = strlen(line); len > 0 && strchr(blanks, line[len - 1]); len--)
+        line[len - 1] = '\0';
+}
+
+static int read_lines(const char *text, size_t len, const char *shown, struct weir_arena *arena,
+                      struct mix_plan *plan, struct weir_err *err)
+{
+    const char *end = text + len, *next;
+    unsigned long number = 0;
+
+    for (; text < end; text = next + (next < end)) {
+        char *line;
+
+        number++;
+        next = memchr(text, '\n', (size_t)(end - text));
+        if (!next)
+            next = end;
+        line = weir_arena_strndup(arena, text, (size_t)(next - text), err);
+        if (!line)
+            return -1;
+        if (memchr(text, '\0', (size_t)(next - text)))
+            weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
+        line += strspn(line, blanks);
+        trim(line);
+        if (err->code || read_line(plan, line, number, arena, err) < 0)
+            return weir_err_within(err, "%s:%lu", shown, number);
+    }
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static int find_after(struct mix_plan *plan, struct mix_group *g, struct weir_err *err)
+{
+    const char *names[MIX_GROUPS + 1] = { NULL };
+    struct weir_str near = { 0 };
+
+    for (int i = 0; i < plan->n; i++) {
+        names[i] = plan->group[i].name;
+        if (strcasecmp(names[i], g->after_name) == 0) {
+            g->after = i;
+            return 0;
+        }
+    }
+    weir_near_ask(g->after_name, names, &near);
+    weir_refuse(err, WEIR_EUSAGE, "group '%s' starts after a phase of '%s', which is no group%s", g->name,
+                g->after_name, weir_str_text(&near));
+    weir_str_free(&near);
+    return -1;
+}
+
+static int check_group(struct mix_plan *plan, struct mix_group *g, struct weir_err *err)
+{
+    if (!g->has_ranks)
+        return weir_refuse(err, WEIR_EUSAGE, "group '%s' has no line 'ranks = ...'", g->name);
+    if (g->argc == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "group '%s' has no line 'command = ...'", g->name);
+    for (int i = 0; g->by == MIX_REST && i < plan->n; i++)
+        if (&plan->group[i] != g && plan->group[i].by == MIX_REST && plan->group[i].has_ranks)
+            return weir_refuse(err, WEIR_EUSAGE, "groups '%s' and '%s' cannot both have the rest of the ranks",
+                               g->name, plan->group[i].name);
+    return g->start == MIX_AFTER_PHASE ? find_after(plan, g, err) : 0;
+}
+
+/* Would groups wait for each other? */
+static int check_circle(const struct mix_plan *plan, const struct mix_group *g, struct weir_err *err)
+{
+    int steps = 0;
+
+    for (const struct mix_group *at = g; at->start == MIX_AFTER_PHASE; at = &plan->group[at->after])
+        if (steps++ == plan->n)
+            return weir_refuse(err, WEIR_EUSAGE, "group '%s' would wait for itself", g->name);
+    return 0;
+}
+
+int mix_plan_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
+                  struct mix_plan *plan, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+
+    weir_quote_str(name, shown);
+    if (read_lines(text, len, shown, arena, plan, err) < 0)
+        return -1;
+    if (plan->n == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "%s: there is no group in it: write [NAME], 'ranks = 4' and 'command = ior ...'",
+                           shown);
+    for (int i = 0; i < plan->n; i++)
+        if (check_group(plan, &plan->group[i], err) < 0)
+            return weir_err_within(err, "%s:%lu", shown, plan->group[i].line);
+    for (int i = 0; i < plan->n; i++)
+        if (check_circle(plan, &plan->group[i], err) < 0)
+            return weir_err_within(err, "%s:%lu", shown, plan->group[i].line);
+    return 0;
+}

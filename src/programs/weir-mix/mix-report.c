@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mix-report.c - the groups of a mix, and how much they slow each other down */
+#include "config.h"
+#include "programs/weir-mix/mix-run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/columns.h"
+
+#define MIB 1048576.0
+
+/* ---- the plan ---- */
+
+struct group_row {
+    const char *name, *program, *start, *command;
+    int64_t ranks, first;
+};
+
+static const struct weir_col group_cols[] = {
+    COL_STR(struct group_row, name, "group", "Its name", .head = "Group", .width = -16, .gap = 1),
+    COL_INT(struct group_row, ranks, "ranks", "That it has", .head = "Ranks", .width = 6, .gap = 1),
+    COL_INT(struct group_row, first, "firstRank", "The lowest of them", .head = "First", .width = 6, .gap = 2),
+    COL_STR(struct group_row, start, "start", "When it starts", .head = "Start", .width = -24, .gap = 1),
+    COL_STR(struct group_row, program, "program", "That it runs"),
+    COL_STR(struct group_row, command, "command", "Its command line", .head = "Command"),
+    WEIR_COL_END
+};
+
+static const struct weir_table groups = { .key = "groups", .cols = group_cols, .headed = true, .readers = WEIR_FOR_ALL };
+
+static void add_start(const struct mix_group *g, struct weir_str *out)
+{
+    if (g->start == MIX_AT_ONCE)
+        weir_str_addf(out, "at once");
+    else if (g->start == MIX_AFTER_SECONDS)
+        weir_str_addf(out, "after %.6g s", g->after_s);
+    else
+        weir_str_addf(out, "after %s %s", g->after_name, g->phase);
+}
+
+void mix_report_plan(struct weir_run *run, const struct mix_test *t)
+{
+    struct weir_report *r = &run->report;
+
+    weir_report_str(r, WEIR_FOR_DATA, "end", t->o->end);
+    weir_report_head(r, &groups);
+    for (int i = 0; i < t->plan.n; i++) {
+        const struct mix_group *g = &t->plan.group[i];
+        struct weir_str start = { 0 };
+        struct group_row row = { .name = g->name, .program = mix_program_of(g), .command = g->command,
+                                 .ranks = g->ranks, .first = t->root_of[i] };
+
+        add_start(g, &start);
+        row.start = weir_str_text(&start);
+        weir_report_row(r, &groups, &row);
+        weir_report_free(r, &start);
+    }
+    if (!t->o->run.dry_run)
+        weir_report_line(r, "%s", "");
+}
+
+/* ---- while it runs ---- */
+
+static const char *unit_of(bool bytes)
+{
+    return bytes ? "MiB/s" : "ops/s";
+}
+
+static const char *with_of(const struct mix_test *t, int with)
+{
+    return with == MIX_ALONE ? "alone" : with == MIX_ALL ? "all" : t->plan.group[with].name;
+}
+
+void mix_report_rates(struct weir_run *run, const struct mix_test *t, const struct mix_rate *rate, int n)
+{
+    struct weir_str line = { 0 };
+
+    for (int i = 0; i < n; i++)
+        if (rate[i].seconds > 0)
+            weir_str_addf(&line, "%s%s %.6g %s", line.len ? ", " : "", rate[i].operation,
+                          mix_rate_of(&rate[i]) / (rate[i].bytes ? MIB : 1), unit_of(rate[i].bytes));
+    if (line.len)
+        weir_report_line(&run->report, "%3d  %s %s%s: %s", run->repetition, t->plan.group[rate->group].name,
+                         rate->with == MIX_ALONE ? "" : "with ", with_of(t, rate->with), weir_str_text(&line));
+    weir_report_flush(&run->report);
+    weir_report_free(&run->report, &line);
+}
+
+/* ---- rates and slowdowns ---- */
+
+struct row {
+    const char *group, *with, *operation, *unit;
+    int64_t ranks, repetitions;
+    double alone, together, slowdown, low, high, p99_alone, p99_together, p99_slowdown, p99_low, p99_high, shared;
+};
+
+#define S(f, k, h, ...) COL_STR(struct row, f, k, h, .csv = k, __VA_ARGS__)
+#define D(f, k, h, ...) COL_REAL(struct row, f, k, h, .csv = k, .none = "-", .gap = 1, __VA_ARGS__)
+
+static const struct weir_col cols[] = {
+    S(group, "group", "The group that was measured", .head = "Group", .width = -16, .gap = 1),
+    S(with, "with", "What ran at the same time: all other groups, or one", .head = "With", .width = -16, .gap = 1),
+    S(operation, "operation", "Of the group", .head = "Operation", .width = -18, .gap = 1),
+    COL_INT(struct row, ranks, "ranks", "Of the group", .csv = "ranks"),
+    COL_INT(struct row, repetitions, "repetitions", "In which it was done while all ran", .csv = "repetitions", .head = "Reps", .width = 4, .gap = 1),
+    D(alone, "alone", "Rate alone, median of the repetitions", .head = "Alone", .width = 11, .digits = 6),
+    D(together, "together", "Rate while all groups ran, median", .head = "Together", .width = 11, .digits = 6),
+    S(unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
+    D(slowdown, "slowdown", "Rate alone over rate together, median of the quotients of each repetition", .head = "Slowdown", .width = 8, .digits = 4),
+    D(low, "slowdownLow", "Nonparametric 95 % interval of that median: from here", .head = "95 % from", .width = 9, .digits = 4),
+    D(high, "slowdownHigh", "to here; null for fewer than 6 repetitions", .head = "to", .width = 8, .digits = 4),
+    D(p99_alone, "p99Alone", "99th percentile of the time of an operation alone, seconds, median", .head = "p99 alone", .width = 10, .digits = 4),
+    D(p99_together, "p99Together", "The same together; null where less than 0.9 of each phase was shared", .head = "together", .width = 10, .digits = 4),
+    D(p99_slowdown, "p99Slowdown", "p99 together over p99 alone, median of the quotients", .head = "slower", .width = 8, .digits = 4),
+    D(p99_low, "p99SlowdownLow", "Its 95 % interval: from here"),
+    D(p99_high, "p99SlowdownHigh", "to here"),
+    COL_REAL(struct row, shared, "shared", "Share of its time together in which all groups ran: the rate together is of that time",
+             .csv = "shared", .none = "-", .head = "Shared", .width = 6, .prec = 2),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "operations", .cols = cols, .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL };
+
+static struct row make_row(const struct mix_test *t, const struct mix_rate *first, int repetitions)
+{
+    const struct mix_row r = mix_rates_row(&t->rates, first->group, first->with, first->operation, repetitions);
+
+    return (struct row) { .group = t->plan.group[first->group].name,
+                          .with = with_of(t, first->with),
+                          .operation = first->operation,
+                          .unit = r.bytes ? "bytes/s" : "ops/s",
+                          .ranks = t->plan.group[first->group].ranks,
+                          .repetitions = r.together.n,
+                          .alone = r.alone.median,
+                          .together = r.together.median,
+                          .slowdown = r.slowdown.median,
+                          .low = r.slowdown.low,
+                          .high = r.slowdown.high,
+                          .p99_alone = r.p99_alone.median,
+                          .p99_together = r.p99_together.median,
+                          .p99_slowdown = r.p99_slowdown.median,
+                          .p99_low = r.p99_slowdown.low,
+                          .p99_high = r.p99_slowdown.high,
+                          .shared = r.shared };
+}
+
+static void show_row(struct weir_run *run, struct row row)
+{
+    struct weir_str line = { 0 };
+
+    if (row.unit[0] == 'b') {
+        row.unit = "MiB/s";
+        row.alone /= MIB;
+        row.together /= MIB;
+    }
+    weir_col_text(&line, cols, &row);
+    weir_report_line(&run->report, "%s", weir_str_text(&line));
+    weir_report_free(&run->report, &line);
+}
+
+static bool is_first(const struct mix_rates *all, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (all->rate[k].group == all->rate[i].group && all->rate[k].with == all->rate[i].with &&
+            strcmp(all->rate[k].operation, all->rate[i].operation) == 0)
+            return false;
+    return true;
+}
+
+/* Each operation of each group, in the order of the groups; those with all others first. */
+static void report_rows(struct weir_run *run, const struct mix_test *t, bool pairs, int repetitions)
+{
+    for (int g = 0; g < t->plan.n; g++)
+        for (int i = 0; i < t->rates.n; i++) {
+            const struct mix_rate *r = &t->rates.rate[i];
+            struct row row;
+
+            if (r->group != g || r->with == MIX_ALONE || (r->with != MIX_ALL) != pairs || !is_first(&t->rates, i))
+                continue;
+            row = make_row(t, r, repetitions);
+            weir_report_row(&run->report, &table, &row);
+            show_row(run, row);
+        }
+}
+
+static void show_heading(struct weir_run *run)
+{
+    struct weir_str head = { 0 };
+
+    weir_col_heading(&head, cols);
+    weir_report_line(&run->report, "\n%s", weir_str_text(&head));
+    weir_report_free(&run->report, &head);
+}
+
+/* ---- the slowdown of whole groups ---- */
+
+struct cell {
+    const char *group, *with;
+    double slowdown, low, high;
+};
+
+static const struct weir_col cell_cols[] = {
+    COL_STR(struct cell, group, "group", "The group that is slowed down"),
+    COL_STR(struct cell, with, "with", "By all other groups, or by this one"),
+    COL_REAL(struct cell, slowdown, "slowdown", "The time of its work while all ran over the time that the same work takes alone; median"),
+    COL_REAL(struct cell, low, "low", "95 % interval of that median: from here"),
+    COL_REAL(struct cell, high, "high", "to here; null for fewer than 6 repetitions"),
+    WEIR_COL_END
+};
+
+static const struct weir_table cells = { .key = "slowdowns", .cols = cell_cols, .readers = WEIR_FOR_DATA };
+
+static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int with, int repetitions, struct weir_str *line)
+{
+    const struct mix_center c = mix_rates_group(&t->rates, g, with, repetitions);
+    const struct cell cell = { t->plan.group[g].name, with_of(t, with), c.median, c.low, c.high };
+
+    weir_report_row(&run->report, &cells, &cell);
+    if (isnan(c.median))
+        weir_str_addf(line, " %9s", "-");
+    else
+        weir_str_addf(line, " %9.3f", c.median);
+}
+
+/* A row for each group that is slowed down, a column for each one that ran with it. */
+static void report_matrix(struct weir_run *run, const struct mix_test *t, int repetitions)
+{
+    struct weir_str line = { 0 };
+
+    weir_str_addf(&line, "%-16s %9s", "Slowdown of", "with all");
+    for (int b = 0; t->o->pairs && b < t->plan.n; b++)
+        weir_str_addf(&line, " %9.9s", t->plan.group[b].name);
+    weir_report_line(&run->report, "\n%s", weir_str_text(&line));
+    for (int a = 0; a < t->plan.n; a++) {
+        weir_str_clear(&line);
+        weir_str_addf(&line, "%-16.16s", t->plan.group[a].name);
+        add_cell(run, t, a, MIX_ALL, repetitions, &line);
+        for (int b = 0; t->o->pairs && b < t->plan.n; b++)
+            if (b == a)
+                weir_str_addf(&line, " %9s", "-");
+            else
+                add_cell(run, t, a, b, repetitions, &line);
+        weir_report_line(&run->report, "%s", weir_str_text(&line));
+    }
+    weir_report_free(&run->report, &line);
+}
+
+/* ---- each repetition ---- */
+
+struct single {
+    const char *group, *with, *operation, *unit;
+    int64_t repetition;
+    double rate, p99, began, seconds, shared;
+};
+
+static const struct weir_col single_cols[] = {
+    COL_STR(struct single, group, "group", "The group that was measured"),
+    COL_STR(struct single, with, "with", "alone, all, or the one other group that ran"),
+    COL_STR(struct single, operation, "operation", "Of the group"),
+    COL_INT(struct single, repetition, "repetition", "From 0"),
+    COL_REAL(struct single, rate, "rate", "While all ran"),
+    COL_STR(struct single, unit, "unit", "Of the rate: bytes/s or ops/s"),
+    COL_REAL(struct single, began, "began", "Begin of its first phase, seconds after the common start"),
+    COL_REAL(struct single, seconds, "seconds", "Of its time, while all ran"),
+    COL_REAL(struct single, p99, "p99", "99th percentile of the time of an operation, seconds; null where less than 0.9 of each phase was shared"),
+    COL_REAL(struct single, shared, "shared", "Share of its time in which all groups ran"),
+    WEIR_COL_END
+};
+
+static const struct weir_table singles = { .key = "measured", .cols = single_cols, .readers = WEIR_FOR_DATA };
+
+static void report_singles(struct weir_run *run, const struct mix_test *t)
+{
+    for (int i = 0; i < t->rates.n; i++) {
+        const struct mix_rate *r = &t->rates.rate[i];
+        const struct single row = { .group = t->plan.group[r->group].name,
+                                    .with = with_of(t, r->with),
+                                    .operation = r->operation,
+                                    .unit = r->bytes ? "bytes/s" : "ops/s",
+                                    .repetition = r->repetition,
+                                    .rate = mix_rate_of(r),
+                                    .p99 = r->p99,
+                                    .began = r->began_s,
+                                    .seconds = r->seconds,
+                                    .shared = r->whole_seconds > 0 ? r->seconds / r->whole_seconds : NAN };
+
+        weir_report_row(&run->report, &singles, &row);
+    }
+}
+
+void mix_report_all(struct weir_run *run, const struct mix_test *t, int repetitions)
+{
+    struct weir_report *r = &run->report;
+
+    report_singles(run, t);
+    weir_report_real(r, WEIR_FOR_DATA, "startSkew", t->skew_s);
+    weir_report_real(r, WEIR_FOR_DATA, "sharedTime", t->common_s);
+    if (run->par.rank != 0 || repetitions == 0 || t->rates.n == 0)
+        return;
+    show_heading(run);
+    report_rows(run, t, false, repetitions);
+    report_rows(run, t, true, repetitions);
+    if (t->o->alone)
+        report_matrix(run, t, repetitions);
+    if (!isnan(t->skew_s))
+        weir_report_line(r, "\nGroups that start at once began within %.3g s of each other", t->skew_s);
+    if (t->common_s == 0)
+        weir_warn(&run->log, NULL, "in a repetition there was no time in which all groups ran: what is slowed down by what is not known; "
+                  "give the shorter ones more work, or --end=repeat");
+    else if (!isnan(t->common_s))
+        weir_report_line(r, "All groups ran at the same time for %.6g s%s", t->common_s,
+                         run->test->most > 1 ? " in each repetition at least" : "");
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mix-set.c - some groups at once: a common start, the end, and the rates while all of them ran
+ *
+ * The roots of the groups (their lowest ranks, which are in every test) show each other numbers: who is
+ * ready, which group has begun and ended. A reason to stop travels between all ranks (weir_watch). Ranks
+ * take part in both from the function that a job asks whether it is to end, so no group waits in MPI for
+ * another one. */
+#include "config.h"
+#include "programs/weir-mix/mix-side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "engine/phase.h"
+
+#define START_NS 20000000    /* from the agreement on a start to the start: all have received it */
+#define ASK_NS 5000000       /* between two looks at the other groups */
+#define NAP_NS 200000u       /* of a root that waits for a start */
+#define LONG_NAP_NS 2000000u /* and for anything else */
+
+static int64_t common_now(const struct mix_side *s)
+{
+    return weir_clock_common(&s->run->clock, weir_now_ns());
+}
+
+/* A number of our group: ours is newer than what the others have received. */
+static int64_t *own(struct mix_side *s, int number)
+{
+    return &s->board.mine[mix_at(s->t->group, number)];
+}
+
+static const struct mix_group *group_of(const struct mix_side *s)
+{
+    return &s->t->plan.group[s->t->group];
+}
+
+/* How our group starts in this set: one that waits for a group that is not in it does not wait. */
+static enum mix_start start_of(const struct mix_side *s, const struct mix_group *g)
+{
+    if (s->set->with == MIX_ALONE || (g->start == MIX_AFTER_PHASE && !s->set->in[g->after]))
+        return MIX_AT_ONCE;
+    return g->start;
+}
+
+/* ---- news ---- */
+
+/* Roots only. All of them see the same rounds, so they agree on the start. */
+static void poll_roots(struct mix_side *s, bool working)
+{
+    s->board.mine[MIX_NOW] = common_now(s);
+    if (weir_notices_tick(&s->board, working) && s->start_ns == 0 && s->board.all[MIX_BUSY] == 0)
+        s->start_ns = s->board.all[MIX_NOW] + START_NS;
+}
+
+static bool told_to_stop(struct mix_side *s, bool working)
+{
+    bool stop = weir_watch_tick(&s->watch, s->stopped || weir_interrupt_poll(&s->run->interrupt));
+
+    if (s->is_root) {
+        s->board.mine[MIX_STOP] = stop;
+        poll_roots(s, working);
+        stop = stop || s->board.all[MIX_STOP];
+    }
+    s->stopped = stop;
+    return stop;
+}
+
+/* Have as many groups of the set ended a whole run as the end asks for? Roots only. */
+static bool is_over(struct mix_side *s)
+{
+    int ended = 0, all = 0;
+
+    for (int g = 0; g < s->t->plan.n; g++) {
+        int64_t done = g == s->t->group ? *own(s, MIX_DONE) : s->board.all[mix_at(g, MIX_DONE)];
+
+        all += s->set->in[g];
+        ended += s->set->in[g] && done > 0;
+    }
+    if (s->set->end == MIX_END_FIRST)
+        return ended > 0;
+    return s->set->end == MIX_END_REPEAT && ended == all;
+}
+
+/* ---- what a job calls ---- */
+
+/* Not more often than the others have something new; what this rank has done is kept each time. */
+static int ask(void *arg, const struct weir_progress *now)
+{
+    struct mix_side *s = arg;
+    int64_t now_ns = common_now(s);
+
+    if (now->phase)
+        mix_series_add(&s->series, now_ns, now->bytes, now->operations);
+    if (now_ns - s->asked_ns < ASK_NS)
+        return 0;
+    s->asked_ns = now_ns;
+    if (told_to_stop(s, true))
+        return 1;
+    s->ended_by_rule = s->is_root && is_over(s);
+    return s->ended_by_rule;
+}
+
+/* The roots of all groups that start at once meet here, when their jobs are ready for the first phase. The other
+ * ranks of a group wait for their root before the clock of the phase. */
+static void meet(struct mix_side *s)
+{
+    int64_t left;
+
+    s->board.mine[MIX_BUSY] = 0;
+    while (s->start_ns == 0 && !told_to_stop(s, true))
+        weir_sleep_ns(NAP_NS);
+    left = s->start_ns - common_now(s);
+    if (!s->stopped && left > 0)
+        weir_sleep_ns((uint64_t)left);
+}
+
+/* Others may wait for this phase. */
+static void show_phase(struct mix_side *s, const char *phase, int64_t now_ns)
+{
+    weir_str_addf(&s->phases, "%s'%s'", s->phases.len ? ", " : "", phase);
+    for (int g = 0; g < s->t->plan.n; g++) {
+        const struct mix_group *other = &s->t->plan.group[g];
+
+        if (other->start == MIX_AFTER_PHASE && other->after == s->t->group &&
+            strcmp(other->phase, phase) == 0)
+            s->board.mine[mix_at(g, MIX_MET)] = 1;
+    }
+    if (*own(s, MIX_BEGAN) == 0)
+        *own(s, MIX_BEGAN) = now_ns;
+    poll_roots(s, true);
+}
+
+static void before_phase(void *arg, const char *phase)
+{
+    struct mix_side *s = arg;
+    int64_t now_ns;
+
+    if (!s->has_begun && s->is_root && start_of(s, group_of(s)) == MIX_AT_ONCE)
+        meet(s);
+    s->has_begun = true;
+    now_ns = common_now(s);
+    mix_series_begin(&s->series, now_ns);
+    if (s->is_root)
+        show_phase(s, phase, now_ns);
+}
+
+static void keep_result(void *arg, const struct weir_result *result)
+{
+    struct mix_side *s = arg;
+
+    if (s->n_told == s->room) {
+        int room = s->room ? 2 * s->room : 8;
+        struct mix_told *more = realloc(s->told, sizeof(*more) * (size_t)room);
+
+        if (!more) {
+            s->lost = true;
+            return;
+        }
+        s->told = more;
+        s->room = room;
+    }
+    s->told[s->n_told++] = (struct mix_told) { s->series.n - 1, *result };
+}
+
+static void keep_message(void *arg, const char *kind, const char *text)
+{
+    struct mix_side *s = arg;
+
+    if (strcmp(kind, "warning") == 0)
+        weir_str_addf(&s->messages, "group '%s': %s\n", group_of(s)->name, text);
+    if (s->t->text)
+        fprintf(s->t->text, "%s: %s\n", kind, text);
+}
+
+/* ---- a group ---- */
+
+/* On a root that waits: its turn has come, or will not come. */
+static bool is_turn(struct mix_side *s, const struct mix_group *g)
+{
+    const int64_t *all = s->board.all;
+
+    if (is_over(s))
+        return true;
+    if (start_of(s, g) == MIX_AFTER_SECONDS)
+        return s->start_ns && common_now(s) >= s->start_ns + (int64_t)(g->after_s * WEIR_NS_PER_S);
+    return all[mix_at(s->t->group, MIX_MET)] || all[mix_at(g->after, MIX_OVER)];
+}
+
+/* A group that does not start at once waits as a whole, and goes on or not as a whole: its ranks sleep. */
+static bool wait_turn(struct mix_side *s)
+{
+    const struct mix_group *g = group_of(s);
+    struct weir_watch together;
+
+    if (start_of(s, g) == MIX_AT_ONCE)
+        return true;
+    weir_watch_begin(&together, &s->t->roots.group);
+    while (s->is_root && !told_to_stop(s, true) && !is_turn(s, g)) {
+        weir_watch_tick(&together, false);
+        weir_sleep_ns(LONG_NAP_NS);
+    }
+    s->ended_by_rule = s->is_root && is_over(s);
+    if (s->is_root && !s->stopped && !s->ended_by_rule && start_of(s, g) == MIX_AFTER_PHASE &&
+        !s->board.all[mix_at(s->t->group, MIX_MET)])
+        s->status = WEIR_EUSAGE; /* without an error of the job: mix-gather.c has the words */
+    return !weir_watch_end(&together, s->stopped || s->ended_by_rule || s->status != 0);
+}
+
+/* One run of the job. The status is that of the group but where we have ended it. */
+static void run_job(struct mix_side *s)
+{
+    int status;
+
+    weir_job_before(s->t->job, before_phase, s);
+    weir_job_until(s->t->job, ask, s);
+    weir_job_watch(s->t->job, keep_result, keep_message, s);
+    weir_job_stream(s->t->job, s->t->text);
+    status = weir_job_run(s->t->job);
+    if (status == 0 && s->is_root && ++*own(s, MIX_DONE) == 1)
+        *own(s, MIX_ENDED) = s->series.n ? mix_series_end(&s->series, s->series.n - 1) : common_now(s);
+    if (status == WEIR_EINTR && !s->stopped && !s->ended_by_rule && !s->is_root)
+        return; /* its root knows */
+    if (status == 0 || (status == WEIR_EINTR && (s->stopped || s->ended_by_rule)))
+        return;
+    s->status = status;
+    s->error = weir_job_error(s->t->job);
+    s->stopped = true;
+}
+
+/* Once more? The root knows, for all ranks of the group. */
+static bool runs_again(struct mix_side *s)
+{
+    int again = s->is_root && s->set->end == MIX_END_REPEAT && s->status == 0 && !told_to_stop(s, true) &&
+                !is_over(s);
+
+    if (s->set->end == MIX_END_REPEAT)
+        weir_bcast(&s->t->roots.group, &again, sizeof(again), 0);
+    return again != 0;
+}
+
+static void run_group(struct mix_side *s)
+{
+    if (!wait_turn(s))
+        return;
+    do
+        run_job(s);
+    while (runs_again(s));
+}
+
+static bool asks_while_waiting(void *arg)
+{
+    return weir_interrupt_poll(&((struct mix_side *)arg)->run->interrupt);
+}
+
+/* Until all groups have ended. Collective. */
+static void wait_for_all(struct mix_side *s)
+{
+    if (s->is_root) {
+        s->board.mine[MIX_BUSY] = 0;
+        if (s->active)
+            *own(s, MIX_OVER) = 1;
+        s->stopped |= s->status != 0;
+        while (!s->board.over) {
+            told_to_stop(s, false);
+            weir_sleep_ns(LONG_NAP_NS);
+        }
+    }
+    s->watch.asks = asks_while_waiting;
+    s->watch.arg = s;
+    s->stopped = weir_watch_end(&s->watch, s->stopped || s->status != 0);
+}
+
+/* ---- the set ---- */
+
+/* The shortest time in which all groups ran, and how far apart the first phases of those began that start
+ * at once. */
+static void keep_times(struct mix_side *s)
+{
+    int64_t first = INT64_MAX, last = 0, window[2];
+    double skew, shared;
+
+    if (s->set->with == MIX_ALONE)
+        return;
+    mix_side_window(s, window);
+    shared = (double)(window[1] - window[0]) / WEIR_NS_PER_S;
+    if (s->set->with == MIX_ALL && !(s->t->common_s <= shared))
+        s->t->common_s = shared;
+
+    for (int g = 0; g < s->t->plan.n; g++) {
+        int64_t began = s->board.all[mix_at(g, MIX_BEGAN)];
+
+        if (!s->set->in[g] || !began || start_of(s, &s->t->plan.group[g]) != MIX_AT_ONCE)
+            continue;
+        first = began < first ? began : first;
+        last = began > last ? began : last;
+    }
+    skew = last > first ? (double)(last - first) / WEIR_NS_PER_S : 0;
+    if (!(s->t->skew_s >= skew))
+        s->t->skew_s = skew;
+}
+
+static int begin(struct mix_side *s, struct weir_err *err)
+{
+    const int group = s->t->group;
+    int rc = 0;
+
+    s->active = group >= 0 && s->set->in[group];
+    s->is_root = s->t->roots.is_root;
+    if (s->is_root)
+        rc = weir_notices_begin(&s->board, &s->t->roots.peers, MIX_NUMBERS + s->t->plan.n * MIX_OF_GROUP, err);
+    if (weir_agree(&s->run->par, rc, err) < 0)
+        return -1;
+    if (s->is_root)
+        s->board.mine[MIX_BUSY] = s->active && start_of(s, group_of(s)) == MIX_AT_ONCE;
+    weir_watch_begin(&s->watch, &s->run->par);
+    return 0;
+}
+
+static void end(struct mix_side *s)
+{
+    weir_notices_free(&s->board);
+    mix_series_free(&s->series);
+    free(s->told);
+    weir_str_free(&s->messages);
+    weir_str_free(&s->phases);
+}
+
+static void write_heading(const struct mix_side *s)
+{
+    struct weir_str how = { 0 };
+
+    if (!s->active || !s->t->text)
+        return;
+    mix_side_words(s, s->t->group, &how);
+    fprintf(s->t->text, "=== group %s, repetition %d, %s\n", group_of(s)->name, s->run->repetition,
+            weir_str_text(&how));
+    weir_str_free(&how);
+}
+
+int mix_set_run(const struct mix_set *set, struct weir_err *err)
+{
+    struct mix_side s = { .set = set, .t = set->t, .run = set->run };
+    int rc = begin(&s, err);
+
+    if (rc == 0) {
+        weir_interrupt_hold(&set->run->interrupt);
+        weir_phase_renew_clock(set->run);
+        write_heading(&s);
+        if (s.active)
+            run_group(&s);
+        wait_for_all(&s);
+        mix_side_tell(&s);
+        rc = mix_side_judge(&s, err);
+    }
+    if (rc == 0 && s.is_root)
+        keep_times(&s);
+    if (rc == 0)
+        rc = mix_side_gather(&s, err);
+    end(&s);
+    return rc;
+}

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""weir-mix: groups of ranks with unlike jobs, each alone and all together: order, ends, results, failures, signals."""
+import csv
+import json
+import re
+import signal
+import subprocess
+
+import pytest
+
+import conftest
+
+JSON = " --report=text:-,json:r.json,csv:r.csv"
+
+
+class Mix(conftest.Ior):
+    """mix({group: lines}, args) writes the plan and runs it; the files of POSIX groups are in data/."""
+
+    def __init__(self, cwd):
+        super().__init__(cwd)
+        self.program = conftest.BUILD / "src" / "weir-mix"
+        (cwd / "data").mkdir()
+
+    def plan(self, groups):
+        lines = []
+        for name, (ranks, command, *start) in groups.items():
+            lines += ["[%s]" % name, "ranks = %s" % ranks, "command = %s" % command] + ["start = " + word for word in start]
+        (self.cwd / "plan.txt").write_text("\n".join(lines) + "\n")
+        return self
+
+    def document(self):
+        doc = json.loads((self.cwd / "r.json").read_text())
+        return doc, doc["tests"][0]
+
+    def data(self):
+        return sorted(p.name for p in (self.cwd / "data").iterdir())
+
+
+@pytest.fixture
+def mix(tmp_path):
+    cwd = tmp_path / "work"
+    cwd.mkdir()
+    runner = Mix(cwd)
+    yield runner
+    for proc in list(runner.started):
+        conftest.kill_all(proc)
+        proc.wait()
+        runner.collect(proc)
+
+
+def dummy(name, transfers, micro, more=""):
+    return "ior -a DUMMY -w -o %s -t 4k -b %dk --dummy.delay-xfer=%d %s" % (name, 4 * transfers, micro, more)
+
+
+def by_key(rows, *keys):
+    found = {tuple(row[k] for k in keys): row for row in rows}
+    assert len(found) == len(rows), rows
+    return found
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-9 * abs(b)
+
+
+# ---- results ----
+
+def follows(rows, measured, repetitions):
+    """Each row is the median of what was measured in each repetition."""
+    for (group, with_, operation), row in rows.items():
+        alone = [measured[group, "alone", operation, i]["rate"] for i in range(repetitions)]
+        together = [measured[group, with_, operation, i]["rate"] for i in range(repetitions)]
+        ratios = sorted(a / t for a, t in zip(alone, together))
+        assert near(row["slowdown"], (ratios[0] + ratios[-1]) / 2) and near(row["together"], sum(together) / 2), (row, ratios)
+        assert row["repetitions"] == repetitions and row["slowdownLow"] is None and 0 < row["shared"] <= 1, row
+
+
+def test_each_group_alone_in_pairs_and_all_together(mix):
+    jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
+    mix.plan({"writer": ("list 2", "ior -w -r -R -t 64k -b 1m -o data/a"),
+              "meta": (1, "mdtest -F -n 40 -w 3k -d data/b", "at once"),
+              "late": ("rest", dummy("c", 30, 2000), "after writer read")})
+    run = mix("plan.txt --pairs --end=repeat -i 2 --output=texts" + JSON, np=3).ok()
+    doc, test = mix.document()
+    schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
+    jsonschema.Draft202012Validator({"$ref": "#/$defs/weir-mix", "$defs": schema["$defs"]}).validate(doc)
+    assert [(g["group"], g["program"], g["ranks"], g["firstRank"], g["start"]) for g in test["groups"]] == [
+        ("writer", "ior", 1, 2, "at once"), ("meta", "mdtest", 1, 0, "at once"), ("late", "ior", 1, 1, "after writer read")]
+    measured = by_key(test["measured"], "group", "with", "operation", "repetition")
+    rows = by_key(test["operations"], "group", "with", "operation")
+    sets = {"writer": {"all", "meta", "late"}, "meta": {"all", "writer", "late"}, "late": {"all", "writer", "meta"}}
+    assert {(g, w) for g, w, _ in rows} == {(g, w) for g, with_ in sets.items() for w in with_}
+    assert {op for g, _, op in rows if g == "writer"} == {"write", "read"}
+    assert {"file create", "file stat", "file remove"} <= {op for g, _, op in rows if g == "meta"}
+    follows({k: row for k, row in rows.items() if row["slowdown"] is not None and row["repetitions"] == 2}, measured, 2)
+    for i in range(2):  # alone all of it counts, and with another group it waits for that
+        assert all(row["shared"] == 1 for (_, with_, _, n), row in measured.items() if with_ == "alone" and n == i)
+        for with_ in ("all", "writer"):
+            begin, read = measured["late", with_, "write", i]["began"], measured["writer", "late" if with_ == "writer" else "all", "read", i]
+            assert begin >= read["began"], (begin, read)
+    assert {(c["group"], c["with"]) for c in test["slowdowns"]} == {(g, w) for g, w, _ in rows}
+    with open(mix.cwd / "r.csv", newline="") as f:
+        lines = list(csv.DictReader(f))
+    assert {(c["group"], c["with"], c["operation"]) for c in lines} == set(rows)
+    assert all(near(float(c["together"]), rows[c["group"], c["with"], c["operation"]]["together"]) for c in lines if c["together"])
+    assert re.search(r"^Slowdown of +with all +writer +meta +late$", run.stdout, re.M), run
+    assert re.search(r"^late( +\S+){4}$", run.stdout, re.M) and test["startSkew"] >= 0 and test["sharedTime"] > 0, run
+    text = (mix.cwd / "texts" / "writer.txt").read_text()
+    assert "=== group writer, repetition 1, beside 'meta', 'late'" in text and text.count("=== group") == 2 * 4
+    assert "Summary of all tests" in text and mix.data() == [] and doc["status"] == 0, run
+
+
+def test_the_first_that_ends_ends_the_others(mix):
+    mix.plan({"long": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"),
+              "short": (1, dummy("x", 60, 5000)),
+              "never": ("rest", dummy("y", 1, 0), "after 100 s")})
+    run = mix("plan.txt --no-alone --end=first" + JSON, np=3).ok()
+    _, test = mix.document()
+    assert mix.data() == [] and "no time in which all groups ran" in run.warnings[-1], run
+    assert {row["group"] for row in test["measured"]} == {"long", "short"} and all(row["seconds"] == 0 for row in test["measured"])
+    mix.plan({"long": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "short": (1, dummy("x", 60, 5000))})
+    run = mix("plan.txt --no-alone --end=first" + JSON, np=2).ok()
+    _, test = mix.document()
+    rows = by_key(test["measured"], "group")
+    assert rows["short",]["shared"] >= 0.9 and 0 < rows["long",]["shared"] <= 1 and test["sharedTime"] >= 0.3, test
+    assert rows["long",]["seconds"] <= test["sharedTime"] * 1.01, "what came after the end does not count"
+    assert mix.data() == [] and not run.warnings and "slowdowns" not in test, run
+
+
+# ---- what goes wrong ----
+
+def test_a_group_that_fails_ends_the_run_with_its_name(mix):
+    long = "ior -w -t 4k -b 2g -O interIODelay=5000 -F -o data/long"
+    mix.plan({"fine": (2, long), "bad one": (1, "mib")})
+    mix("plan.txt", np=1).fails(1, "plan.txt:4: '[bad one]' does not begin a group: write [NAME]")
+    mix.plan({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "--dummy.fail-at=40"))})
+    run = mix("plan.txt --no-alone" + JSON, np=2).fails(3, "group 'bad' (ior) ended beside 'fine' with status 3: rank 0", "injected: Input/output error")
+    assert mix.data() == [] and mix.document()[0]["error"] == run.errors[0] and len(run.errors) == 1, run
+    mix.plan({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "-r -R --dummy.corrupt-at=40"))})
+    mix("plan.txt --no-alone", np=2).fails(4, "group 'bad' (ior) ended beside 'fine' with status 4: ", "wrong data")
+    mix.plan({"fine": (1, dummy("x", 20, 0)), "bad": ("rest", dummy("y", 20, 0), "after fine read")})
+    mix("plan.txt --no-alone", np=2).fails(1, "group 'bad' starts after the phase 'read' of 'fine', which has ended without it; its phases were 'write'")
+    assert mix.data() == []
+
+
+def test_a_plan_that_cannot_be_run_is_refused_before_anything_starts(mix):
+    def refused(*words, args="plan.txt", np=1):
+        run = mix(args, np=np).fails(1, *words)
+        assert len(run.errors) == 1 and run.stdout == "" and mix.data() == [], run
+
+    refused("a plan is missing", args="")
+    refused("'none.txt'", "No such file or directory", args="none.txt")
+    mix.plan({"a": (1, "ior -b 3x -o data/a")})
+    refused("plan.txt:1: group 'a': ior: option -b (blockSize)", "3x")
+    mix.plan({"a": (1, "mdtset -o data/a")})
+    refused("plan.txt:1: group 'a': 'mdtset' is no program of the suite: there are", "(did you mean 'mdtest'?)")
+    mix.plan({"a": (1, "mdtest --help")})
+    refused("plan.txt:1: group 'a': mdtest: ", "run nothing")
+    mix.plan({"a": (2, "ior -o data/a")})
+    refused("plan.txt: group 'a' wants 2 ranks, and 1 of the 1 that were started is free")
+    mix.plan({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")})
+    refused("plan.txt:4: group 'a' and group 'b' would both use '%s'" % (mix.cwd / "data" / "a"), "--shared-files", np=2)
+    mix.plan({"a": (1, dummy("x", 1, 0)), "b": (1, dummy("x", 1, 0))})
+    run = mix("plan.txt -n --shared-files --report=text:-,json:r.json", np=3).ok()
+    assert run.notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
+    refused("option --pairs needs each group alone", args="plan.txt --pairs --no-alone --shared-files", np=2)
+    refused("'more.txt' is one FILE too many", args="plan.txt more.txt")
+
+
+@pytest.mark.parametrize("whom", [0, 2])
+def test_a_signal_to_any_rank_ends_all_groups_in_order(mix, whom):
+    """Also to one that has nothing to do: rank 2 is in no group."""
+    mix.plan({"a": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "b": (1, dummy("x", 100000, 2000))})
+    proc = mix.start("plan.txt" + JSON, np=3)
+    pids = mix.wait_for_ranks(proc, 3)
+    conftest.wait_until(lambda: mix.data() != [])
+    ranks = {int(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)|PMI_RANK=(\d+)", open("/proc/%d/environ" % pid, "rb").read()).group(1) or 0): pid for pid in pids}
+    subprocess.run(["kill", "-%d" % signal.SIGTERM, str(ranks[whom])], check=True)
+    run = mix.finish(proc)
+    assert run.returncode == 6 and run.errors == ["interrupted by signal 15"] and mix.data() == [], run
+    assert mix.document()[0]["status"] == 6, run
