@@ -212,6 +212,14 @@ static const struct weir_col cell_cols[] = {
 
 static const struct weir_table cells = { .key = "slowdowns", .cols = cell_cols, .readers = WEIR_FOR_DATA };
 
+/* Of the column of a group, or of MIX_ALL. */
+static int width_of(const struct mix_test *t, int with)
+{
+    int len = with == MIX_ALL ? 8 : (int)strlen(t->plan.group[with].name);
+
+    return len > 8 ? len : 8;
+}
+
 static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int with, int repetitions, struct weir_str *line)
 {
     const struct mix_center c = mix_rates_group(&t->rates, g, with, repetitions);
@@ -219,9 +227,9 @@ static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int 
 
     weir_report_row(&run->report, &cells, &cell);
     if (isnan(c.median))
-        weir_str_addf(line, " %9s", "-");
+        weir_str_addf(line, " %*s", width_of(t, with), "-");
     else
-        weir_str_addf(line, " %9.3f", c.median);
+        weir_str_addf(line, " %*.3f", width_of(t, with), c.median);
 }
 
 /* A row for each group that is slowed down, a column for each one that ran with it. */
@@ -229,17 +237,17 @@ static void report_matrix(struct weir_run *run, const struct mix_test *t, int re
 {
     struct weir_str line = { 0 };
 
-    weir_str_addf(&line, "%-16s %9s", "Slowdown of", "with all");
+    weir_str_addf(&line, "%-16s %*s", "Slowdown of", width_of(t, MIX_ALL), "with all");
     for (int b = 0; t->o->pairs && b < t->plan.n; b++)
-        weir_str_addf(&line, " %9.9s", t->plan.group[b].name);
+        weir_str_addf(&line, " %*s", width_of(t, b), t->plan.group[b].name);
     weir_report_line(&run->report, "\n%s", weir_str_text(&line));
     for (int a = 0; a < t->plan.n; a++) {
         weir_str_clear(&line);
-        weir_str_addf(&line, "%-16.16s", t->plan.group[a].name);
+        weir_str_addf(&line, "%-16s", t->plan.group[a].name);
         add_cell(run, t, a, MIX_ALL, repetitions, &line);
         for (int b = 0; t->o->pairs && b < t->plan.n; b++)
             if (b == a)
-                weir_str_addf(&line, " %9s", "-");
+                weir_str_addf(&line, " %*s", width_of(t, b), "-");
             else
                 add_cell(run, t, a, b, repetitions, &line);
         weir_report_line(&run->report, "%s", weir_str_text(&line));
