@@ -86,6 +86,30 @@ bool weir_load_parse_rate(const char *text, struct weir_load *out)
     return true;
 }
 
+/* A number and "%"; returns where they end, NULL where there are none. */
+static const char *scan_percent(const char *text, double *out)
+{
+    const char *end = weir_real_scan(text, out);
+
+    return end != text && *end == '%' && *out >= 0.1 && *out <= 1000 ? end + 1 : NULL;
+}
+
+bool weir_load_parse_points(const char *text, struct weir_load_points *out)
+{
+    const char *end = scan_percent(text, &out->from);
+    int64_t n;
+
+    out->n = 1;
+    out->to = out->from;
+    if (!end || !*end)
+        return end != NULL;
+    if (strncmp(end, "..", 2) != 0 || !(end = scan_percent(end + 2, &out->to)) || *end != ':' ||
+        weir_size_parse(end + 1, 2, 1000, &n, NULL) < 0)
+        return false;
+    out->n = (int)n;
+    return true;
+}
+
 #define MOST_PAUSE_S 31536000.0 /* a year */
 
 bool weir_load_parse_burst(const char *text, struct weir_load *out)

@@ -48,6 +48,22 @@ double weir_load_mean(const struct weir_load *load, double len);
  * Sets rate and bytes. False: it is neither. */
 bool weir_load_parse_rate(const char *text, struct weir_load *out);
 
+/* Rates from and to so many percent of a maximum, n of them in equal distances. */
+struct weir_load_points {
+    double from, to;
+    int n; /* 0: there are none */
+};
+
+/* Read --rate of this form: "P%" or "P%..Q%:N", from 0.1 to 1000 percent, N from 2 to 1000. False: it is
+ * neither. */
+bool weir_load_parse_points(const char *text, struct weir_load_points *out);
+
+/* The i-th of them, from 0, in percent. */
+static inline double weir_load_point(const struct weir_load_points *p, int i)
+{
+    return p->n > 1 ? p->from + (p->to - p->from) * i / (p->n - 1) : p->from;
+}
+
 /* Read --burst: "N:PAUSE", operations and seconds. Sets burst and pause_ns. False: it is not that. */
 bool weir_load_parse_burst(const char *text, struct weir_load *out);
 

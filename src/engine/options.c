@@ -18,7 +18,7 @@ const char *const weir_sweep_units[] = { "nodes", "pairs", "ranks", NULL };
 
 static const char *const existing_no_reuse[] = { "replace", "fail", NULL };
 static const char *const report_forms[] = { "text:-", "text-3.3:", "json:", "jsonl:", "csv:",
-                                           "csv-intervals:", "openmetrics:", NULL };
+                                           "csv-intervals:", "csv-load:", "openmetrics:", NULL };
 static const char *const only_zero[] = { "0", NULL };
 static const char *const only_minus_one[] = { "-1", NULL };
 
@@ -114,8 +114,12 @@ static const struct weir_opt run_rows[] = {
     OPT_STR(0, "rate", "rate", R, rate, NULL, "RATE",
             "Begin the operations of each task at this rate, SIZE bytes or Nops operations a second: "
             "each is due at its time, whether the one before it has ended or not, and its response time "
-            "counts from there",
+            "counts from there. P%..Q%:N: measure the maximum after the phases of the first repetition, "
+            "and N rates from P to Q percent of it",
             .example = "500ops", OPT_IN(ORDER)),
+    OPT_REAL(0, "rate-time", "rateTime", R, rate_s, "5", "SECONDS",
+             "With --rate in percent, measure each phase at each rate for so long", .min = 0,
+             .max = INT32_MAX, OPT_IN(ORDER)),
     OPT_STR(0, "rate-total", "rateTotal", R, rate_total, NULL, "RATE",
             "The same for all tasks of the test together: each has an equal part", .example = "1g",
             OPT_IN(ORDER)),
@@ -163,7 +167,7 @@ static const struct weir_opt run_rows[] = {
             .min = 0, .max = INT32_MAX, APART, OPT_IN(TIME)),
     OPT_STR(0, "report", NULL, R, reports, NULL, "FORMAT:PATH,...",
             "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, jsonl:FILE "
-            "(a line more), csv:FILE, csv-intervals:FILE, openmetrics:FILE",
+            "(a line more), csv:FILE, csv-intervals:FILE, csv-load:FILE, openmetrics:FILE",
             .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE,
             .suggestions = report_forms, OPT_FIRST(OUTPUT)),
     OPT_STR(0, "gpu-memory", NULL, R, gpu_memory, "0", "N",

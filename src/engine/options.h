@@ -17,7 +17,7 @@ struct weir_run_options {
     const char *rate, *rate_total, *burst, *arrivals;
     const char *gpu_memory, *gpu_id, *gpu_direct;
     int64_t max_steps, timeline_limit, peak, assume_rate;
-    double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s, sweep_s;
+    double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s, sweep_s, rate_s;
     int verbose, repetitions, io_timeout_s, until_max, depth, sweep_turns;
     bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
         no_space_check, anonymous, rerun_suspects;
@@ -57,6 +57,7 @@ struct weir_run_options {
 /* For a program in whose operations ranks wait for each other. */
 #define OPT_RUN_NO_RATE                                                                            \
     OPT_RUN_NO_RATE_ROW("rate", "rate"), OPT_RUN_NO_RATE_ROW("rate-total", "rateTotal"),           \
+        OPT_RUN_NO_RATE_ROW("rate-time", "rateTime"),                                              \
         OPT_RUN_NO_RATE_ROW("arrivals", "arrivals"), OPT_RUN_NO_RATE_ROW("burst", "burst")
 #define OPT_RUN_NO_RATE_ROW(n, k)                                                                  \
     {                                                                                              \

@@ -25,24 +25,36 @@ static int parse_rate(const char *option, const char *text, struct weir_load *ou
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --%s: '%s' is no rate, like 100m (bytes a second) or 500ops (operations "
-                       "a second, up to 1e9)",
-                       option, text);
+                       "a second, up to 1e9)%s",
+                       option, text, strcmp(option, "rate") == 0 ? ", or 10%..90%:5 of the maximum" : "");
 }
 
-int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_load *out,
-                    struct weir_err *err)
+static int parse_rates(const struct weir_run_options *o, int tasks, struct weir_load *out,
+                       struct weir_load_points *points, struct weir_err *err)
 {
-    *out = (struct weir_load) { 0 };
+    points->n = 0;
     if (o->rate && o->rate_total)
         return weir_refuse(err, WEIR_EUSAGE,
                            "options --rate and --rate-total: one is for each task, the other for all; "
                            "give one of them");
+    if (o->rate && weir_load_parse_points(o->rate, points))
+        return 0;
+    points->n = 0;
     if (o->rate && parse_rate("rate", o->rate, out, err) < 0)
         return -1;
     if (o->rate_total && parse_rate("rate-total", o->rate_total, out, err) < 0)
         return -1;
     if (o->rate_total)
         out->rate /= tasks;
+    return 0;
+}
+
+int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_load *out,
+                    struct weir_load_points *points, struct weir_err *err)
+{
+    *out = (struct weir_load) { 0 };
+    if (parse_rates(o, tasks, out, points, err) < 0)
+        return -1;
     if (o->burst && !weir_load_parse_burst(o->burst, out))
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --burst: '%s' is no N:PAUSE, like 100:0.5 (operations, seconds)",
@@ -50,7 +62,7 @@ int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_loa
     for (int i = 0; o->arrivals && weir_arrivals[i]; i++)
         if (strcasecmp(o->arrivals, weir_arrivals[i]) == 0)
             out->arrivals = (enum weir_arrivals)i;
-    if (out->rate == 0 && out->arrivals != WEIR_ARRIVE_EVEN)
+    if (out->rate == 0 && points->n == 0 && out->arrivals != WEIR_ARRIVE_EVEN)
         return weir_refuse(err, WEIR_EUSAGE, "option --arrivals does nothing without --rate");
     return 0;
 }
@@ -109,7 +121,7 @@ static void advance(struct weir_pace *p, uint64_t len)
 {
     if (p->plan.load.rate > 0)
         weir_schedule_take(&p->plan, len);
-    else if (++p->plan.n % p->plan.load.burst == 0)
+    else if (++p->plan.n % (p->plan.load.burst ? p->plan.load.burst : UINT64_MAX) == 0)
         p->rests = true;
 }
 

@@ -37,10 +37,11 @@ static inline bool weir_pace_wanted(const struct weir_run_options *o)
     return o->rate || o->rate_total || o->burst;
 }
 
-/* Read --rate, --rate-total, --arrivals and --burst, for one of so many tasks. Local, the same on all
- * ranks. 0, or -1 and err (WEIR_EUSAGE). */
+/* Read --rate, --rate-total, --arrivals and --burst, for one of so many tasks. Where the rate is in
+ * percent, these are in points, and the rate of out is 0. Local, the same on all ranks. 0, or -1 and
+ * err (WEIR_EUSAGE). */
 int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_load *out,
-                    struct weir_err *err);
+                    struct weir_load_points *points, struct weir_err *err);
 
 /* Forget the last phase; all ranks have agreed on load. p->response and p->service are there, with
  * 'kinds' histograms each. Local. */

@@ -481,6 +481,16 @@ static inline int weir_operations_count(const struct weir_program *p)
     return n;
 }
 
+/* Has it a place where observers have phases of their own? Local. */
+static inline bool weir_program_has_extra(const struct weir_program *p)
+{
+    const struct weir_stage *s = p->stages;
+
+    while (s && s->key && !(s->flags & WEIR_STAGE_EXTRA))
+        s++;
+    return s && s->key;
+}
+
 /* The words of a program, without members where it has none. Local. */
 static inline const struct weir_words *weir_words_of(const struct weir_program *p)
 {

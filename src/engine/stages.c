@@ -62,14 +62,49 @@ struct weir_timing weir_stage_timing(const struct weir_test *t, const struct wei
         .lock_step = (s->flags & WEIR_STAGE_TOGETHER) != 0,
         .collective_open = (s->flags & WEIR_STAGE_TOGETHER) != 0,
     };
+    struct weir_load_points points;
+    struct weir_load load;
 
     if (weir_steady_asked(o->until))
         end_when_steady(o, s, &timing);
-    if (!(s->flags & (WEIR_STAGE_UNTIMED | WEIR_STAGE_FIRST | WEIR_STAGE_LAST)))
-        weir_pace_parse(o, t->plan.tasks, &timing.load, NULL); /* its check has passed */
+    if (!(s->flags & (WEIR_STAGE_UNTIMED | WEIR_STAGE_FIRST | WEIR_STAGE_LAST)) &&
+        weir_pace_parse(o, t->plan.tasks, &load, &points, NULL) == 0 && points.n == 0)
+        timing.load = load;
     if (s->timing)
         s->timing(t->state, s, &timing);
     return timing;
+}
+
+int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,
+                      const struct weir_load *load, double seconds, struct weir_phase_rec *rec,
+                      struct weir_err *err)
+{
+    struct weir_test *t = run->test;
+    struct weir_timing timing = weir_stage_timing(t, s);
+    struct weir_phase ph = *s->phase;
+    bool records = run->records.wanted;
+    int rc;
+
+    ph.flags |= WEIR_PHASE_STONEWALL;
+    ph.look = NULL;
+    timing.deadline_s = s->lone->whole ? 0 : seconds;
+    timing.min_time_s = s->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS) ? timing.deadline_s : 0;
+    timing.until_steady = timing.wear_out = false;
+    timing.turn = turn;
+    timing.load = *load;
+    if (s->lone->before && weir_agree_same(run, s->lone->before(run, t->state, s, err), err) < 0)
+        return -1;
+    run->records.wanted = false; /* files of operations hold those of the phase of all ranks */
+    rc = weir_phase_extra(run, &ph, t->state, &timing, rec, err);
+    run->records.wanted = records;
+    rec->phase = s->phase;
+    rec->timing = NULL;
+    if (rc < 0)
+        return -1;
+    if (s->lone->after)
+        rc = s->lone->after(run, t->state, s, rec, err);
+    t->wrong += rec->wrong_sum;
+    return weir_agree_same(run, rc, err);
 }
 
 /* Reports a phase where the program has no rows of its own. */

@@ -50,6 +50,11 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err);
 /* The timing of the phase of a stage. Local, the same on all ranks. */
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
+/* The phase of a stage with s->lone once more, for so many seconds, outside of its stage: by the ranks that turn does not
+ * leave out (NULL: all), at this load. Collective over run->par. Returns 0, or -1 and err on every rank. */
+int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,
+                      const struct weir_load *load, double seconds, struct weir_phase_rec *rec,
+                      struct weir_err *err);
 /* Is the time that the test may take (-T) over? The same on all ranks. Collective over run->par. */
 bool weir_stages_time_is_up(struct weir_run *run);
 

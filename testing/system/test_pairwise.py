@@ -122,7 +122,7 @@ PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
 STATUS_FILE = "-O stoneWallingStatusFile=stone"
 DEPTH, THREADS = "--depth=3 --dummy.reverse", "--posix.threads=2"
 MIX = "--mix=read:60,write:40"
-RATES = ["", "--rate=9000ops --arrivals=shifted --burst=5:0.001", "--rate-total=100m --arrivals=poisson", "--burst=3:0.001"]
+RATES = ["", "--rate=9000ops --arrivals=shifted --burst=5:0.001", "--rate-total=100m --arrivals=poisson", "--burst=3:0.001", "--rate=50%..90%:2 --rate-time=0.01"]
 SWEEP = "--sweep=ranks --sweep-time=0.01 --sweep-turns=2 --rerun-suspects"
 
 
@@ -168,6 +168,7 @@ class Ior(Program):
         rule(queue=THREADS, access=["-a DUMMY --dummy.store", "-a DUMMY --dummy.store -c", "-a MPIIO", "-a MPIIO -c"]),
         rule(sweep=SWEEP, access=["-a DUMMY --dummy.store -c", "-a MPIIO -c"]),
         rule(sweep=SWEEP, rate=RATES[1:]),
+        rule(mix=MIX, rate=RATES[-1]),
         rule(order=RANDOM, reorder=REORDER, file=""),
         rule(order=RANDOM, access="-a MPIIO -c"),
         rule(order="", other="--random-prefill=4k"),
@@ -293,13 +294,13 @@ class Mdtest(Program):
         "command": ["", "--run-cmd-before-phase=true", "--run-cmd-after-phase=true"],
         "warnings": ["", "--warningAsErrors"],
         "sweep": ["", SWEEP],
-        "rate": ["", "--rate=2000ops --arrivals=shifted", "--rate-total=9000ops --burst=3:0.001"],
+        "rate": ["", "--rate=2000ops --arrivals=shifted", "--rate-total=9000ops --burst=3:0.001", "--rate=50% --rate-time=0.01"],
         "engine": ENGINE,
     }
     core = ("access", "place", "phases", "outcome")
     never = [
         rule(stop=["-W 1", "-W 1 -x stone"], tree=["-I 2 -z 1 -b 2", "-n 8 -z 2 -b 2 -L"]),
-        rule(sweep=SWEEP, rate=["--rate=2000ops --arrivals=shifted", "--rate-total=9000ops --burst=3:0.001"]),
+        rule(sweep=SWEEP, rate=["--rate=2000ops --arrivals=shifted", "--rate-total=9000ops --burst=3:0.001", "--rate=50% --rate-time=0.01"]),
         rule(how="-B 1", place=["-c", "-u -c"]),
         rule(how="-B 1", shift=["-N 1", "-N 2 --random-seed=3"]),
         rule(how="-B 1", warnings="--warningAsErrors"),
@@ -374,7 +375,7 @@ class Workbench(Program):
     }
     core = ("access", "phases", "outcome", "offset")
     left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv", "time.")
-    apart = {"--warningAsErrors", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+    apart = {"--rate-time", "--warningAsErrors", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
 
     def words(self, case):
         return super().words(case) + ["-o", "d"]

@@ -63,7 +63,7 @@ class Mib(Part):
              rule(warnings="--warning-as-errors", engine=FEW), rule(warnings="--warning-as-errors", cache="--drop-cache"),
              rule(warnings="--warning-as-errors", limits="-l 5 -L 0")]
     left = LEFT + ("prof.",)
-    apart = OTHERS | {"--directio", "-M", "-V", "-F", "-t"}
+    apart = OTHERS | {"--rate-time", "--directio", "-M", "-V", "-F", "-t"}
 
     def words(self, case):
         return super().words(case) + ["-F", "-t", "."]

@@ -352,6 +352,39 @@ def test_the_slow_nodes_of_a_sweep_have_their_names(plot, tmp_path):
     assert "the slow ones have their names" in (tmp_path / "r-report.html").read_text()
 
 
+def load_rows(tmp_path, name, most, late=1.0):
+    """A curve of three points below the maximum, with a fourth that was not reached."""
+    def row(percent, asked, reached, seconds):
+        times = {"response" + q: seconds and late * seconds * f for q, f in (("P50", 1), ("P99", 4), ("P999", 9))}
+        return {"test": 0, "iter": 0, "phase": "write", "operation": "write", "percent": percent, "rateAsked": asked, "rateReached": reached,
+                "unit": "ops/s", "late": percent and 2.0, "serviceP50": 1e-3, "serviceP99": 2e-3, "serviceP999": 3e-3, **times}
+
+    result(tmp_path, name, 2 ** 16, 4, [(100, 200)])
+    document = json.loads((tmp_path / name).read_text())
+    document["tests"][0]["load"] = [row(None, None, most, None)] + [row(p, most * p / 100, most * min(p, 95) / 100, 1e-3 * p / 20) for p in (20, 60, 90, 110)]
+    (tmp_path / name).write_text(json.dumps(document))
+
+
+def test_latency_against_load_of_one_result_and_of_two(plot, tmp_path):
+    result(tmp_path, "without.json", 2 ** 16, 4, [(100, 200)])
+    plot("load", "without.json").refuses(2, "no operation at a rate", "--rate=10%..90%:5")
+    load_rows(tmp_path, "a.json", 5000)
+    load_rows(tmp_path, "b.json", 8000, late=3)
+    done = plot("load", "a.json")
+    done.ok()
+    assert "a.json: write: 4,500 ops/s was reached, with p99 18 ms, maximum 5,000 ops/s" in done.out, done.out
+    said = words_of("a-load.svg")
+    for word in ("ior: latency against load", "99.9 %, from due to end", "99 %, from begin to end", "maximum 5,000 ops/s", "write"):
+        assert word in said, (word, said)
+    assert "response p50 of 5,500 ops/s: 5.5 ms; 4,750 ops/s reached, 2.0 % late" in (tmp_path / "a-load.svg").read_text()
+    plot("load", "a.json", "b.json", "-o", "both.svg").ok()
+    said = words_of("both.svg")
+    assert "a.json" in said and "b.json" in said and not any("from begin to end" in words for words in said), said
+    plot("load", "a.json", "--phase=read").refuses(2, "called read")
+    plot("report", "a.json").ok()
+    assert "Latency against load." in (tmp_path / "a-report.html").read_text()
+
+
 def test_percentiles_of_a_result_without_timeline(plot, tmp_path):
     row = {"operation": "File creation", "call": "create", "iter": 0, "count": 1234, "mean": 1e-4, "p50": 9e-5, "p90": 2e-4,
            "p99": 1e-3, "p999": None, "max": 0.5}

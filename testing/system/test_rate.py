@@ -47,7 +47,7 @@ def test_transfers_that_come_due_in_a_slow_one_have_its_time_in_their_response(i
     assert results_of(run)[0]["phases"][0]["workTime"] >= 199 / 400, row
     seconds, = csv.DictReader((ior.cwd / "r.csv").open())
     assert float(seconds["rateAsked"]) == 400 and float(seconds["responseP99"]) == row["responseP99"] and seconds["late"], seconds
-    assert "Operations at a rate" in run.stdout and "write                    400" in run.stdout, run
+    assert "Operations at a rate" in run.stdout and "\nwrite                   -         400" in run.stdout, run
     conftest.timely(row["serviceP99"] < 0.02 and row["rateReached"] > 390 and finding(results_of(run)[0])["outcome"] == "fine", row)
 
 
@@ -116,6 +116,38 @@ def test_a_stonewall_ends_the_waiting(ior):
     conftest.timely(phase["workTime"] < 1.5 and phase["steps"] == 20, phase)
 
 
+# ---- the load curve ----
+
+def test_a_curve_has_the_maximum_and_shares_of_it(ior, mdtest):  # noqa: F811
+    curve = "--rate=50%..150%:3 --rate-time=0.1"
+    run = ior("-a DUMMY --dummy.store -w -r -R -F -l signature -b 64k -t 4k --dummy.delay-xfer=200 " + curve + JSON + ",csv-load:l.csv").ok()
+    test, = results_of(run)
+    assert [(row["percent"], row["operation"]) for row in test["load"]] == [(p, op) for p in (None, 50, 100, 150) for op in ("write", "read")], test["load"]
+    for op in "write", "read":
+        most, *points = [row for row in test["load"] if row["operation"] == op]
+        assert most["rateAsked"] is None and most["responseP99"] is None and most["serviceP99"] >= 0.0002 and most["late"] is None, most
+        for row in points:
+            assert row["rateAsked"] == pytest.approx(most["rateReached"] * row["percent"] / 100) and row["count"] > 0, row
+            assert row["responseP50"] >= 0.0002 and row["serviceP50"] >= 0.0002 and row["unit"] == "ops/s", row
+        assert points[2]["late"] >= 50 and points[2]["rateReached"] < points[2]["rateAsked"], points
+    assert len(test["phases"]) == 2 and finding(test)["outcome"] == "not judged", "points are no phases of the test"
+    with (ior.cwd / "l.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["percent"] or None) and float(row["percent"]) for row in rows] == [row["percent"] for row in test["load"]], rows
+    assert [float(row["rateReached"]) for row in rows] == pytest.approx([row["rateReached"] for row in test["load"]]) and "Of max %" in run.stdout, run
+    run = mdtest("-n 5 -F -C -T -r " + curve.replace(":3", ":2") + JSON, np=2).ok()
+    test, = results_of(run)
+    assert [row["operation"] for row in test["load"]] == ["file create", "file stat", "file remove"] * 3, test["load"]
+    mdtest.empty()
+
+
+def test_a_rank_that_fails_ends_a_curve_in_order(ior):
+    ior("-a DUMMY --dummy.store -w -F -b 8k -t 1k --rate=10%..90%:5 --rate-time=0.05 --dummy.fail-at=30 --dummy.fail-rank=1").fails(3, "rank 1", "injected")
+    assert ior.files() == []
+    run = ior("-a DUMMY -w -r --rate=10%..90%:5 -O dryRun=1", np=None).ok()
+    assert any("2 phases at full speed and at 5 rates, at most 5 s each: 60 s" in note for note in run.notes), run
+
+
 # ---- programs ----
 
 def test_each_kind_of_item_and_object_has_its_times(mdtest, mdw, mib):  # noqa: F811
@@ -163,13 +195,19 @@ def test_waiting_is_no_stall_and_a_signal_ends_it(ior):
     ("--arrivals=poisson", ("--arrivals does nothing without --rate",)),
     ("--rate=5ops --arrivals=random", ("--arrivals", "'random'", "poisson")),
     ("--rate=5ops --sweep=ranks", ("--sweep", "--rate")),
+    ("--rate=10%..90%", ("--rate: '10%..90%' is no rate", "10%..90%:5")),
+    ("--rate-total=50%", ("--rate-total: '50%' is no rate",)),
+    ("--rate-time=1", ("--rate-time does nothing without",)),
+    ("--rate=50% --rate-time=0", ("--rate-time",)),
+    ("--rate=50% --mix=read:1,write:1", ("--mix with a --rate in percent",)),
 ], ids=lambda v: v if isinstance(v, str) else "")
 def test_rates_that_cannot_be_are_refused(ior, args, words):
     ior("-a DUMMY -w " + args, np=None).fails(1, *words)
 
 
-def test_programs_without_a_rate_of_their_own_say_why(mdtest):  # noqa: F811
+def test_programs_without_a_rate_of_their_own_say_why(mdtest, mib):  # noqa: F811
     mdtest("-n 1 --rate=1m", np=None).fails(1, "--rate: operation", "of mdtest moves no bytes", "500ops")
+    mib("-F -t . --rate=50%", np=None).fails(1, "--rate: mib has no phase that can be done again", "ior and mdtest")
     for program in "h5exerciser", "raw_bw.x":
         if (conftest.BUILD / "src" / program).exists():
             run = subprocess.run([conftest.BUILD / "src" / program, "--rate=5ops"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)

@@ -181,6 +181,23 @@ static void what_is_no_rate_or_burst_is_refused(void **state)
     assert_true(weir_load_parse_burst("1k:0.25", &load) && load.burst == 1024 && load.pause_ns == 250000000);
 }
 
+static void points_are_in_equal_distances(void **state)
+{
+    static const char *const wrong[] = { "", "10", "%", "10%..", "10%..90%", "10%..90%:1", "10%..90%:1001", "10%..90:5", "0%", "1001%",
+                                         "10%:5", "10%..90%:5x", "nan%", "-5%" };
+    struct weir_load_points p;
+
+    (void)state;
+    assert_true(weir_load_parse_points("10%..90%:5", &p) && p.n == 5);
+    for (int i = 0; i < 5; i++)
+        assert_true(fabs(weir_load_point(&p, i) - (10 + 20 * i)) < 1e-9);
+    assert_true(weir_load_parse_points("90%..30%:3", &p) && weir_load_point(&p, 1) == 60); /* or downwards */
+    assert_true(weir_load_parse_points("62.5%", &p) && p.n == 1 && weir_load_point(&p, 0) == 62.5);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+        if (weir_load_parse_points(wrong[i], &p))
+            fail_msg("%s", wrong[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +211,7 @@ int main(void)
         cmocka_unit_test(shifted_tasks_take_turns),
         cmocka_unit_test(random_arrivals_have_the_rate_and_are_repeatable),
         cmocka_unit_test(a_pause_is_a_part_of_the_schedule),
+        cmocka_unit_test(points_are_in_equal_distances),
         cmocka_unit_test(what_is_no_rate_or_burst_is_refused),
     };
 

@@ -41,6 +41,7 @@ COMMANDS = (
     ("tail", "latency over time: p50, p99, p99.9, longest, and stalls", ".svg", "bin"),
     ("sweep", "rates of several JSON results against what differs", ".svg", "against"),
     ("nodes", "each node alone, and who is slow (--sweep)", ".svg", ""),
+    ("load", "latency against the offered rate (--rate in percent)", ".svg", ""),
     ("trace", "Chrome trace events for Perfetto and speedscope", ".json", "limit"),
     ("report", "one HTML page about results and timelines", ".html", "bin outside title"),
 )

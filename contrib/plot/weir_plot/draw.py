@@ -3,8 +3,8 @@
 import os
 import sys
 
-from . import calls, chosen, diff, heat, intervals, latency, load, nodes, profile, rate, report, spread, style, sweep
-from . import tail, trace
+from . import calls, chosen, curve, diff, heat, intervals, latency, load, nodes, profile, rate, report, spread
+from . import style, sweep, tail, trace
 from .refusal import BAD_USAGE, Refusal
 
 
@@ -65,6 +65,15 @@ def make_nodes(options):
     return ["%s: written" % options.output] + nodes.summary(results[0], options)
 
 
+def make_load(options):
+    runs, results = load.runs_and_results(options.inputs)
+    if runs:
+        raise Refusal("%s: load needs JSON results, not timelines" % runs[0].source, BAD_USAGE)
+    with style.matplotlib().rc_context(style.SETTINGS):
+        style.save(curve.draw(results, options), options.output)
+    return ["%s: written" % options.output] + curve.summary(results, options)
+
+
 def make_trace(options):
     run = load.one_run(options.inputs, call_size(options), options.log)
     notes(run)
@@ -105,6 +114,7 @@ FUNCTIONS = {
     "tail": run_or_result(tail, tail.draw_result, "intervals"),
     "sweep": make_sweep,
     "nodes": make_nodes,
+    "load": make_load,
     "trace": make_trace,
     "report": make_report,
 }

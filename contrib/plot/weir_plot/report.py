@@ -9,6 +9,7 @@ import statistics
 from . import (
     calls,
     chosen,
+    curve,
     diff,
     heat,
     hosts,
@@ -260,6 +261,9 @@ def pictures_of(result, test, run, options):
         only = argparse.Namespace(test=test.get("TestID"), phase=[])
         caption = "Each node, pair or rank alone; the slow ones have their names."
         out.append(page.figure(nodes.draw(result, only), caption))
+    fig = curve.draw_test(result, test)
+    if fig:
+        out.append(page.figure(fig, "Latency against load. Broken lines: without the wait for the begin."))
     found = result.latencies(test)
     if run is None:
         fig = intervals.draw(result, test, options)

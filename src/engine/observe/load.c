@@ -11,6 +11,7 @@
 #include "engine/observe/all.h"
 #include "engine/observe/latency.h"
 #include "engine/pace.h"
+#include "engine/phase.h"
 #include "engine/test.h"
 #include "par/agree.h"
 
@@ -18,6 +19,9 @@
 
 struct state {
     struct weir_pace pace;
+    struct weir_load_points points; /* --rate in percent: n > 0 */
+    struct weir_load at_points;     /* and what else is said of them */
+    double percent;                 /* of the point that runs; 0: the maximum; NaN: none of them */
     struct weir_hist *room; /* two for each operation, and two to merge them */
     struct weir_str text;
 };
@@ -26,44 +30,45 @@ struct state {
 struct load_row {
     int64_t test, iter;
     const char *phase, *operation, *unit, *arrivals;
-    double asked, reached, late, late_ns, slept_ns, spun_ns;
+    double percent, asked, reached, late, late_ns, slept_ns, spun_ns;
     struct weir_latency response, service;
 };
 
 #define L struct load_row
-#define SECONDS(f, k, h, ...) COL_REAL(L, f, k, h, .unit = WEIR_NS_PER_S, __VA_ARGS__)
-#define SHOWN(f, h) COL_REAL(L, f, NULL, NULL, .head = h, .unit = 1e6, .width = 10, .digits = 5, .gap = 1, .none = "-")
+#define STR(f, k, h, ...) COL_STR(L, f, k, h, .csv = k, __VA_ARGS__)
+#define INT(f, k, h) COL_INT(L, f, k, h, .csv = k)
+#define REAL(f, k, h, ...) COL_REAL(L, f, k, h, .csv = k, .none = "-", .gap = 1, __VA_ARGS__)
+#define SECONDS(f, k, h) REAL(f, k, h, .unit = WEIR_NS_PER_S)
+#define TIMES(f, k, what)                                                                          \
+    SECONDS(f.mean, k "Mean", "Mean time from " what ", seconds"),                                 \
+        SECONDS(f.p50, k "P50", "Half of these times are less, seconds"),                          \
+        SECONDS(f.p90, k "P90", "90 % of these times are less, seconds"),                          \
+        SECONDS(f.p99, k "P99", "99 % of these times are less, seconds"),                          \
+        SECONDS(f.p999, k "P999", "99.9 % of these times are less, seconds"),                      \
+        SECONDS(f.max, k "Max", "Longest of them, seconds")
+#define SHOWN(f, h)                                                                                \
+    COL_REAL(L, f, NULL, NULL, .head = h, .unit = 1e6, .width = 10, .digits = 5, .gap = 1, .none = "-")
 
 static const struct weir_col cols[] = {
-    COL_INT(L, test, "test", "Number of the test, from 0"),
-    COL_INT(L, iter, "iter", "Repetition, from 0"),
-    COL_STR(L, phase, "phase", "Phase"),
-    COL_STR(L, operation, "operation", "Kind of operation", .head = "Load", .width = -16, .gap = 1),
-    COL_REAL(L, asked, "rateAsked", "Rate of all tasks that was asked for, in the phase", .head = "Asked",
-             .width = 11, .digits = 5, .gap = 1),
-    COL_REAL(L, reached, "rateReached", "Rate at which operations were begun, in the phase",
-             .head = "Reached", .width = 11, .digits = 5, .gap = 1),
-    COL_STR(L, unit, "unit", "Of these rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
-    COL_STR(L, arrivals, "arrivals", "How operations come: even, shifted, poisson"),
-    COL_REAL(L, late, "late",
-             "Operations of the phase that began more than 0.1 ms after they were due, percent",
-             .head = "Late %", .width = 7, .prec = 2, .gap = 1),
+    INT(test, "test", "Number of the test, from 0"),
+    INT(iter, "iter", "Repetition, from 0"),
+    STR(phase, "phase", "Phase"),
+    STR(operation, "operation", "Kind of operation", .head = "Load", .width = -16, .gap = 1),
+    REAL(percent, "percent", "Of the maximum that was asked for, percent", .head = "Of max %", .width = 8, .digits = 4),
+    REAL(asked, "rateAsked", "Rate of all tasks that was asked for, in the phase; none where the maximum was measured",
+         .head = "Asked", .width = 11, .digits = 5),
+    REAL(reached, "rateReached", "Rate at which operations were begun, in the phase", .head = "Reached",
+         .width = 11, .digits = 5),
+    STR(unit, "unit", "Of these rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
+    STR(arrivals, "arrivals", "How operations come: even, shifted, poisson"),
+    REAL(late, "late", "Operations of the phase that began more than 0.1 ms after they were due, percent",
+         .head = "Late %", .width = 7, .prec = 2),
     SECONDS(late_ns, "lateMax", "Longest time from when an operation was due to its begin, seconds"),
     SECONDS(slept_ns, "sleepTime", "Time spent waiting without a processor, mean over the tasks, seconds"),
     SECONDS(spun_ns, "spinTime", "Time spent waiting with a processor, mean over the tasks, seconds"),
-    COL_INT(L, response.n, "count", "Operations of all tasks"),
-    SECONDS(response.mean, "responseMean", "Mean time from when an operation was due to its end, seconds"),
-    SECONDS(response.p50, "responseP50", "Half of these times are less, seconds"),
-    SECONDS(response.p90, "responseP90", "90 % of these times are less, seconds"),
-    SECONDS(response.p99, "responseP99", "99 % of these times are less, seconds"),
-    SECONDS(response.p999, "responseP999", "99.9 % of these times are less, seconds"),
-    SECONDS(response.max, "responseMax", "Longest of them, seconds"),
-    SECONDS(service.mean, "serviceMean", "Mean time from the begin of an operation to its end, seconds"),
-    SECONDS(service.p50, "serviceP50", "Half of these times are less, seconds"),
-    SECONDS(service.p90, "serviceP90", "90 % of these times are less, seconds"),
-    SECONDS(service.p99, "serviceP99", "99 % of these times are less, seconds"),
-    SECONDS(service.p999, "serviceP999", "99.9 % of these times are less, seconds"),
-    SECONDS(service.max, "serviceMax", "Longest of them, seconds"),
+    INT(service.n, "count", "Operations of all tasks"),
+    TIMES(response, "response", "when an operation was due to its end"),
+    TIMES(service, "service", "the begin of an operation to its end"),
     SHOWN(response.p50, "resp 50%"),
     SHOWN(response.p99, "resp 99%"),
     SHOWN(response.p999, "99.9%"),
@@ -74,7 +79,7 @@ static const struct weir_col cols[] = {
     WEIR_COL_END
 };
 
-static const struct weir_table table = { .key = "load", .cols = cols, .readers = WEIR_FOR_DATA };
+static const struct weir_table table = { .key = "load", .cols = cols, .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_LOAD };
 
 /* ---- options ---- */
 
@@ -95,11 +100,28 @@ static int check_bytes(const struct weir_program *p, struct weir_err *err)
     return 0;
 }
 
+/* Points are phases that are done again. */
+static int check_points(const struct weir_run_options *o, const struct weir_load_points *points,
+                        const struct weir_program *p, struct weir_err *err)
+{
+    if (points->n == 0 && o->rate_s != 5)
+        return weir_refuse(err, WEIR_EUSAGE, "option --rate-time does nothing without --rate=10%%..90%%:5");
+    if (points->n > 0 && !weir_program_has_extra(p))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --rate: %s has no phase that can be done again at a share of its maximum; "
+                           "ior and mdtest have; or give a rate like 500ops",
+                           p->name);
+    if (points->n > 0 && !(o->rate_s > 0))
+        return weir_refuse(err, WEIR_EUSAGE, "option --rate-time: a rate is measured for more than 0 seconds");
+    return 0;
+}
+
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
+    struct weir_load_points points;
     struct weir_load load;
 
-    if (weir_pace_parse(o, 1, &load, err) < 0)
+    if (weir_pace_parse(o, 1, &load, &points, err) < 0 || check_points(o, &points, files->program, err) < 0)
         return -1;
     if (o->sweep && weir_pace_wanted(o))
         return weir_refuse(err, WEIR_EUSAGE,
@@ -118,7 +140,8 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
         return weir_fail(err, WEIR_ESETUP, "memory for the response times of %zu operations", kinds);
     s->pace.response = s->room;
     s->pace.service = s->room + kinds;
-    return 0;
+    s->percent = NAN;
+    return weir_pace_parse(run->test->plan.options, 1, &s->at_points, &s->points, err);
 }
 
 /* ---- around a phase ---- */
@@ -131,7 +154,7 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     bool same = rec->timing->lock_step;
 
     (void)err;
-    run->pace = load->rate > 0 || load->burst > 0 ? &s->pace : NULL;
+    run->pace = load->rate > 0 || load->burst > 0 || !isnan(s->percent) ? &s->pace : NULL;
     if (run->pace)
         weir_pace_begin(&s->pace, weir_operations_count(run->program) + 1, load,
                         same ? 0 : run->par.rank, same ? 1 : run->par.size, run->repetition);
@@ -157,11 +180,11 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 
     (void)state;
     (void)rec;
-    if (!p || p->plan.load.rate <= 0)
+    if (!p)
         return;
     for (int i = 0; i < weir_operations_count(run->program); i++)
         sum[OPS] += p->service[i].n;
-    if (sum[OPS] == 0)
+    if (sum[OPS] == 0 || p->plan.load.rate <= 0)
         return;
     planned = weir_schedule_due(&p->plan); /* until the first operation that was not begun */
     sum[LATE] = p->late;
@@ -237,6 +260,7 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
         .test = run->test->id,
         .iter = rec->repetition,
         .phase = rec->phase->key,
+        .percent = s->percent > 0 ? s->percent : NAN,
         .asked = rec->rate_asked,
         .reached = rec->rate_reached,
         .unit = rec->rate_bytes ? "bytes/s" : "ops/s",
@@ -251,10 +275,12 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
         if (p->service[i].n == 0)
             continue;
         row.operation = run->program->operations[i].key;
-        weir_latency_of(&p->response[i], &row.response);
+        weir_latency_of(&p->response[s->percent == 0 ? n : i], &row.response); /* none at full speed */
         weir_latency_of(&p->service[i], &row.service);
         weir_report_row(&run->report, &table, &row);
         keep_text(&s->text, &row);
+        if (s->percent == 0)
+            continue;
         weir_hist_merge(&p->response[n], &p->response[i]);
         weir_hist_merge(&p->service[n], &p->service[i]);
     }
@@ -264,14 +290,83 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
 {
     struct state *s = state;
 
-    if (rec->failed || !run->pace || !(run->pace->plan.load.rate > 0))
+    if (rec->failed || !run->pace || (s->percent != 0 && s->pace.plan.load.rate <= 0))
         return 0;
-    fill_record(&s->pace, rec);
+    if (s->percent == 0)
+        rec->rate_reached = (double)rec->done_sum / weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    else
+        fill_record(&s->pace, rec);
     if (sum_up(run, s, err) < 0)
         return -1;
     if (run->par.rank == 0)
         report(run, rec, s);
     return 0;
+}
+
+/* ---- the points of a load curve: after the maximum the shares of it, each for all phases in turn ---- */
+
+#define STAGES 16
+
+struct curve {
+    const struct weir_stage *stage[STAGES];
+    double most[STAGES]; /* operations a second of a task */
+    int n;
+};
+
+static void find_stages(const struct weir_test *t, struct curve *c)
+{
+    const struct weir_stage *st = t->program->stages;
+
+    for (; st && st->key; st++)
+        if (st->lone && c->n < STAGES && (!st->wanted || st->wanted(t->state, st)) &&
+            (!st->lone->can || st->lone->can(t->state, st)))
+            c->stage[c->n++] = st;
+}
+
+/* Point 0 is the maximum. A phase that comes to its end has none where it is too short for a rate. */
+static int run_point(struct weir_run *run, struct state *s, struct curve *c, int point, struct weir_err *err)
+{
+    struct weir_load load = s->at_points;
+    struct weir_phase_rec rec;
+
+    s->percent = point > 0 ? weir_load_point(&s->points, point - 1) : 0;
+    if (point == 0)
+        load = (struct weir_load) { 0 };
+    for (int k = 0; k < c->n; k++) {
+        if (point > 0)
+            load.rate = c->most[k] * s->percent / 100;
+        if (weir_stages_again(run, c->stage[k], NULL, &load, run->test->plan.options->rate_s, &rec, err) < 0)
+            return -1;
+        if (point == 0)
+            c->most[k] = (double)rec.done_sum / run->par.size / weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    }
+    return 0;
+}
+
+static int extra(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    struct state *s = state;
+    struct curve c = { .n = 0 };
+    int rc = 0;
+
+    if (s->points.n == 0)
+        return 0;
+    find_stages(run->test, &c);
+    if (c.n == 0)
+        weir_note(&run->log, "--rate: this test has no phase that can be done again at a share of its maximum");
+    else if (o->dry_run)
+        weir_note(&run->log, "--rate: %d phase%s at full speed and at %d rates, at most %.6g s each: %.6g s", c.n,
+                  c.n == 1 ? "" : "s", s->points.n, o->rate_s, o->rate_s * c.n * (s->points.n + 1));
+    for (int i = 0; i <= s->points.n && c.n > 0 && !o->dry_run && rc == 0; i++) {
+        if (weir_stages_time_is_up(run)) {
+            weir_note(&run->log, "--rate: the time of the test was up (-T) before rate %d of %d", i, s->points.n);
+            break;
+        }
+        rc = run_point(run, s, &c, i, err);
+    }
+    s->percent = NAN;
+    return rc;
 }
 
 /* ---- the end ---- */
@@ -303,6 +398,7 @@ const struct weir_observer weir_load = {
     .wanted = wanted,
     .check = check,
     .test_begin = test_begin,
+    .extra = extra,
     .before = before,
     .most = most,
     .add = add,

@@ -60,11 +60,7 @@ static bool wanted(const struct weir_test *t)
 
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
-    const struct weir_stage *s = files->program->stages;
-
-    while (s && s->key && !(s->flags & WEIR_STAGE_EXTRA))
-        s++;
-    if (!(s && s->key))
+    if (!weir_program_has_extra(files->program))
         return !o->sweep ? 0
                          : weir_refuse(err, WEIR_EUSAGE,
                                        "option --sweep: %s has no phase that some ranks can do alone",
@@ -189,52 +185,26 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
 /* ---- a turn ---- */
 
-static int run_stage(struct weir_run *run, const struct weir_stage *stage,
-                     const struct weir_turn *turn, struct done *done, struct weir_err *err)
-{
-    struct weir_test *t = run->test;
-    struct weir_timing timing = weir_stage_timing(t, stage);
-    struct weir_phase ph = *stage->phase;
-    struct weir_phase_rec rec;
-    bool repeats = weir_sweep_moves_bytes(stage);
-    int rc = 0;
-
-    ph.flags |= WEIR_PHASE_STONEWALL;
-    ph.look = NULL;
-    timing.deadline_s = stage->lone->whole ? 0 : t->plan.options->sweep_s;
-    timing.min_time_s = repeats ? timing.deadline_s : 0;
-    timing.wear_out = false;
-    timing.turn = turn;
-    if (stage->lone->before &&
-        weir_agree_same(run, stage->lone->before(run, t->state, stage, err), err) < 0)
-        return -1;
-    if (weir_phase_extra(run, &ph, t->state, &timing, &rec, err) < 0)
-        return -1;
-    if (!turn->idle)
-        *done = measure(run, stage, &rec);
-    if (stage->lone->after)
-        rc = stage->lone->after(run, t->state, stage, &rec, err);
-    t->wrong += rec.wrong_sum;
-    return weir_agree_same(run, rc, err);
-}
-
-/* All phases of a group. Single operations are not recorded: files of them hold those of all ranks. */
+/* All phases of a group. */
 static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin_ns,
                     struct weir_err *err)
 {
-    bool records = run->records.wanted;
-    int rc = 0;
+    const struct weir_load full_speed = { 0 };
+    struct weir_phase_rec rec;
 
     s->turn = (struct weir_turn) { .idle = !weir_sweep_runs(&s->round, i, s->unit),
                                    .name = s->name,
                                    .done = i * s->ops,
                                    .all = s->round.turns * s->ops,
                                    .begin_ns = begin_ns };
-    run->records.wanted = false;
-    for (int k = 0; k < s->ops && rc == 0; k++, s->turn.done++)
-        rc = run_stage(run, s->op[k], &s->turn, &s->alone[k], err);
-    run->records.wanted = records;
-    return rc;
+    for (int k = 0; k < s->ops; k++, s->turn.done++) {
+        if (weir_stages_again(run, s->op[k], &s->turn, &full_speed, run->test->plan.options->sweep_s, &rec,
+                              err) < 0)
+            return -1;
+        if (!s->turn.idle)
+            s->alone[k] = measure(run, s->op[k], &rec);
+    }
+    return 0;
 }
 
 /* The first turn of a sweep comes twice, and the second one counts: the first finds caches cold that

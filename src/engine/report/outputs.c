@@ -26,6 +26,7 @@ static const struct {
     { "JSONL", &weir_sink_jsonl, &weir_sink_jsonl },
     { "OpenMetrics", &weir_sink_openmetrics, &weir_sink_openmetrics },
     { "csv-intervals", &weir_sink_csv_intervals, &weir_sink_csv_intervals },
+    { "csv-load", &weir_sink_csv_load, &weir_sink_csv_load },
 };
 
 /* The form of text that the environment asks for: programs that start weir write its command line,
@@ -46,7 +47,7 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
 
 static const struct weir_sink_ops *find_format(const char *word, bool listed, struct weir_err *err)
 {
-    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", "csv-intervals", "JSONL", "OpenMetrics", NULL };
+    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", "csv-intervals", "csv-load", "JSONL", "OpenMetrics", NULL };
     const struct weir_sink_ops *ops = NULL;
     struct weir_str near = { 0 };
 
@@ -57,7 +58,7 @@ static const struct weir_sink_ops *find_format(const char *word, bool listed, st
         return ops == &weir_sink_text ? text_of_environment(err) : ops;
     weir_near_ask(word, words, &near);
     weir_refuse(err, WEIR_EUSAGE,
-                "form '%s' of results is not known; choose text, text-3.3, JSON, JSONL, CSV, csv-intervals or OpenMetrics%s",
+                "form '%s' of results is not known; choose text, text-3.3, JSON, JSONL, CSV, csv-intervals, csv-load or OpenMetrics%s",
                 word, weir_str_text(&near));
     weir_str_free(&near);
     return NULL;

@@ -27,6 +27,7 @@ enum {
     WEIR_FOR_CSV = 1u << 2,      /* summaryFormat=CSV: the columns that old readers know */
     WEIR_FOR_CSV_FULL = 1u << 3, /* --report=csv:FILE */
     WEIR_FOR_CSV_INTERVALS = 1u << 5, /* --report=csv-intervals:FILE */
+    WEIR_FOR_CSV_LOAD = 1u << 6,      /* --report=csv-load:FILE */
     WEIR_FOR_ALL = WEIR_FOR_TEXT | WEIR_FOR_DATA,
     WEIR_FOR_ALL_BUT_33 = WEIR_FOR_TEXT_4 | WEIR_FOR_DATA
 };
@@ -252,6 +253,6 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
 
 /* The sinks that exist (rows.c, json.c, openmetrics.c). */
 extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
-    weir_sink_csv_full, weir_sink_csv_intervals, weir_sink_json, weir_sink_jsonl, weir_sink_openmetrics;
+    weir_sink_csv_full, weir_sink_csv_intervals, weir_sink_csv_load, weir_sink_json, weir_sink_jsonl, weir_sink_openmetrics;
 
 #endif

@@ -144,7 +144,7 @@ static struct csv *csv_of(struct weir_sink *s)
 /* Has a row a verdict and remarks? Not one of a part of a phase. */
 static bool is_judged(const struct weir_sink *s)
 {
-    return s->verdict->name && !(s->ops->reader & WEIR_FOR_CSV_INTERVALS);
+    return s->verdict->name && !(s->ops->reader & (WEIR_FOR_CSV_INTERVALS | WEIR_FOR_CSV_LOAD));
 }
 
 /* Go on with a line that has ended. */
@@ -257,5 +257,6 @@ static int end_csv(struct weir_sink *s, struct weir_err *err)
 const struct weir_sink_ops weir_sink_csv = CSV("CSV", WEIR_FOR_CSV);
 const struct weir_sink_ops weir_sink_csv_full = CSV("CSV, full table", WEIR_FOR_CSV_FULL);
 const struct weir_sink_ops weir_sink_csv_intervals = CSV("CSV of intervals", WEIR_FOR_CSV_INTERVALS);
+const struct weir_sink_ops weir_sink_csv_load = CSV("CSV of rates", WEIR_FOR_CSV_LOAD);
 
 #undef CSV

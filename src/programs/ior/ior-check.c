@@ -145,6 +145,9 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
         { o->mix && o->run.sweep,
           "--mix with --sweep: the sweep writes the files again, and the versions that the mix has "
           "left would be gone; leave one of them out" },
+        { o->mix && o->run.rate && strchr(o->run.rate, '%'),
+          "--mix with a --rate in percent: its points write the files again, and the versions that the "
+          "mix has left would be gone; give the rate of the mix, like 500ops" },
         { o->memory_per_node && o->memory_per_task,
           "memory per node (-M) and memoryPerTask exclude each other; choose one" },
     };
