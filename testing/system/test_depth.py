@@ -98,6 +98,7 @@ def test_a_full_disk_names_the_transfer(ior, queue):
 
 def test_results_tell_how_full_the_queue_was(ior, queue):
     run = ior(queue + "-w -r -F -k -v -b 160k -t 4k --report=text:-,json:r.json").ok()
+    assert "queue of write: depth 8" in ior(queue + "-w -v -b 160k -t 4k", np=1).ok().stdout  # without JSON, too
     for name, row in queue_rows(ior).items():
         assert row["depth"] == row["depthMax"] == 8 and row["depthMin"] == 1 and 1 < row["depthMean"] <= 8, row
         shares = [row[key] for key in row if key in ("depth1", "depth2", "depth4", "depth8", "depth16", "depth32", "depthMore")]

@@ -161,6 +161,11 @@ def test_a_product_that_is_not_the_number_of_tasks(h5ex):
     h5ex("--numdims 2 --minels 8 --dimranks 2 2 --iterations 1 --warning-as-errors", np=None).fails(1, "--dimranks", "must be 1, the number of tasks")
 
 
+def test_a_queue_is_refused_with_the_reason(h5ex):
+    for args in ("--depth=4", "-a POSIX --indepio --posix.threads=4"):
+        h5ex("--numdims 1 --minels 8 " + args, np=None).fails(1, args.split()[-1].split("=")[0], "one transfer of a")
+
+
 @pytest.mark.parametrize("args, shape", [
     ("--minels 4 --numdims 5", (4,) * 5),
     ("--numdims 32 --minels 2,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,3", (2,) + (1,) * 30 + (3,)),

@@ -316,6 +316,24 @@ def result(tmp_path, name, transfer, tasks, rates):
         "tests": [{"TestID": 0, "optionValues": {"transfer-size": transfer, "block-size": 2 ** 24, "api": "POSIX"}, "Results": rows}]}))
 
 
+def test_a_sweep_of_depths_shows_the_times_of_transfers(plot, tmp_path):
+    """By the option, or, where it is 0, by what the backend made of it; results without a queue are of depth 1."""
+    for place, (asked, made) in enumerate(((0, None), (0, 8), (64, 64))):
+        name = "d%d.json" % place
+        result(tmp_path, name, 2 ** 16, 1, [(100 * (place + 1), 200)])
+        document = json.loads((tmp_path / name).read_text())
+        test, = document["tests"]
+        test["optionValues"]["depth"] = asked
+        test["phases"] = [{"operation": "read", "transferP50": 0.0004 * 2 ** place, "transferP99": 0.003}, {"operation": "write"}]
+        test["queue"] = [{"operation": "read", "depth": made}] if made else []
+        (tmp_path / name).write_text(json.dumps(document))
+    plot("sweep", "d0.json", "d1.json", "d2.json", "--phase=read").ok()
+    said = words_of("d0-sweep.svg")
+    for word in ("ior: rate and latency against transfers of a task in flight", "time of a transfer", "read, median", "read, 99 %"):
+        assert word in said, (word, said)
+    assert {"1", "8", "64"} <= set(said) and "write" not in said
+
+
 def test_a_sweep_finds_what_differs(plot, tmp_path):
     for place, transfer in enumerate((2 ** 16, 2 ** 20, KIB300)):
         result(tmp_path, "r%d.json" % place, transfer, 4, [(100 + place, 200), (110, 220)])

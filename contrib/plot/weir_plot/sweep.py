@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""sweep: the rates of several results against what differs between them."""
-from . import quantities, style
+"""sweep: the rates of several results against what differs between them; with depths of a queue the latencies, too."""
+from . import jsonfile, quantities, style
 from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 
@@ -11,7 +11,9 @@ AXES = {
     "tasks": ((), "tasks", quantities.short),
     "writers": ((), "writers or readers", quantities.short),
     "items": (("items",), "items of a task", quantities.short),
+    "depth": ((), "transfers of a task in flight", quantities.short),
 }
+SHARES = {"median": "transferP50", "99 %": "transferP99"}  # of the transfers are done by then
 
 
 class Point:
@@ -24,9 +26,21 @@ class Point:
             if keys:
                 self.values[name] = next((number(parameters[k]) for k in keys if k in parameters), None)
         self.api = str(parameters.get("api") or "")
+        self.values["depth"] = depth_of(result, test, parameters)
+        self.latencies = {}
         self.rates = {}
         for rate in result.rates(test):
             self.rates.setdefault((rate.operation, rate.in_bytes), []).append(rate.value)
+        for row in jsonfile.rows(result.source, test, "phases"):
+            for share, key in SHARES.items():
+                if number(row.get(key)):
+                    self.latencies.setdefault(("%s, %s" % (row.get("operation"), share), False), []).append(row[key])
+
+
+def depth_of(result, test, parameters):
+    """What was asked for, else what the backend has made of it; 1: there was no queue."""
+    asked = [number(row.get("depth")) for row in jsonfile.rows(result.source, test, "queue")]
+    return number(parameters.get("depth")) or next((n for n in asked if n), 1)
 
 
 def points_of(results):
@@ -50,12 +64,12 @@ def choose(points, wanted):
     best = max(AXES, key=different)
     if different(best) < 2:
         raise Refusal(
-            "sweep: the results differ neither in transfer size, block size, tasks, writers nor items", BAD_USAGE
+            "sweep: the results differ neither in transfer size, block size, tasks, writers, items nor depth", BAD_USAGE
         )
     return best
 
 
-def lines_of(points, axis):
+def lines_of(points, axis, what="rates"):
     """{(operation, in_bytes, what else differs): {x: [rates]}}"""
     others = [n for n in AXES if n != axis and len({p.values[n] for p in points}) > 1]
     apis = len({p.api for p in points}) > 1
@@ -65,7 +79,7 @@ def lines_of(points, axis):
             continue
         more = [AXES[n][1] + " " + AXES[n][2](point.values[n]) for n in others if point.values[n]]
         more += [point.api] if apis else []
-        for (operation, in_bytes), rates in point.rates.items():
+        for (operation, in_bytes), rates in getattr(point, what).items():
             key = (operation, in_bytes, ", ".join(more))
             found.setdefault(key, {}).setdefault(point.values[axis], []).extend(rates)
     return found
@@ -78,13 +92,23 @@ def draw(results, options):
     if not lines:
         raise Refusal("sweep: no operation is called %s" % " or ".join(options.phase), BAD_USAGE)
     units = sorted({k[1] for k in lines}, reverse=True)
+    operations = {k[0] for k in lines}
+    waits = lines_of(points, axis, "latencies") if axis == "depth" else {}
+    waits = {k: v for k, v in waits.items() if k[0].rsplit(", ", 1)[0] in operations}
     programs = ", ".join(dict.fromkeys(r.program for r in results))
     fig, axes = style.figure(
-        "%s: rate against %s" % (programs, AXES[axis][1]), subtitle(results, axis), len(units), 1, sharex=True
+        "%s: rate%s against %s" % (programs, " and latency" if waits else "", AXES[axis][1]),
+        subtitle(results, axis),
+        len(units) + bool(waits),
+        1,
+        sharex=True,
     )
     for ax, in_bytes in zip(axes, units):
         draw_lines(ax, {k: v for k, v in lines.items() if k[1] == in_bytes}, in_bytes)
         style.legend(ax)
+    if waits:
+        draw_lines(axes[-1], waits, None)
+        style.legend(axes[-1])
     label_axis(axes[-1], axis, sorted({x for line in lines.values() for x in line}))
     return fig
 
@@ -99,6 +123,7 @@ def subtitle(results, axis):
 
 
 def draw_lines(ax, lines, in_bytes):
+    """in_bytes: None where the lines are latencies."""
     operations = list(dict.fromkeys(k[0] for k in lines))
     others = list(dict.fromkeys(k[2] for k in lines))
     top = 0
@@ -120,6 +145,9 @@ def draw_lines(ax, lines, in_bytes):
             label=operation + ("\n" + more if more else ""),
         )
         top = max([top] + [max(line[x]) for x in xs])
+    if in_bytes is None:
+        style.latency_axis(ax, "time of a transfer", [x for line in lines.values() for xs in line.values() for x in xs])
+        return
     ax.set_ylim(0, top * 1.08 or 1)
     style.rate_axis(ax, "data rate" if in_bytes else "rate", top, in_bytes)
 

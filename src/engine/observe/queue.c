@@ -96,7 +96,7 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
                      const struct weir_phase_rec *rec)
 {
     (void)state;
-    if (!rec || !(run->report.details || run->test->plan.options->depth > 1))
+    if (!rec || s->depth < 2 || !(run->report.details || run->log.verbose >= 1)) /* as on all ranks */
         return;
     weir_latency_sum(run, s, rec);
     if (run->par.rank == 0 && s->stats && s->stats->hist[WEIR_HIST_DEPTH].n > 0)

@@ -69,6 +69,9 @@ static const struct weir_opt rows[] = {
             "The file; without it hdf5TestFile-<number> in the working directory",
             .flags = WEIR_OPT_WRITES, OPT_FIRST(FILES)),
     OPT_RUN(repetitions, 'i', "iterations", NULL, .def = "10"),
+    OPT_GONE(0, "depth",
+             "a dataset is one transfer of a task, as in HDF5, so nothing could be in flight beside it, "
+             "with -a POSIX either; leave it out (ior and mib have queues)"),
     OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
     OPT_END
 };
