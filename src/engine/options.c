@@ -166,8 +166,8 @@ static const struct weir_opt run_rows[] = {
             "seconds, and say which; 0: no limit",
             .min = 0, .max = INT32_MAX, APART, OPT_IN(TIME)),
     OPT_STR(0, "report", NULL, R, reports, NULL, "FORMAT:PATH,...",
-            "Write the results in these forms instead: text:-, text-3.3:FILE, json:FILE, jsonl:FILE "
-            "(a line more), csv:FILE, csv-intervals:FILE, csv-load:FILE, openmetrics:FILE",
+            "Write results as text:-, text-3.3:FILE, json:FILE, jsonl:FILE, csv:FILE, "
+            "csv-intervals:FILE, csv-load:FILE, openmetrics:FILE",
             .flags = WEIR_OPT_APART | WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE,
             .suggestions = report_forms, OPT_FIRST(OUTPUT)),
     OPT_STR(0, "gpu-memory", NULL, R, gpu_memory, "0", "N",

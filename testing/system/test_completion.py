@@ -36,6 +36,7 @@ CASES = [
     ("ior --posix.odi", "ior --posix.odirect +"),
     ("ior -o somef", "ior -o somefile +"),
     ("weir-compare --worse", "weir-compare --worse-than=+"),
+    ("weir-compare history --ga", "weir-compare history --gate=+"),
     ("weir-compare somef", "weir-compare somefile +"),
     ("weir-plot --h", "weir-plot --help +"),
 ]

@@ -183,7 +183,7 @@ def default_name(options):
     return "%s-%s%s" % (name, options.command, options.suffix)
 
 
-def without_numpy(why):
+def without_numpy(program, why):
     """Packages of the system belong to its own Python, which need not be the first one in PATH."""
     other = "/usr/bin/python3"
     if not os.environ.get("WEIR_PLOT_PYTHON") and os.access(other, os.X_OK):
@@ -191,8 +191,9 @@ def without_numpy(why):
         sys.stdout.flush()
         os.execv(other, [other] + sys.argv)
     print(
-        "weir-plot: needs NumPy and matplotlib, and %s has none (%s): contrib/quickstart --plot, "
-        "apt-get install python3-numpy python3-matplotlib, or pip install numpy matplotlib" % (sys.executable, why),
+        "%s: needs NumPy and matplotlib, and %s has none (%s): contrib/quickstart --plot, "
+        "apt-get install python3-numpy python3-matplotlib, or pip install numpy matplotlib"
+        % (program, sys.executable, why),
         file=sys.stderr,
     )
     return 1
@@ -208,7 +209,7 @@ def main(arguments=None):
     try:
         __import__("numpy")
     except ImportError as e:
-        return without_numpy(e)
+        return without_numpy("weir-plot", e)
     from . import draw, load
 
     options.output = options.output or default_name(options)

@@ -4,14 +4,14 @@ import argparse
 import math
 import sys
 
-from . import add_version, compare_run, compare_sides, compare_verdict, complete
+from . import add_version, cli, compare_run, compare_sides, compare_verdict, complete, history, history_series
 from .refusal import BAD_USAGE, Refusal
 
 SLOWER = 7  # exit status
 
 DESCRIPTION = """Is B slower than A? For every operation of JSON results of like configuration. What is compared are
 runs: with one run on a side nothing is told apart. 'weir-compare run' makes the runs, in pairs; see weir-compare run
---help."""
+--help. 'weir-compare history' tells when the runs of a history changed; see weir-compare history --help."""
 EPILOG = """Exit status: 0 no operation is slower; 7 one is, by more than --worse-than; 1 a file cannot be used, a
 command fails, or configurations differ; 2 wrong options."""
 
@@ -73,6 +73,10 @@ def compare_files(options):
     return SLOWER if worse else 0
 
 
+def tell_history(options):
+    return SLOWER if history.run(options) else 0
+
+
 def run_pairs(options):
     return SLOWER if compare_run.run(options) else 0
 
@@ -124,7 +128,8 @@ def make_parser():
     parser = argparse.ArgumentParser(
         prog="weir-compare",
         usage="weir-compare [options] A.json ... : B.json ...\n"
-        "       weir-compare run [options] -- COMMAND A :: COMMAND B",
+        "       weir-compare run [options] -- COMMAND A :: COMMAND B\n"
+        "       weir-compare history [options] FILE...",
         description=DESCRIPTION,
         epilog=EPILOG,
         allow_abbrev=False,
@@ -176,7 +181,65 @@ def make_run_parser():
     return parser
 
 
+def newest(text):
+    value = int(text) if text.isdigit() else 0
+    if not 1 <= value <= 1000:
+        raise argparse.ArgumentTypeError("'%s' is not a number of runs from 1 to 1000" % text)
+    return value
+
+
+def make_history_parser():
+    parser = argparse.ArgumentParser(
+        prog="weir-compare history",
+        usage="weir-compare history [options] FILE...",
+        description="When did the runs of a history change, by how much, and what changed beside?",
+        epilog="FILE has lines of --report=jsonl:FILE, or is a result of --report=json:FILE. Exit status: 0; 7 with "
+        "--gate, when the newest runs are worse, with an interval that excludes less; 1 a file cannot be used; 2 wrong "
+        "options. "
+        "Series that have too few runs for an interval are told, and are not worse.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("results", metavar="FILE", nargs="+", help="lines of --report=jsonl, or JSON results")
+    add_version(parser)
+    parser.add_argument(
+        "--by",
+        metavar="NAME,...",
+        type=lambda text: tuple(text.split(",")),
+        default=history_series.BY,
+        help="runs that agree in these are one series, such as operation,tasks,xfer (default: %s)"
+        % ",".join(history_series.BY),
+    )
+    parser.add_argument(
+        "--gate",
+        metavar="PERCENT",
+        type=share(0, 1),
+        help="status 7 when the newest runs are worse than those before by more than this",
+    )
+    parser.add_argument(
+        "--newest", metavar="N", type=newest, default=5, help="so many runs are the newest (default: 5)"
+    )
+    parser.add_argument(
+        "--confidence",
+        metavar="PERCENT",
+        type=share(0.5, 1),
+        default=0.95,
+        help="with which no series has a change where there is none (default: 95)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", default=0, help="of the permutations (default: 0)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="a picture (.svg, .png, .pdf) or a page (.html); needs matplotlib"
+    )
+    parser.set_defaults(function=tell_history)
+    return parser
+
+
+# The first word after the program.
+COMMANDS = {"run": make_run_parser, "history": make_history_parser}
+
+
 def parse(given):
+    if given[:1] == ["history"]:
+        return make_history_parser().parse_args(given[1:])
     if given[:1] != ["run"]:
         return make_parser().parse_args(given)
     words = given[1:]
@@ -190,10 +253,15 @@ def main(arguments=None):
     """Exit status of the command."""
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["--complete"]:
-        parser = make_run_parser() if given[3:4] == ["run"] else make_parser()
+        parser = COMMANDS.get("".join(given[3:4]), make_parser)()
         sys.stdout.writelines(complete.answer(parser, given[1:]))
         return 0
     options = parse(given)
+    if getattr(options, "output", None) and options.function is tell_history:
+        try:
+            __import__("matplotlib")
+        except ImportError as e:
+            return cli.without_numpy("weir-compare", e)
     try:
         return options.function(options)
     except Refusal as e:

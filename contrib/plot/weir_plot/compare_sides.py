@@ -10,7 +10,7 @@ from .refusal import BAD_USAGE, Refusal
 from .result import INCOMPLETE, Result
 
 NOT_WHOLE = {3: "an I/O error", 4: "wrong data", 6: "a signal"}
-DATE = "%a %b %d %H:%M:%S %Y"
+DATES = "%a %b %d %H:%M:%S %Y", "%m/%d/%Y %H:%M:%S"
 
 
 def read(path):
@@ -149,12 +149,20 @@ def doubts(label, results):
             )
 
 
+def when(document):
+    """When a run began, seconds; None where that cannot be read."""
+    for form in DATES:
+        try:
+            return time.mktime(time.strptime(document["Began"], form))
+        except (KeyError, TypeError, ValueError, OverflowError):
+            pass
+    return None
+
+
 def began(results):
-    """When the runs began, seconds; none where that cannot be read."""
-    try:
-        return [time.mktime(time.strptime(result.document["Began"], DATE)) for result in results]
-    except (KeyError, TypeError, ValueError, OverflowError):
-        return []
+    """When the runs began, seconds; none where that cannot be read of all."""
+    found = [when(result.document) for result in results]
+    return [] if None in found else found
 
 
 def one_after_the_other(a, b):

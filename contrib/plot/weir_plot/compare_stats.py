@@ -7,7 +7,8 @@ import functools
 import math
 import statistics
 
-MOST_EXACT = 25  # values of one side, or pairs; for more the normal distribution stands in for the counts
+MOST_EXACT = 25  # values of one side, or pairs; for more the normal distribution stands in for the counts,
+FEW, MOST_BESIDE_FEW = 8, 200  # but it is none where one side has few
 MOST_NEEDED = 100
 # A sequence of pairs is judged at these parts of its length, and at its end.
 LOOKS = (0.5, 0.65, 0.8)
@@ -81,7 +82,7 @@ def about(mean, sd, alpha):
 
 def cut(n, m, alpha):
     """Of n * m ratios of two sides."""
-    if max(n, m) > MOST_EXACT:
+    if max(n, m) > (MOST_BESIDE_FEW if min(n, m) <= FEW else MOST_EXACT):
         return about(n * m / 2, math.sqrt(n * m * (n + m + 1) / 12), alpha)
     return lowest(counts(n, m), alpha, n * m)
 
