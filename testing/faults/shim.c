@@ -6,7 +6,7 @@
  *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any,
  *                 or memory: reading and writing the memory of other ranks, whatever the files are.
  *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome;
- *                 so is each of aio_write and aio_read, but for flip
+ *                 so is each of aio_write and aio_read, but for flip; one that hangs is never done
  *   rank=N        only on this rank
  *   count=N       from the N-th such call on this rank, counted from 1 (1)
  *   times=N       so many calls, 0 is all that follow (1)
@@ -495,16 +495,17 @@ static int fake_of(const struct aiocb *cb)
 static int aio_start(struct aiocb *cb, const char *kind, int (*real)(struct aiocb *))
 {
     const struct rule *r = has(cb->aio_fildes) ? decide(kind, kind + strlen("aio_")) : NULL;
-    bool fails = suffer(r), writes = strcmp(kind, "aio_write") == 0;
-    int sys = fails ? errno : 0, i;
+    bool lost = r && r->action == HANG, writes = strcmp(kind, "aio_write") == 0;
+    bool fails = !lost && suffer(r);
+    int sys = lost ? EINPROGRESS : fails ? errno : 0, i;
     size_t len = fewer(r, cb->aio_nbytes);
     ssize_t n = -1;
 
-    if (!fails && (!r || (r->action != SHORT && r->action != DROP)))
+    if (!fails && !lost && (!r || (r->action != SHORT && r->action != DROP)))
         return real(cb);
-    if (!fails && r->action == DROP)
+    if (r->action == DROP)
         n = (ssize_t)len;
-    else if (!fails)
+    else if (!fails && !lost)
         n = syscall(writes ? SYS_pwrite64 : SYS_pread64, cb->aio_fildes, cb->aio_buf, len, cb->aio_offset);
     pthread_mutex_lock(&fakes_lock);
     i = fake_of(NULL);

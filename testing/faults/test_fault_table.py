@@ -141,8 +141,11 @@ fails("MPIIO queue collective read ESTALE through a view", "-a MPIIO -c --depth=
       "call=read rank=1 count=2 times=0 errno=ESTALE", "read 16384 bytes at offset 81920", "Stale file handle", rows=["write"])
 case("MPIIO queue short transfers go on", "-a MPIIO -c --depth=3 -R", "call=write rank=1 count=2 short;call=read rank=1 count=2 short=1", 0, rows=ALL)
 case("MPIIO queue lost write", "-a MPIIO --depth=3 -W", "call=write rank=1 count=2 drop", 4, ("zeros", "byte 81920"), rows=ALL)
-hangs("MPIIO queue hang in a submission", "-a MPIIO --depth=3", "call=write rank=1 hang", RANK1 + "write of 16384 bytes at offset 65536")
-hangs("MPIIO queue hang in a collective submission", "-a MPIIO -c --depth=3", "call=write rank=0 hang", ": write of 16384 bytes at offset", many=True)
+hangs("MPIIO queue write that never ends", "-a MPIIO --depth=3", "call=write rank=1 count=2 hang", RANK1 + "write of 16384 bytes at offset 81920")
+hangs("MPIIO queue collective write that never ends", "-a MPIIO -c --depth=3", "call=write rank=0 count=2 hang",
+      "rank 0 on %s: write of 16384 bytes at offset 16384" % HOST, many=True)
+fails("MPIIO queue write that never ends because it has failed", "-a MPIIO --depth=3", "call=aio_write rank=1 count=2 times=0 hang;call=pwrite rank=1 times=0 errno=ENOSPC",
+      "write 16384 bytes at offset 81920", "No space left on device", rows=[])
 case("MPIIO queue collective under ROMIO", "-a MPIIO -c --depth=3", "", 1, ("--depth=3 with -c", "ROMIO", "OMPIO"), rows=[],
      env={"OMPI_MCA_io": "romio321"})
 romio("MPIIO queue ROMIO write ENOSPC", "-a MPIIO --depth=3", "call=write rank=1 count=2 times=0 errno=ENOSPC", "MPI_File_iwrite_at",

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 
 #define LOOKS 8                     /* of the first calls: had they ended when they returned? */
-#define LOST_NS (5 * WEIR_NS_PER_S) /* nothing has ended for so long: is the oldest one lost? */
+#define LOST_NS (3 * WEIR_NS_PER_S) /* nothing has ended for so long: is the oldest one lost? */
 
 static const char *const calls[2][2] = {
     [WEIR_DIR_WRITE] = { "MPI_File_iwrite_at", "MPI_File_iwrite_at_all" },
