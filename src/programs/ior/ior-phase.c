@@ -5,13 +5,9 @@
 #include "engine/check/checks.h"
 #include "programs/ior/ior.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "engine/transfer.h"
-
-#define PAGE 4096
 
 /* A collective call on one file of all tasks? */
 static bool opens_together(const struct ior_test *t)
@@ -39,21 +35,15 @@ static uint64_t count_steps(struct weir_run *run, void *state)
     return ((struct ior_test *)state)->pass.steps;
 }
 
-static int begin_write(struct weir_run *run, struct ior_test *t, struct weir_err *err)
-{
-    t->pass.owner = run->par.rank;
-    t->pass.verify = false;
-    if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0)
-        return -1;
-    return ior_prepare_file(run, t, err) < 0 ? -1 : ior_begin_offsets(run, t, err);
-}
-
 /* The first data are made before the clock starts. */
 static int prepare_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    if (begin_write(run, t, err) < 0)
+    t->pass.owner = run->par.rank;
+    t->pass.verify = false;
+    if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0 || ior_prepare_file(run, t, err) < 0 ||
+        ior_begin_offsets(run, t, err) < 0)
         return -1;
     if (weir_offsets_count(&t->pass.offsets) > 0)
         ior_data_ahead(t);
@@ -111,24 +101,18 @@ static int open_file(struct ior_test *t, unsigned flags, uint64_t transfer, stru
     return weir_session_open(&t->session, t->use.path.text, flags, &extent, &t->use.file, err);
 }
 
-static int open_to_write(struct ior_test *t, uint64_t transfer, struct weir_err *err)
+static int open_write(struct weir_run *run, void *state, struct weir_err *err)
 {
+    struct ior_test *t = state;
     unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
 
+    (void)run;
     /* Ranks that open a shared file each for itself must not empty it under the others; the old
      * one is gone already. */
     if (!t->o->use_existing && !t->use.made && (t->o->file_per_task || opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
     t->use.created = true; /* even a failed open may leave a file */
-    return open_file(t, flags, transfer, err);
-}
-
-static int open_write(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-
-    (void)run;
-    return open_to_write(t, t->extent.transfer, err);
+    return open_file(t, flags, t->prefill ? t->prefill->io.len : t->extent.transfer, err);
 }
 
 static int open_read(struct weir_run *run, void *state, struct weir_err *err)
@@ -410,77 +394,3 @@ ROW(mix, "mix", TIMED, mix, .flush = flush_write,
     .mixed = IOR_MIX);
 ROW(check, "check write", 0, read, );
 ROW(read, "read", TIMED, read, );
-
-/* ---- the file in order before random writes, so that they meet allocated blocks ---- */
-
-/* A phase of its own, in other pieces and another order than the one that follows. */
-static int prepare_prefill(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    struct ior_prefill *p = t->prefill;
-    struct weir_offset_conf c = { .layout = t->layout,
-                                  .order = WEIR_ORDER_SEQUENTIAL,
-                                  .task = run->par.rank };
-
-    c.layout.transfer = p->io.len;
-    if (begin_write(run, t, err) < 0 ||
-        weir_mem_aligned(&p->io.buf, PAGE, p->io.len, err) < 0)
-        return -1;
-    memset(p->io.buf, 0xff, p->io.len);
-    return weir_offsets_init(&p->offsets, &c, err);
-}
-
-static uint64_t count_prefill(struct weir_run *run, void *state)
-{
-    (void)run;
-    return weir_offsets_count(&((struct ior_test *)state)->prefill->offsets);
-}
-
-static int open_prefill(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-
-    (void)run;
-    return open_to_write(t, t->prefill->io.len, err);
-}
-
-static int step_prefill(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                        struct weir_err *err)
-{
-    struct ior_test *t = state;
-    struct ior_prefill *p = t->prefill;
-
-    (void)run;
-    (void)i;
-    p->io.off = weir_offsets_next(&p->offsets);
-    return weir_session_xfer(t->use.file, &p->io, clock_ns, err);
-}
-
-static const struct weir_phase prefill_phase = { .key = "random prefill",
-                                                 .prepare = prepare_prefill,
-                                                 .count = count_prefill,
-                                                 .open = open_prefill,
-                                                 .step = step_prefill,
-                                                 .idle = idle_step,
-                                                 .close = close_file };
-
-int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
-                struct weir_err *err)
-{
-    struct ior_prefill p = { .io = { .dir = WEIR_DIR_WRITE, .len = (size_t)t->o->prefill } };
-    struct weir_phase_rec rec;
-    int rc;
-
-    t->prefill = &p;
-    rc = weir_phase_extra(run, &prefill_phase, t, timing, &rec, err);
-    t->prefill = NULL;
-    weir_offsets_free(&p.offsets);
-    free(p.io.buf);
-    if (rc < 0)
-        return -1;
-    t->use.made = true;
-    if (run->log.verbose >= 2)
-        weir_report_line(&run->report, "Random prefill took: %fs",
-                         weir_phase_span(&rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED));
-    return 0;
-}

@@ -273,7 +273,7 @@ void ior_mix_expect(struct weir_run *run, struct ior_test *t, int owner);
 /* After a phase that has checked data: the versions that it has found. Collective over run->par. */
 void ior_mix_report(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec);
 
-/* ior-phase.c: --randomPrefill: write the file in order before the random writes, outside the
+/* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
  * measured time. Collective over run->par. */
 int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
                 struct weir_err *err);
