@@ -58,6 +58,16 @@ def test_in_a_queue_others_go_on_beside_a_slow_transfer(ior):
     conftest.timely(row["responseP90"] < 0.02 and row["serviceP90"] < 0.002, row)
 
 
+def test_what_io_uring_has_completed_is_taken_back_before_the_next_is_due(ior, need_backend):
+    """io_uring posts what a device has done when it is called: without a call the time of a transfer was that to the next one."""
+    need_backend("URING")
+    if ior("-w -k -e -b 24k -t 4k --posix.odirect", np=1).returncode != 0:
+        pytest.skip("no O_DIRECT here")
+    row = load_of(ior("-a URING -r -E -b 24k -t 4k --posix.odirect --depth=4 --rate=8ops" + JSON, np=1).ok())
+    assert (row["operation"], row["count"]) == ("read", 6), row
+    conftest.timely(row["serviceP50"] < 0.06, row)
+
+
 # ---- rates ----
 
 SCRIPT = """IOR START

@@ -201,15 +201,17 @@ static int take_refused(struct aio_queue *q, int most, struct weir_request **don
 }
 
 /* Take back requests that the system has completed, a batch at most. Returns how many, or
- * -errno. */
+ * -errno. Where none must be, libaio looks into the ring before it asks the system. */
 static int take_events(struct aio_queue *q, int least, int most, struct weir_request **done)
 {
+    struct timespec now = { 0, 0 };
     int n;
 
     if (most > q->batch)
         most = q->batch;
     do
-        n = io_getevents(q->ctx, least < most ? least : most, most, q->events, NULL);
+        n = io_getevents(q->ctx, least < most ? least : most, most, q->events,
+                         least > 0 ? NULL : &now);
     while (n == -EINTR);
     for (int i = 0; i < n; i++) {
         const struct io_event *e = &q->events[i];

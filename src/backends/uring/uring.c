@@ -99,8 +99,10 @@ static int open_ring(struct io_uring *ring, int depth, const struct uring_option
 {
     const unsigned asked =
         (o->sqpoll ? IORING_SETUP_SQPOLL : 0u) | (o->iopoll ? IORING_SETUP_IOPOLL : 0u);
-    const unsigned quick[] = { IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
-                               IORING_SETUP_COOP_TASKRUN, 0 };
+    const unsigned quick[] = {
+        IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+        IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG, 0
+    };
     int rc = -EINVAL;
 
     for (int i = o->sqpoll ? 2 : 0; i < 3 && rc == -EINVAL; i++)
@@ -299,6 +301,7 @@ static int uring_complete(struct weir_file *f, int least, int most, struct weir_
 {
     struct uring *q = f->s->priv;
     int n = take_completed(q, most, done), rc;
+    struct io_uring_cqe *cqe;
 
     while (n < least || (n == 0 && q->ready > 0)) {
         rc = hand_over(q, n < least ? 1 : 0);
@@ -310,6 +313,9 @@ static int uring_complete(struct weir_file *f, int least, int most, struct weir_
         }
         n += take_completed(q, most - n, done + n);
     }
+    /* The kernel posts some only when it is called; its flags say so. */
+    if (n == 0 && q->in_flight > 0 && io_uring_peek_cqe(&q->ring, &cqe) == 0)
+        n = take_completed(q, most, done);
     return n;
 }
 
