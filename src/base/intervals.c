@@ -99,14 +99,6 @@ void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns)
         fold(s);
 }
 
-void weir_intervals_times(const struct weir_intervals *s, int kind, unsigned bin,
-                          struct weir_hist *out)
-{
-    weir_histpack_get(&s->times, weir_intervals_row(kind, bin), out);
-    if (bin == s->bin)
-        weir_hist_merge(out, &s->live[kind]);
-}
-
 void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *out)
 {
     *out = s->live[s->kinds];

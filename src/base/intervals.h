@@ -55,10 +55,6 @@ void weir_intervals_flush(struct weir_intervals *s);
  * more. Local. */
 void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns);
 
-/* Add the times of a kind in a bin to *out, as weir_histpack_get does; also those that are not flushed. Local. */
-void weir_intervals_times(const struct weir_intervals *s, int kind, unsigned bin,
-                          struct weir_hist *out);
-
 /* The times of all operations of the phase until now. Local. */
 void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *out);
 

@@ -59,11 +59,12 @@ static void bytes_are_distributed_by_time_and_none_is_lost(void **state)
     weir_intervals_free(&s);
 }
 
-static uint64_t longest(const struct weir_intervals *s, int kind, unsigned bin, uint64_t *n)
+static uint64_t longest(struct weir_intervals *s, int kind, unsigned bin, uint64_t *n)
 {
     struct weir_hist h = { .n = 0 };
 
-    weir_intervals_times(s, kind, bin, &h);
+    weir_intervals_flush(s);
+    weir_histpack_get(&s->times, weir_intervals_row(kind, bin), &h);
     *n = h.n;
     return weir_hist_quantile(&h, 1);
 }
@@ -126,11 +127,15 @@ static void full_bins_become_twice_as_wide(void **state)
     for (unsigned i = 0; i < WEIR_INTERVALS; i++) {
         bytes += s.bytes[i];
         ops += s.ops[i];
-        weir_intervals_times(&s, 0, i, &h);
+        weir_histpack_get(&s.times, weir_intervals_row(0, i), &h);
         assert_int_equal(h.n, ops);
     }
     assert_int_equal(ops, 10 * WEIR_INTERVALS);
     assert_int_equal(h.bin[weir_hist_bin(13)], ops);
+    weir_intervals_add(&s, 1, s.from_ns, s.from_ns + 7, 0, 0); /* not flushed */
+    weir_intervals_until_now(&s, &h);
+    assert_int_equal(h.n, ops + 1);
+    assert_int_equal(h.bin[7], 1);
     assert_int_equal(bytes, (uint64_t)10 * WEIR_INTERVALS * (10 * WEIR_INTERVALS - 1) / 2);
     weir_intervals_widen(&s, 640);
     assert_int_equal(s.width_ns, 640);
@@ -215,7 +220,7 @@ static void check_a_day(int kinds, int each, int octaves, uint64_t width_ns)
 
         for (unsigned i = 0; i < s.used; i++) {
             ops += s.ops[weir_intervals_row(k, i)];
-            weir_intervals_times(&s, k, i, &h);
+            weir_histpack_get(&s.times, weir_intervals_row(k, i), &h);
         }
         assert_int_equal(h.n, (uint64_t)each * 86400);
     }

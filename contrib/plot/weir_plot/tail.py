@@ -40,10 +40,11 @@ def highest(values, group):
 def draw(run, options):
     phases = panels.choose(run, options)
     fig, axes = panels.figure(run, phases, "latency over time", 1 if len(phases) <= 2 else 2)
-    for ax, phase in zip(axes, phases):
-        draw_series(ax, of_calls(phase, options.bin))
+    series = [of_calls(phase, options.bin) for phase in phases]
+    for ax, one in zip(axes, series):
+        draw_series(ax, one)
     panels.finish(axes, phases)
-    name_lines(axes)
+    name_lines(axes, series)
     return fig
 
 
@@ -110,7 +111,7 @@ def draw_test(result, test, options):
     for ax, one in zip(axes, series):
         draw_series(ax, one)
         style.time_axis(ax, "time since the phase began", max(s.at[-1] for s in series))
-    name_lines(axes)
+    name_lines(axes, series)
     return fig
 
 
@@ -150,10 +151,11 @@ def draw_series(ax, series):
     ax.set_xlim(series.at[0], series.at[-1])
 
 
-def name_lines(axes):
+def name_lines(axes, series):
     """Once, beside the last panel of the first row."""
     first = axes[1] if len(axes) > 2 else axes[0]
     for _, _, colour, form, words in LINES:
         first.plot([], [], color=colour, linestyle=form, label=words)
-    first.plot([], [], color=style.STALLED, alpha=0.22, linewidth=7, label="tasks stood still")
+    if any(one.stalled.any() for one in series):
+        first.plot([], [], color=style.STALLED, alpha=0.22, linewidth=7, label="tasks stood still")
     style.legend(first)
