@@ -100,11 +100,11 @@ static int check_bytes(const struct weir_program *p, struct weir_err *err)
     return 0;
 }
 
-/* Points are phases that are done again. */
+/* Points are phases that are done again. rate_s is 0 where a program has no rates. */
 static int check_points(const struct weir_run_options *o, const struct weir_load_points *points,
                         const struct weir_program *p, struct weir_err *err)
 {
-    if (points->n == 0 && o->rate_s != 5)
+    if (points->n == 0 && o->rate_s > 0 && o->rate_s != 5)
         return weir_refuse(err, WEIR_EUSAGE, "option --rate-time does nothing without --rate=10%%..90%%:5");
     if (points->n > 0 && !weir_program_has_extra(p))
         return weir_refuse(err, WEIR_EUSAGE,
