@@ -81,7 +81,7 @@ static int add_help(struct weir_command *c, const struct weir_help *help, struct
 {
     if (weir_opthelp(&c->opts, help, c->common.help, out, err) < 0)
         return -1;
-    for (int i = 0; weir_topic_names[i]; i++)
+    for (int i = 0; !c->line->few && weir_topic_names[i]; i++)
         if (strcasecmp(c->common.help, weir_topic_names[i]) == 0)
             weir_observers_help((enum weir_topic)(i + 1), out);
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the help text") : 0;

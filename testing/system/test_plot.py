@@ -403,6 +403,36 @@ def test_latency_against_load_of_one_result_and_of_two(plot, tmp_path):
     assert "Latency against load." in (tmp_path / "a-report.html").read_text()
 
 
+def test_the_groups_of_a_mix_and_who_slows_whom_down(plot, tmp_path):
+    def row(group, with_, slowdown, **more):
+        return dict({"group": group, "with": with_, "slowdown": slowdown}, **more)
+
+    def document(**members):
+        groups = [{"group": g, "ranks": 2, "firstRank": 0, "start": "at once", "program": "ior", "command": "ior"} for g in ("writer", "meta")]
+        (tmp_path / "r.json").write_text(json.dumps({"program": "weir-mix", "provenance": {"tasks": 4, "nodes": 2}, "status": 0,
+                                                     "tests": [dict({"end": "all", "groups": groups}, **members)]}))
+
+    document()
+    plot("pairs", "r.json").refuses(2, "no slowdowns", "weir-mix")
+    document(slowdowns=[row("writer", "all", None, low=None, high=None)])
+    plot("pairs", "r.json").refuses(2, "no slowdown of any group is known")
+    cells = [row("writer", "all", 1.25, low=None, high=None), row("meta", "all", 4.5, low=3.25, high=6.5),
+             row("writer", "meta", 0.75, low=None, high=None), row("meta", "writer", None, low=None, high=None)]
+    rows = [row("meta", "all", 9.125, operation="file stat", slowdownLow=None, slowdownHigh=None)]
+    document(slowdowns=cells, operations=rows)
+    done = plot("pairs", "r.json")
+    done.ok()
+    assert "meta: 4.5 times as slow beside all others" in done.out and "beside all others; most by meta: 0.75" in done.out, done.out
+    said = words_of("r-pairs.svg")
+    for word in ("weir-mix: slowdown of each group, all its operations", "writer", "meta", "all others", "1.25", "4.5", "3.25 to 6.5", "0.75", "not known"):
+        assert word in said, (word, said)
+    plot("pairs", "r.json", "--phase=file stat").ok()
+    assert "9.12" in words_of("r-pairs.svg") and "4.5" not in words_of("r-pairs.svg")
+    plot("pairs", "r.json", "--phase=read").refuses(2, "no slowdown of read")
+    plot("report", "r.json").ok()
+    assert "by all others, and by each" in (tmp_path / "r-report.html").read_text()
+
+
 def test_percentiles_of_a_result_without_timeline(plot, tmp_path):
     row = {"operation": "File creation", "call": "create", "iter": 0, "count": 1234, "mean": 1e-4, "p50": 9e-5, "p90": 2e-4,
            "p99": 1e-3, "p999": None, "max": 0.5}

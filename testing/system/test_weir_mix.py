@@ -160,6 +160,9 @@ def test_a_plan_that_cannot_be_run_is_refused_before_anything_starts(mix):
     mix.plan({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")})
     refused("plan.txt:4: group 'a' and group 'b' would both use '%s'" % (mix.cwd / "data" / "a"), "--shared-files", np=2)
     mix.plan({"a": (1, dummy("x", 1, 0)), "b": (1, dummy("x", 1, 0))})
+    (mix.cwd / "texts").mkdir()
+    (mix.cwd / "texts" / "b.txt").symlink_to("/dev/full")
+    mix("plan.txt --shared-files --no-alone --output=texts", np=2).fails(2, "group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
     run = mix("plan.txt -n --shared-files --report=text:-,json:r.json", np=3).ok()
     assert run.notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
     refused("option --pairs needs each group alone", args="plan.txt --pairs --no-alone --shared-files", np=2)

@@ -42,6 +42,7 @@ COMMANDS = (
     ("sweep", "rates of several JSON results against what differs", ".svg", "against"),
     ("nodes", "each node alone, and who is slow (--sweep)", ".svg", ""),
     ("load", "latency against the offered rate (--rate in percent)", ".svg", ""),
+    ("pairs", "who slows whom down (weir-mix --pairs)", ".svg", ""),
     ("trace", "Chrome trace events for Perfetto and speedscope", ".json", "limit"),
     ("report", "one HTML page about results and timelines", ".html", "bin outside title"),
 )

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from . import calls, chosen, curve, diff, heat, intervals, latency, load, nodes, profile, rate, report, spread
+from . import calls, chosen, curve, diff, heat, intervals, latency, load, nodes, profile, rate, report, slowdown, spread
 from . import style, sweep, tail, trace
 from .refusal import BAD_USAGE, Refusal
 
@@ -56,13 +56,16 @@ def make_sweep(options):
     return ["%s: written" % options.output]
 
 
-def make_nodes(options):
-    _, results = load.runs_and_results(options.inputs)
-    if len(results) != 1:
-        raise Refusal("nodes: needs one JSON result, not %d" % len(results), BAD_USAGE)
-    with style.matplotlib().rc_context(style.SETTINGS):
-        style.save(nodes.draw(results[0], options), options.output)
-    return ["%s: written" % options.output] + nodes.summary(results[0], options)
+def one_result(name, picture):
+    def make(options):
+        _, results = load.runs_and_results(options.inputs)
+        if len(results) != 1:
+            raise Refusal("%s: needs one JSON result, not %d" % (name, len(results)), BAD_USAGE)
+        with style.matplotlib().rc_context(style.SETTINGS):
+            style.save(picture.draw(results[0], options), options.output)
+        return ["%s: written" % options.output] + picture.summary(results[0], options)
+
+    return make
 
 
 def make_load(options):
@@ -113,8 +116,9 @@ FUNCTIONS = {
     "latency": run_or_result(latency, latency.draw_result, "percentiles"),
     "tail": run_or_result(tail, tail.draw_result, "intervals"),
     "sweep": make_sweep,
-    "nodes": make_nodes,
     "load": make_load,
+    "nodes": one_result("nodes", nodes),
+    "pairs": one_result("pairs", slowdown),
     "trace": make_trace,
     "report": make_report,
 }

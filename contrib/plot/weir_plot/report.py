@@ -22,6 +22,7 @@ from . import (
     quantities,
     rate,
     repetitions,
+    slowdown,
     spread,
     style,
     sweep,
@@ -264,6 +265,10 @@ def pictures_of(result, test, run, options):
     fig = curve.draw_test(result, test)
     if fig:
         out.append(page.figure(fig, "Latency against load. Broken lines: without the wait for the begin."))
+    if isinstance(test.get("slowdowns"), list):
+        only = argparse.Namespace(test=test.get("TestID"), phase=[])
+        caption = "How much each group is slowed down by all others, and by each."
+        out.append(page.figure(slowdown.draw(result, only), caption))
     found = result.latencies(test)
     if run is None:
         fig = intervals.draw(result, test, options)

@@ -115,6 +115,16 @@ def colour_map():
     return colours
 
 
+def two_sides():
+    """Blue, pale in the middle, red; what is not known is grey."""
+    matplotlib()
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("two sides", [SKY, "#f7f7f7", "#e8956a"])
+    colours.set_bad("#f2f2f2")
+    return colours
+
+
 def colour(key, others=()):
     """Write and read have their colours everywhere; other keys take turns in the order of others."""
     fixed = {"write": BLUE, "read": VERMILION}

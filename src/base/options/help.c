@@ -217,15 +217,18 @@ static const char *table_name(const struct weir_optset *set)
     return blank != NULL ? blank + 1 : set->title;
 }
 
-static void add_table_names(const struct weir_opts *o, struct weir_str *out)
+/* The names of backends between two pieces of text; nothing where there are none. */
+static void add_table_names(const struct weir_opts *o, const char *before, const char *after, struct weir_str *out)
 {
     bool any = false;
 
     for (int i = 0; i < o->n; i++)
         if (o->set[i].title != NULL) {
-            weir_str_addf(out, "%s%s", any ? ", " : "", table_name(&o->set[i]));
+            weir_str_addf(out, "%s%s", any ? ", " : before, table_name(&o->set[i]));
             any = true;
         }
+    if (any)
+        weir_str_addf(out, "%s", after);
 }
 
 static void add_places(const struct weir_opts *o, struct weir_str *out)
@@ -234,10 +237,9 @@ static void add_places(const struct weir_opts *o, struct weir_str *out)
 
     weir_str_addf(&text, "all, ");
     for (int i = 0; weir_topic_names[i] != NULL; i++)
-        weir_str_addf(&text, "%s, ", weir_topic_names[i]);
-    weir_str_addf(&text, "a backend (");
-    add_table_names(o, &text);
-    weir_str_addf(&text, ") or an option, as in --help=-v");
+        weir_str_addf(&text, "%s%s", i > 0 ? ", " : "", weir_topic_names[i]);
+    add_table_names(o, ", a backend (", ")", &text);
+    weir_str_addf(&text, " or an option, as in --help=-v");
     weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
     weir_help_wrap(out, 35, 6, weir_str_text(&text));
     weir_str_free(&text);
@@ -359,8 +361,8 @@ static int refuse_what(const struct weir_opts *o, const char *what, struct weir_
     char shown[WEIR_QUOTE_TEXT];
 
     for (int t = 0; weir_topic_names[t] != NULL; t++)
-        weir_str_addf(&names, "%s, ", weir_topic_names[t]);
-    add_table_names(o, &names);
+        weir_str_addf(&names, "%s%s", t > 0 ? ", " : "", weir_topic_names[t]);
+    add_table_names(o, ", ", "", &names);
     weir_refuse(err, WEIR_EUSAGE,
                 "there is no help for '%s'; topics are all, %s and every option, as in --help=-v",
                 weir_quote_str(what, shown), weir_str_text(&names));

@@ -51,9 +51,12 @@ static const struct weir_opt options[] = {
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "plan.txt", "each group alone, then all together" },
     { WEIR_TOPIC_NONE, "plan.txt --dry-run", "which group has which ranks" },
-    { WEIR_TOPIC_ORDER, "plan.txt --pairs", "which group slows which one down" },
-    { WEIR_TOPIC_TIME, "plan.txt --end=repeat -i 6", "with full load until the last one has ended, and intervals" },
-    { WEIR_TOPIC_OUTPUT, "plan.txt --report=text:-,json:mix.json --output=texts", "results for programs, and the text of each group" },
+    { WEIR_TOPIC_NONE, "plan.txt --pairs", "which group slows which one down" },
+    { WEIR_TOPIC_NONE, "plan.txt --end=repeat -i 6", "full load until the last one has ended, and intervals" },
+    { WEIR_TOPIC_NONE, "plan.txt --report=text:-,json:r.json", "results for programs, too" },
+    { WEIR_TOPIC_ORDER, "plan.txt --no-alone", "the groups together only" },
+    { WEIR_TOPIC_TIME, "plan.txt --end=first", "the first group that ends ends the others" },
+    { WEIR_TOPIC_OUTPUT, "plan.txt --output=texts", "the text of each group in a file" },
     { WEIR_TOPIC_FILES, "plan.txt --shared-files", "two groups read the same files" },
     { .args = NULL }
 };
@@ -271,14 +274,26 @@ static int report(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+/* All of it must have reached its file. Local. */
+static int close_text(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mix_test *t = state;
+    bool failed = t->text && ferror(t->text);
+
+    (void)run;
+    if (t->text && fclose(t->text) == EOF)
+        failed = true;
+    t->text = NULL;
+    return failed ? weir_fail(err, WEIR_ESETUP, "write '%s' (option --output)", weir_str_text(&t->path)) : 0;
+}
+
 static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
-    const struct mix_test *t = state;
+    struct mix_test *t = state;
 
-    (void)err;
     if (!t->o->run.dry_run)
         mix_report_all(run, t, run->test->failed ? run->repetition : run->test->most);
-    return 0;
+    return weir_local(run, close_text, t, err);
 }
 
 static const struct weir_words words = { .report = report };
