@@ -40,6 +40,9 @@ def test_what_grows_with_time_is_not_in_a_line_and_is_counted(ior):
     test = line["tests"][0]
     assert len(whole["tests"][0]["intervals"]) == test["rowsLeftOut"] > 10 and test["intervals"] == []
     assert line["provenance"] == whole["provenance"], "few hosts are there"
+    pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the line")
+    from test_json import VALIDATOR
+    assert [e.message for e in VALIDATOR.iter_errors(line)] == []
 
 
 def test_jobs_that_end_at_one_time_add_whole_lines(ior):
