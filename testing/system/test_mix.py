@@ -138,6 +138,14 @@ def test_reads_of_a_mix_are_checked_with_every_kind_of_data(ior):
         assert any("Incorrect data on mix (1 errors" in w for w in run.warnings), run
 
 
+def test_what_later_passes_read_again_is_not_called_cold(ior):
+    """Nor is a device expected to move each of their bytes. A file system in memory has everything in the page cache."""
+    ior("-w -e --drop-cache --mix=read:1,write:1 -b 256k -t 16k -O minTimeDuration=0.03 --report=json:r.json", np=1).ok()
+    found = {row["id"]: row for row in result(ior)["tests"][0]["findings"]}
+    assert found["H03"]["outcome"] != "fine" and "durable" not in found["H04"]["text"], found
+    assert "passes after the first" in found["H03"]["text"] or "memory" in found["H03"]["text"], found["H03"]
+
+
 @pytest.mark.parametrize("args, status, words", [
     ("-c -w", 1, ("--mix with -c", "leave -c out")),
     ("-z -z -w", 1, ("--mix with -z -z", "give -z once")),

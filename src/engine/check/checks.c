@@ -258,13 +258,24 @@ static double dirty_share(const struct weir_phase_rec *rec, const struct weir_ch
     return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
 }
 
+/* The share of what was read that was in the page cache before. Further passes read again what came into it
+ * in the first one: where little was there before, the share is not known. */
+static void note_cached(const struct weir_phase_rec *rec, const struct weir_checks_sums *s,
+                        struct weir_inputs *f, struct weir_inputs_phase *p)
+{
+    double share = found_cached(s, p->moves) / (double)s->looked;
+
+    if (weir_checks_repeats(rec, f) && share <= LEAST_ROOM)
+        f->cache_why = "passes after the first one read again what was moved before";
+    else
+        MOST(cached, share);
+}
+
 /* A rank that has nothing to do in the phase knows nothing, which is no gap. */
 static void note_cache(const struct weir_run *run, const struct weir_phase_rec *rec,
                        const struct weir_checks_sums *s, struct weir_inputs *f,
                        struct weir_inputs_phase *p)
 {
-    double looked = (double)s->looked;
-
     if (s->looked == 0 || s->cache_unknown > 0) {
         f->cache_why = weir_checks_of(run)->cache_why ? weir_checks_of(run)->cache_why
                                             : "some ranks could not look at their files";
@@ -278,7 +289,7 @@ static void note_cache(const struct weir_run *run, const struct weir_phase_rec *
     if (f->direct == 1)
         note_direct(s, f, p);
     else if (p->moves & WEIR_MOVES_IN)
-        MOST(cached, found_cached(s, p->moves) / looked);
+        note_cached(rec, s, f, p);
     if (p->moves & WEIR_MOVES_OUT)
         MOST(dirty, dirty_share(rec, s, f, p->moves));
 }

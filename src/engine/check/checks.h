@@ -145,6 +145,13 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share);
  * Collective over run->par. */
 void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec, const char *key);
 
+/* Did a phase move the same bytes again (minTimeDuration)? Then memory may have served or kept those of all
+ * passes but one. Local. */
+static inline bool weir_checks_repeats(const struct weir_phase_rec *rec, const struct weir_inputs *f)
+{
+    return rec->timing->min_time_s > 0 && (double)rec->bytes_sum > f->planned_bytes;
+}
+
 /* others.c: find the tasks of this node, and the processors that they may use, whose number comes
  * back on its first rank, INT_MAX on others (collective over run->world). Then, for a test and before
  * each phase, begin to look at what others have of the devices and of the processors; at the end of

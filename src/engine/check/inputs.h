@@ -121,6 +121,7 @@ struct weir_inputs {
     bool planned;            /* a dry run: phases are as they are meant */
     const char *no_room;     /* words about what does not fit; NULL: it does, or is not known */
     double need_of_free;     /* then: bytes or inodes that are needed, of those that are free */
+    bool repeated;           /* a phase moved the same bytes in several passes, through the page cache */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
     const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */

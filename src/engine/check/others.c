@@ -110,7 +110,9 @@ static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, 
     d->slack += SMALL * (small + (double)s->syncs);
     if (s->io_unknown > 0)
         return;
-    if (p->moves != WEIR_MOVES_NOTHING)
+    if (f->direct != 1 && weir_checks_repeats(rec, f))
+        f->repeated = true;
+    else if (p->moves != WEIR_MOVES_NOTHING)
         note_reached(run, rec, p);
     if (!d->known || p->moves == WEIR_MOVES_NOTHING)
         return;

@@ -140,6 +140,8 @@ static void h04(const struct weir_inputs *f, struct weir_finding *out)
 
     if (gone)
         suspect_at_least(out);
+    if (!p && f->repeated)
+        weir_finding_unknown(out, "memory serves and keeps what is moved in several passes");
     if (p)
         weir_finding_set(out, fmax(0, 100 * (1 - p->reached / p->asked)),
                          "a block device moved %.0f %% of the bytes of a %s phase%s%s",
