@@ -487,6 +487,22 @@ def test_latency_over_time_of_a_result(plot, tmp_path):
     assert plot.out == "w.html: written, 2 pictures\n"
 
 
+def test_a_table_of_intervals_gives_the_pictures_of_the_result(plot, tmp_path):
+    """What --report=csv-intervals writes, with the rows of each operation before those of all."""
+    rows = [slow_interval(call, k) for k in range(10) for call in ("stat", "create", None)]
+    test = {"TestID": 0, "intervals": [r for r in rows if "call" not in r], "intervalCalls": [r for r in rows if "call" in r]}
+    (tmp_path / "w.json").write_text(json.dumps({"program": "weir", "tests": [test]}))
+    heads = "test operation call iter begin seconds bytes bwMiB operations opsPerSecond p50 p99 p999 max stalled".split()
+    lines = [",".join("" if row.get(h) is None else str(row[h]) for h in heads) for row in rows]
+    (tmp_path / "w.csv").write_text("\n".join([",".join(heads)] + lines) + "\n")
+    for command in ("rate", "tail"):
+        for name in ("w.json", "w.csv"):
+            plot(command, name, "-o", name + ".svg").ok()
+        assert words_of("w.csv.svg") == words_of("w.json.svg") and "benchmark: stat" in words_of("w.csv.svg")
+    (tmp_path / "bad.csv").write_text(",".join(heads) + "\n0,write,,zero\n")
+    plot("tail", "bad.csv").refuses(1, "bad.csv: not a table of intervals", "zero")
+
+
 def test_latency_over_time_of_a_timeline(plot, runs):
     """A call counts where it ends; a rank that is in one call during a whole bin stands still."""
     from weir_plot import load, tail

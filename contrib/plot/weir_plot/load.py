@@ -2,7 +2,7 @@
 """Which kind of file is it? Runs come from timelines and profiles, results from JSON."""
 import os
 
-from . import jsonfile, profile, timeline
+from . import intervals, jsonfile, profile, timeline
 from .refusal import BAD_USAGE, Refusal
 from .result import INCOMPLETE, Result
 
@@ -11,24 +11,31 @@ def kind_of(path):
     """timeline, names (its JSON file), result, profile or folder."""
     if os.path.isdir(path):
         return "folder"
-    try:
-        with open(path, "rb") as f:
-            start = f.read(64)
-    except OSError as e:
-        raise jsonfile.missing(path, e)
+    start = start_of(path)
     if not start:
         raise Refusal("%s: is empty" % path)
     if start[:6] == b"\x93NUMPY"[: len(start)]:
         return "timeline"
     if start.lstrip()[:1] == b"{":
         return "names" if jsonfile.read(path).get("schema") in timeline.SCHEMAS else "result"
+    if start.startswith(intervals.START):
+        return "result"
     if path.endswith(".npy"):
         raise Refusal("%s: not a NumPy file: it begins with other bytes" % path)
     return "profile"
 
 
+def start_of(path):
+    try:
+        with open(path, "rb") as f:
+            return f.read(64)
+    except OSError as e:
+        raise jsonfile.missing(path, e)
+
+
 def result(path):
-    document = jsonfile.read(path)
+    is_table = start_of(path).startswith(intervals.START)
+    document = intervals.document(path) if is_table else jsonfile.read(path)
     if "tests" not in document and "program" not in document:
         raise Refusal(
             "%s: neither a result of weir nor the document of a timeline: no member 'tests', 'program' or 'schema'"
