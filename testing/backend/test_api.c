@@ -371,6 +371,58 @@ static void test_job(struct tap *t, int size)
     weir_job_free(job);
 }
 
+/* How far a rank was told to be, and after how many operations it ends the job; 0: it does not. */
+struct watched {
+    uint64_t bytes, operations, enough;
+    int calls;
+    bool wrong, own_locale;
+};
+
+static int watch(void *arg, const struct weir_progress *now)
+{
+    struct watched *w = arg;
+
+    w->own_locale |= uselocale((locale_t)0) == LC_GLOBAL_LOCALE;
+    w->calls++;
+    if (!now->phase) {
+        w->wrong |= now->bytes || now->operations;
+        return 0;
+    }
+    w->wrong |= now->size != sizeof(*now) || strcmp(now->phase, "write") != 0 || now->bytes < w->bytes ||
+                now->operations < w->operations || now->bytes != 4096 * now->operations;
+    w->bytes = now->bytes;
+    w->operations = now->operations;
+    return w->enough && now->operations >= w->enough;
+}
+
+/* One rank ends a job of all ranks, whose file is removed; then nobody does. */
+static void test_until(struct tap *t, int size)
+{
+    char *words[] = { (char[]) { "ior" }, (char[]) { "-w" }, (char[]) { "-F" }, (char[]) { "-t4k" }, (char[]) { "-b8m" },
+                      (char[]) { "-OinterIODelay=4000" }, (char[]) { "-ountil@until" } };
+    struct watched w = { .enough = t->rank == size - 1 ? 20 : 0 };
+    struct weir_job *job = weir_job_new("ior", NULL);
+    const struct weir_result *r;
+
+    weir_job_words(job, 7, words);
+    tap_ok(t, strcmp(weir_job_path(job, 0), "until") == 0 && strcmp(weir_job_path(job, 1), "until") == 0, NULL,
+           "the places of a job have names");
+    weir_job_until(job, watch, &w);
+    tap_ok(t, weir_job_run(job) == 6 && strstr(weir_job_error(job), "interrupted") && w.calls > 0 && !w.wrong && w.own_locale,
+           NULL, "a function of one rank ends a job");
+    r = weir_job_result(job, 0);
+    tap_ok(t, r && r->interrupted && r->bytes >= 20 * 4096 && r->bytes < (uint64_t)size << 23 && access("until.00000000", F_OK) != 0,
+           NULL, "what was measured is a result, and its files are removed");
+    w = (struct watched) { .enough = 0 };
+    weir_job_set(job, "b", "40k");
+    tap_ok(t, weir_job_run(job) == 0 && w.bytes == 40960 && w.operations == 10 && !w.wrong, NULL,
+           "the last call knows all that the rank has done");
+    weir_job_until(job, NULL, NULL);
+    w.calls = 0;
+    tap_ok(t, weir_job_run(job) == 0 && w.calls == 0 && !weir_job_path(job, 99), NULL, "and nobody is asked any more");
+    weir_job_free(job);
+}
+
 #define PIECES 65536
 
 static void collect(void *arg, const char *bytes, size_t len)
@@ -625,6 +677,7 @@ int main(int argc, char **argv)
         test_part(&t, size);
         test_threads(&t, size);
         test_job(&t, size);
+        test_until(&t, size);
         test_words(&t, size);
         test_storage(&t);
         test_one_at_a_time(&t);

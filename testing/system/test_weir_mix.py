@@ -37,15 +37,27 @@ class Mix(conftest.Ior):
 
 
 @pytest.fixture
-def mix(tmp_path):
-    cwd = tmp_path / "work"
-    cwd.mkdir()
-    runner = Mix(cwd)
-    yield runner
-    for proc in list(runner.started):
-        conftest.kill_all(proc)
-        proc.wait()
-        runner.collect(proc)
+def mixes(tmp_path):
+    """mixes(): one more place for a run of its own, so that several can run at once."""
+    made = []
+
+    def make():
+        cwd = tmp_path / str(len(made)) / "work"
+        cwd.mkdir(parents=True)
+        made.append(Mix(cwd))
+        return made[-1]
+
+    yield make
+    for runner in made:
+        for proc in list(runner.started):
+            conftest.kill_all(proc)
+            proc.wait()
+            runner.collect(proc)
+
+
+@pytest.fixture
+def mix(mixes):
+    return mixes()
 
 
 def dummy(name, transfers, micro, more=""):
@@ -117,8 +129,8 @@ def test_the_first_that_ends_ends_the_others(mix):
     _, test = mix.document()
     assert mix.data() == [] and "no time in which all groups ran" in run.warnings[-1], run
     assert {row["group"] for row in test["measured"]} == {"long", "short"} and all(row["seconds"] == 0 for row in test["measured"])
-    mix.plan({"long": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "short": (1, dummy("x", 60, 5000))})
-    run = mix("plan.txt --no-alone --end=first" + JSON, np=2).ok()
+    mix.plan({"long": (2, "ior -N 1 -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "short": (1, dummy("x", 60, 5000))})
+    run = mix("plan.txt --no-alone --end=first" + JSON, np=3).ok()  # a rank of 'long' has no part in its test
     _, test = mix.document()
     rows = by_key(test["measured"], "group")
     assert rows["short",]["shared"] >= 0.9 and 0 < rows["long",]["shared"] <= 1 and test["sharedTime"] >= 0.3, test
@@ -128,45 +140,59 @@ def test_the_first_that_ends_ends_the_others(mix):
 
 # ---- what goes wrong ----
 
-def test_a_group_that_fails_ends_the_run_with_its_name(mix):
+def at_once(mixes, *runs):
+    """Plans, command lines and numbers of ranks; the places and what was said there."""
+    begun = []
+    for groups, args, np in runs:
+        mix = mixes()
+        mix.plan(groups)
+        begun.append((mix, mix.start(args, None if np == 1 else np)))
+    return [(mix, mix.finish(proc)) for mix, proc in begun]
+
+
+def test_a_group_that_fails_ends_the_run_with_its_name(mixes):
     long = "ior -w -t 4k -b 2g -O interIODelay=5000 -F -o data/long"
-    mix.plan({"fine": (2, long), "bad one": (1, "mib")})
-    mix("plan.txt", np=1).fails(1, "plan.txt:4: '[bad one]' does not begin a group: write [NAME]")
-    mix.plan({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "--dummy.fail-at=40"))})
-    run = mix("plan.txt --no-alone" + JSON, np=2).fails(3, "group 'bad' (ior) ended beside 'fine' with status 3: rank 0", "injected: Input/output error")
-    assert mix.data() == [] and mix.document()[0]["error"] == run.errors[0] and len(run.errors) == 1, run
-    mix.plan({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "-r -R --dummy.corrupt-at=40"))})
-    mix("plan.txt --no-alone", np=2).fails(4, "group 'bad' (ior) ended beside 'fine' with status 4: ", "wrong data")
-    mix.plan({"fine": (1, dummy("x", 20, 0)), "bad": ("rest", dummy("y", 20, 0), "after fine read")})
-    mix("plan.txt --no-alone", np=2).fails(1, "group 'bad' starts after the phase 'read' of 'fine', which has ended without it; its phases were 'write'")
-    assert mix.data() == []
+    failed, wrong, missed = at_once(
+        mixes,
+        ({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "--dummy.fail-at=40"))}, "plan.txt --no-alone" + JSON, 2),
+        ({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "-r -R --dummy.corrupt-at=40"))}, "plan.txt --no-alone", 2),
+        ({"fine": (1, dummy("x", 20, 0)), "bad": ("rest", dummy("y", 20, 0), "after fine read")}, "plan.txt --no-alone", 2))
+    failed[1].fails(3, "group 'bad' (ior) ended beside 'fine' with status 3: rank 0", "injected: Input/output error")
+    assert failed[0].document()[0]["error"] == failed[1].errors[0]
+    wrong[1].fails(4, "group 'bad' (ior) ended beside 'fine' with status 4: ", "wrong data")
+    missed[1].fails(1, "group 'bad' starts after the phase 'read' of 'fine', which has ended without it; its phases were 'write'")
+    assert [mix.data() for mix, _ in (failed, wrong, missed)] == [[], [], []]
 
 
-def test_a_plan_that_cannot_be_run_is_refused_before_anything_starts(mix):
-    def refused(*words, args="plan.txt", np=1):
-        run = mix(args, np=np).fails(1, *words)
-        assert len(run.errors) == 1 and run.stdout == "" and mix.data() == [], run
+REFUSED = [
+    ({}, "", 1, ["a plan is missing"]),
+    ({}, "none.txt", 1, ["'none.txt'", "No such file or directory"]),
+    ({"a": (1, "ior -b 3x -o data/a")}, "plan.txt", 1, ["plan.txt:1: group 'a': ior: option -b (blockSize)", "3x"]),
+    ({"a": (1, "mdtset -o data/a")}, "plan.txt", 1, ["plan.txt:1: group 'a': 'mdtset' is no program of the suite: there are", "(did you mean 'mdtest'?)"]),
+    ({"a": (1, "mdtest --help")}, "plan.txt", 1, ["plan.txt:1: group 'a': mdtest: ", "run nothing"]),
+    ({"a": (2, "ior -o data/a")}, "plan.txt", 1, ["plan.txt: group 'a' wants 2 ranks, and 1 of the 1 that were started is free"]),
+    ({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")}, "plan.txt", 2,
+     ["plan.txt:4: group 'a' and group 'b' would both use '", "/data/a'", "--shared-files"]),
+    ({"a": (1, dummy("x", 1, 0))}, "plan.txt --pairs", 1, ["option --pairs needs two groups at least"]),
+    ({"a": (1, dummy("x", 1, 0))}, "plan.txt more.txt", 1, ["'more.txt' is one FILE too many"]),
+]
 
-    refused("a plan is missing", args="")
-    refused("'none.txt'", "No such file or directory", args="none.txt")
-    mix.plan({"a": (1, "ior -b 3x -o data/a")})
-    refused("plan.txt:1: group 'a': ior: option -b (blockSize)", "3x")
-    mix.plan({"a": (1, "mdtset -o data/a")})
-    refused("plan.txt:1: group 'a': 'mdtset' is no program of the suite: there are", "(did you mean 'mdtest'?)")
-    mix.plan({"a": (1, "mdtest --help")})
-    refused("plan.txt:1: group 'a': mdtest: ", "run nothing")
-    mix.plan({"a": (2, "ior -o data/a")})
-    refused("plan.txt: group 'a' wants 2 ranks, and 1 of the 1 that were started is free")
-    mix.plan({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")})
-    refused("plan.txt:4: group 'a' and group 'b' would both use '%s'" % (mix.cwd / "data" / "a"), "--shared-files", np=2)
-    mix.plan({"a": (1, dummy("x", 1, 0)), "b": (1, dummy("x", 1, 0))})
-    (mix.cwd / "texts").mkdir()
-    (mix.cwd / "texts" / "b.txt").symlink_to("/dev/full")
-    mix("plan.txt --shared-files --no-alone --output=texts", np=2).fails(2, "group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
-    run = mix("plan.txt -n --shared-files --report=text:-,json:r.json", np=3).ok()
-    assert run.notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
-    refused("option --pairs needs each group alone", args="plan.txt --pairs --no-alone --shared-files", np=2)
-    refused("'more.txt' is one FILE too many", args="plan.txt more.txt")
+
+def test_a_plan_that_cannot_be_run_is_refused_before_anything_starts(mixes):
+    for (mix, run), (_, _, _, words) in zip(at_once(mixes, *(case[:3] for case in REFUSED)), REFUSED):
+        run.fails(1, *words)
+        assert run.stdout == "" and mix.data() == [], run
+
+
+def test_groups_may_share_files_by_request_and_a_full_disk_for_their_text_is_an_error(mixes):
+    same = {"a": (1, dummy("x", 1, 0)), "b": (1, dummy("x", 1, 0))}
+    full = mixes().plan(same)
+    (full.cwd / "texts").mkdir()
+    (full.cwd / "texts" / "b.txt").symlink_to("/dev/full")
+    proc = full.start("plan.txt --shared-files --no-alone --output=texts", 2)
+    (mix, run), = at_once(mixes, (same, "plan.txt -n --shared-files", 3))
+    assert run.ok().notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
+    full.finish(proc).fails(2, "group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
 
 
 @pytest.mark.parametrize("whom", [0, 2])
