@@ -99,6 +99,15 @@ static inline void weir_call_move(struct weir_call *c, const char *path, const s
     weir_call_begin(c);
 }
 
+/* Requests that a queue of --depth hands to the system at a time: as asked, but no more than a quarter
+ * of its depth, so that the device has work until they are there. */
+static inline int weir_queue_batch(int depth, int asked)
+{
+    int most = depth > 4 ? depth / 4 : 1;
+
+    return asked < most ? asked : most;
+}
+
 /* The values of a backend's options, and of those of its base (NULL: it has none). */
 struct weir_backend_opt {
     const void *own, *base;

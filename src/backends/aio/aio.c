@@ -116,7 +116,9 @@ static int aio_queue(struct weir_session *s, int depth, struct weir_err *err)
     const struct aio_options *o = s->opt;
 
     free_queue(s->priv);
-    return make_queue(s->priv, depth, o->granularity, err);
+    return make_queue(s->priv, depth,
+                      s->access.depth > 0 ? weir_queue_batch(depth, o->granularity) : o->granularity,
+                      err);
 }
 
 static int aio_end(struct weir_session *s, struct weir_err *err)

@@ -20,7 +20,8 @@ const struct weir_opt uring_opts[] = {
              "Ask the device for completions instead of waiting for its interrupts; needs "
              "--posix.odirect and a device that can"),
     OPT_INT(0, "batch", NULL, O, batch, "16", "N",
-            "Transfers that are handed to the kernel at a time; fewer before each wait", .min = 1,
+            "Transfers that are handed to the kernel at a time, a quarter of --depth at most; fewer before "
+            "each wait", .min = 1,
             .max = 32768),
     OPT_STR(0, "fallback", NULL, O, fallback, "none", "BACKEND",
             "Where the kernel or the container of a task refuses io_uring, all tasks take this backend "

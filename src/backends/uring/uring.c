@@ -175,7 +175,7 @@ static int uring_queue(struct weir_session *s, int depth, struct weir_err *err)
     const struct uring_options *o = s->opt;
     struct uring *q = s->priv;
 
-    q->batch = o->batch < depth ? o->batch : depth;
+    q->batch = weir_queue_batch(depth, o->batch);
     return register_files(s, err);
 }
 
