@@ -120,6 +120,13 @@ def test_two_changes_are_two(history):
     assert abs(first - 15) <= 1 and abs(second - 30) <= 1 and out.count("nothing else that is known changed") == 2, out
 
 
+def test_the_end_of_a_level_that_may_be_none_is_not_told(history):
+    """Few wild runs after a loss look like its end to the test of a level that came and went."""
+    docs = runs(30, 0.1, seed=2) + [document(30, 1050), document(31, 1750)]
+    assert len(history_stats.changes([[d["tests"][0]["Results"][1]["bwMiB"] for d in docs]], 0.05)[0]) == 2
+    assert re.findall(r"after run (\d+):", history(docs, "--by=operation")[1]) == ["20"]
+
+
 def test_series_are_what_by_says(history):
     docs = [document(i, 1000 * (1 + i % 3 / 100), **{"transfer-size": 2 ** (16 + i % 2)}) for i in range(24)]
     _, out, _ = history(docs, "--by=operation,tasks,xfer")

@@ -3,9 +3,9 @@
 import fcntl
 import json
 import math
+import os
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -45,6 +45,11 @@ def test_what_grows_with_time_is_not_in_a_line_and_is_counted(ior):
     assert [e.message for e in VALIDATOR.iter_errors(line)] == []
 
 
+def has_open(pid, path):
+    folder = "/proc/%d/fd/" % pid
+    return any(os.path.exists(folder + fd) and os.path.samefile(folder + fd, path) for fd in os.listdir(folder))
+
+
 def test_jobs_that_end_at_one_time_add_whole_lines(ior):
     """Lines of 200 kB, more than any system writes in one piece by itself, while another process holds the lock for a moment."""
     path = ior.cwd / "h.jsonl"
@@ -52,7 +57,7 @@ def test_jobs_that_end_at_one_time_add_whole_lines(ior):
         fcntl.lockf(f, fcntl.LOCK_EX)
         running = [subprocess.Popen(ior.command(SMALL + " -i 250 --ref-num=%d --report=jsonl:h.jsonl" % i, None)[1], cwd=ior.cwd,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(6)]
-        time.sleep(0.5)
+        conftest.wait_until(lambda: all(has_open(p.pid, path) for p in running))
         assert path.stat().st_size == 0, "nobody writes past a lock"
     for p in running:
         assert p.wait(60) == 0

@@ -37,7 +37,7 @@ def series_panel(ax, judged):
     for start, end in judged.levels:
         level = statistics.median(values[start:end])
         ax.plot([start - 0.5, end - 0.5], [level, level], color=style.VERMILION, linewidth=1.6, zorder=2)
-    top = max(max(point.rates) for point in series.points)
+    top = 1.1 * max(values)  # a repetition that is far above all runs leaves the picture
     for change in judged.changes:
         line = ax.axvline(change.place - 0.5, color=style.GREY, linestyle="--", linewidth=1)
         style.hover(line, "; ".join([change.words()] + [history_verdict.fact(row) for row in change.beside]))

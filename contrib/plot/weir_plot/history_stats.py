@@ -139,15 +139,15 @@ def judge(values, rng, alpha):
 
 
 class Split:
-    """A change: how many runs are before it; p and rho as of Found."""
+    """A change: how many runs are before it; p and rho as of Found, of which it is all or a part."""
 
-    def __init__(self, place, p, rho):
-        self.place, self.p, self.rho = place, p, rho
+    def __init__(self, place, p, rho, is_part):
+        self.place, self.p, self.rho, self.is_part = place, p, rho, is_part
 
 
 def segment(values, rng, alpha, found, start=0):
     """The Splits of a series whose best levels are real, and of what is in each of them."""
-    splits = [Split(start + place, found.p, found.rho) for place in found.places]
+    splits = [Split(start + place, found.p, found.rho, len(found.places) > 1) for place in found.places]
     for low, high in zip([0] + found.places, found.places + [len(values)]):
         part = values[low:high]
         inner = judge(part, rng, alpha) if len(part) >= 2 * LEAST else None

@@ -56,14 +56,31 @@ def difference(a, b, alpha, rho):
     return compare_stats.Difference(a, b, (low, high))
 
 
-def judge_one(series, splits, alpha, share):
+def changes_of(series, splits, alpha):
+    """A Change for each split, between the levels before and after it."""
     places = [0] + [one.place for one in splits] + [len(series.points)]
-    changes = []
+    found = []
     for split, start, end in zip(splits, places, places[2:]):
         before, after = series.points[start : split.place], series.points[split.place : end]
         between = difference([p.value for p in before], [p.value for p in after], alpha, split.rho)
-        changes.append(Change(series, split.place, between, split.p, history_series.beside(before, after)))
-    return Judged(series, changes, None if changes else nothing(series, share))
+        found.append(Change(series, split.place, between, split.p, history_series.beside(before, after)))
+    return found
+
+
+def judge_one(series, splits, alpha, share):
+    """Of a level that came and went one end may be no change, above all where few runs follow: it goes."""
+    changes = changes_of(series, splits, alpha)
+    while True:
+        doubted = [
+            (abs(math.log(change.difference.ratio)), i)
+            for i, (change, split) in enumerate(zip(changes, splits))
+            if split.is_part and change.difference.verdict == "not told apart"
+        ]
+        if not doubted or len(splits) < 2:
+            return Judged(series, changes, None if changes else nothing(series, share))
+        out = min(doubted)[1]
+        splits = splits[:out] + splits[out + 1 :]
+        changes = changes_of(series, splits, alpha)
 
 
 def nothing(series, alpha):
