@@ -280,7 +280,9 @@ struct weir_backend {
      * for fewer where the system cannot go on. f is
      * for messages. Returns how many, or -1 and err: it is no longer known what is done.
      * reason: why n of r is -1; NULL: the text of r->sys. Returns -1.
-     * xfer may be called while requests are in flight: it continues those that came back short. */
+     * xfer may be called while requests are in flight: it continues those that came back short.
+     * Where access.collective is set and the transfers are, all ranks submit in the same order, one
+     * that has nothing to move with length 0, and complete and reason stay local. */
     const char *depth_option; /* which of its options limits the depth, without prefix */
     int (*queue)(struct weir_session *, int depth, struct weir_err *);
     /* After queue, and once: the memory that its transfers will use most, n pieces. It stays until
