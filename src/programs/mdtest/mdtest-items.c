@@ -60,7 +60,7 @@ static inline void finish_part(struct mdtest_test *t, enum weir_op part, uint64_
 {
     uint64_t now;
 
-    if (!t->pass.fine)
+    if (!t->pass.parts)
         return;
     now = weir_now_ns();
     weir_hist_add(&t->fs.session.stats->hist[part], now - *clock_ns);

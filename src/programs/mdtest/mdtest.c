@@ -126,8 +126,9 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
 
     t->tasks = run->par.size;
-    t->pass.fine = run->report.details || t->o->latency || run->records.wanted ||
-                   run->records.picks || run->records.intervals || weir_pace_wanted(&t->o->run);
+    t->pass.parts = run->report.details || t->o->latency;
+    t->pass.fine = t->pass.parts || run->records.wanted || run->records.picks ||
+                   run->records.intervals || weir_pace_wanted(&t->o->run);
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 

@@ -101,7 +101,7 @@ struct mdtest_pass {
     struct weir_perm perm;
     /* Steps low..high-1 are consecutive items of one directory, from item. */
     uint64_t loop, low, high, item;
-    bool fine;          /* times of single operations are wanted */
+    bool fine, parts;   /* times of single operations are wanted, and of their parts */
     unsigned skip, ops; /* clock: operations to go without looking, and in the present batch */
     uint64_t worked_ns; /* when this rank had done its own work */
 };
