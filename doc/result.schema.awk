@@ -42,6 +42,7 @@ BEGIN {
     rows("until ended", "/engine/", "reasons[[]REASONS[]] = ", ";")
     rows("arrivals", "/engine/", "weir_arrivals[[][]] = ", ";")
     rows("mix end", "/weir-mix/", "mix_ends[[][]] = ", ";")
+    rows("steady", "/engine/", "[.]steady = v->steady", ",")
     rows("sweep", "/engine/", "weir_sweep_units[[][]] = ", ";")
     rows("sweep outcome", "/engine/", "[*]outcome_of[(]const struct weir_sweep", "\n[}]")
     rows("unit", "/engine/", "[.]unit = s->moves_bytes", ",")

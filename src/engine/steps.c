@@ -296,6 +296,8 @@ static void wait_together(struct weir_phase_context *c)
     struct weir_pace *p = c->run->pace;
     uint64_t pieces;
 
+    if (p->rests)
+        drain_steps(c);
     weir_pace_next(p, c->clock);
     for (pieces = p->gap_ns / WEIR_TICK_NS; pieces > 0 && !has_ended(c); pieces--) {
         wait_until(c, p->due_ns - pieces * WEIR_TICK_NS);

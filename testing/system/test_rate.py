@@ -139,7 +139,7 @@ def test_a_curve_has_the_maximum_and_shares_of_it(ior, mdtest):  # noqa: F811
         for row in points:
             assert row["rateAsked"] == pytest.approx(most["rateReached"] * row["percent"] / 100) and row["count"] > 0, row
             assert row["responseP50"] >= 0.0002 and row["serviceP50"] >= 0.0002 and row["unit"] == "ops/s", row
-        assert points[2]["late"] >= 50 and points[2]["rateReached"] < points[2]["rateAsked"], points
+        conftest.timely(points[2]["late"] >= 50 and points[2]["rateReached"] < points[2]["rateAsked"], points)  # the maximum was one
     assert len(test["phases"]) == 2 and finding(test)["outcome"] == "not judged", "points are no phases of the test"
     with (ior.cwd / "l.csv").open() as file:
         rows = list(csv.DictReader(file))
