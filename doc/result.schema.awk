@@ -46,6 +46,7 @@ BEGIN {
     rows("sweep", "/engine/", "weir_sweep_units[[][]] = ", ";")
     rows("sweep outcome", "/engine/", "[*]outcome_of[(]const struct weir_sweep", "\n[}]")
     rows("unit", "/engine/", "[.]unit = s->moves_bytes", ",")
+    rows("steady", "/engine/", "[.]steady = v->steady", ",")
     rows("part", "/engine/", "part_names[[][A-Z]*[]] = ", ";")
     rows("rules", "/engine/", "weir_rule_sets[[][]] = ", ";")
     rows("outcome", "/engine/", "outcomes[[][]] = ", ";")

@@ -34,7 +34,7 @@ static const struct weir_opt run_rows[] = {
     OPT_INT(0, NULL, NULL, R, depth, "0", "N",
             "Transfers of a task that are in flight at most, with a backend that has a queue; 0: as "
             "the backend does",
-            .min = 0, .max = 1 << 20, .example = "32", APART, OPT_IN(ORDER)),
+            .min = 0, .max = 1 << 20, .example = "32", OPT_IN(ORDER)),
     OPT_INT('i', "repetitions", NULL, R, repetitions, "1", "N", "Repetitions of the test", .min = 1,
             .max = INT32_MAX, APART, OPT_FIRST(TIME)),
     OPT_STR(0, "existing", "existing", R, existing, NULL, "WAY",

@@ -263,7 +263,7 @@ def test_the_same_test_has_the_same_hash_in_any_order_and_words(ior):
                                                "write": "1"}
     seen = {one["hash"]}
     for words in ("-b 64k -t 16k -F -e -o f --posix.odirect", "-b 64k -t 16k -e -o f", "-b 64k -t 8k -F -e -o f", "-b 64k -t 16k -F -e -a MMAP",
-                  "-b 64k -t 16k -F -e -w -o f -k"):
+                  "-b 64k -t 16k -F -e -w -o f -k", "-a DUMMY --depth=2", "-a DUMMY --depth=3"):
         other, = configurations(ior, "ior", words)
         assert other["hash"] not in seen, words
         seen.add(other["hash"])
