@@ -190,7 +190,8 @@ def test_groups_may_share_files_by_request_and_a_full_disk_for_their_text_is_an_
     (full.cwd / "texts").mkdir()
     (full.cwd / "texts" / "b.txt").symlink_to("/dev/full")
     proc = full.start("plan.txt --shared-files --no-alone --output=texts", 2)
-    (mix, run), = at_once(mixes, (same, "plan.txt -n --shared-files", 3))
+    (mix, run), = at_once(mixes, (same, "plan.txt -n --shared-files --anonymous --report=text:-,json:r.json", 3))
+    assert [g["command"] for g in mix.document()[1]["groups"]] == ["ior", "ior"], "its words name files"
     assert run.ok().notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
     full.finish(proc).fails(2, "group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
 

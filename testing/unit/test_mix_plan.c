@@ -27,7 +27,7 @@ static void test_a_plan_has_groups_with_ranks_words_and_a_start(void **state)
     struct weir_err err;
 
     (void)state;
-    assert_int_equal(read_plan("# two\n\n[a.1] \r\n  ranks=4 # four\ncommand = /opt/ior -o \"my file\" -k # -w\n[b]\n"
+    assert_int_equal(read_plan("# two\n\n[a.1] # the first\r\n  ranks=4\t# four\ncommand = /opt/ior -o \"my file\" -k # -w\n[b]\n"
                                "RANKS = 2-a-node 0-1\ncommand = mdtest -d #x\nstart = after A.1 write it\n"
                                "[c]\nstart=after 1.5 s\nranks = rest\ncommand=mib",
                                &arena, &p, &err), 0);

@@ -242,11 +242,12 @@ static int read_line(struct mix_plan *plan, char *line, unsigned long number, st
 /* A comment after a value, but in a command line, whose words know what is one. */
 static void trim(char *line)
 {
-    char *comment = strncasecmp(line, "command", 7) == 0 ? NULL : strstr(line, " #");
-    size_t len;
+    size_t len = strncasecmp(line, "command", 7) == 0 ? strlen(line) : 1;
 
-    if (comment)
-        *comment = '\0';
+    while (len < strlen(line) && !(line[len] == '#' && strchr(blanks, line[len - 1])))
+        len++;
+    if (*line)
+        line[len] = '\0';
     for (len = strlen(line); len > 0 && strchr(blanks, line[len - 1]); len--)
         line[len - 1] = '\0';
 }

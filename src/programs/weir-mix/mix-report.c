@@ -28,7 +28,8 @@ static const struct weir_col group_cols[] = {
     WEIR_COL_END
 };
 
-static const struct weir_table groups = { .key = "groups", .cols = group_cols, .headed = true, .readers = WEIR_FOR_ALL };
+static const struct weir_table shown_groups = { .key = "groups", .cols = group_cols, .headed = true, .readers = WEIR_FOR_TEXT };
+static const struct weir_table groups = { .key = "groups", .cols = group_cols, .readers = WEIR_FOR_DATA };
 
 static void add_start(const struct mix_group *g, struct weir_str *out)
 {
@@ -45,7 +46,7 @@ void mix_report_plan(struct weir_run *run, const struct mix_test *t)
     struct weir_report *r = &run->report;
 
     weir_report_str(r, WEIR_FOR_DATA, "end", t->o->end);
-    weir_report_head(r, &groups);
+    weir_report_head(r, &shown_groups);
     for (int i = 0; i < t->plan.n; i++) {
         const struct mix_group *g = &t->plan.group[i];
         struct weir_str start = { 0 };
@@ -54,6 +55,9 @@ void mix_report_plan(struct weir_run *run, const struct mix_test *t)
 
         add_start(g, &start);
         row.start = weir_str_text(&start);
+        weir_report_row(r, &shown_groups, &row);
+        if (t->o->run.anonymous) /* its words name files */
+            row.command = row.program;
         weir_report_row(r, &groups, &row);
         weir_report_free(r, &start);
     }
