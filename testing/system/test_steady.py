@@ -177,6 +177,12 @@ def test_other_programs_end_the_phases_that_a_deadline_ends(mdtest, mdw, mib):  
     assert "wrong data" in run.stderr, run
 
 
+def test_operations_are_counted_where_nobody_else_asks_for_them(mdtest):  # noqa: F811
+    """mdtest has no times of single operations in its text."""
+    run = mdtest("-a DUMMY -F -C -n 20000000 --dummy.delay-create=200 --until=steady" + ANY, np=2).ok()
+    assert any("the file create phase was steady after 2 rounds" in n for n in run.notes), run
+
+
 def test_what_cannot_be_is_refused(ior, mdtest):  # noqa: F811
     for args, words in (("--until=steady,rounds=1", "'rounds=1' is not one of the words that can follow 'steady'"),
                         ("--until=steady -D 60", "5 rounds of 60 s take 300 s, but the deadline ends a phase after 60 s"),

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/pace.h"
+#include "base/steady.h"
 #include "engine/check/inputs.h"
+#include "engine/pace.h"
 #include "engine/place/items.h"
 #include "engine/place/status.h"
 
@@ -128,7 +129,8 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
     t->tasks = run->par.size;
     t->pass.parts = run->report.details || t->o->latency;
     t->pass.fine = t->pass.parts || run->records.wanted || run->records.picks ||
-                   run->records.intervals || weir_pace_wanted(&t->o->run);
+                   run->records.intervals || weir_pace_wanted(&t->o->run) ||
+                   weir_steady_asked(t->o->run.until);
     return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 
