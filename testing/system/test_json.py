@@ -361,6 +361,10 @@ def test_a_name_that_is_no_text_leaves_the_document_readable(ior):
     assert data["tests"][0]["Path"] == "./odd\ufffd\ufffdname"
 
 
+# Columns of the full CSV that JSON has in the rows of "load"; empty without a rate
+AT_A_RATE = ["rateAsked", "rateReached", "late", "lateMax", "responseP50", "responseP99", "responseP999", "responseMax"]
+
+
 def test_numbers_have_their_full_precision(ior):
     run = ior("-a DUMMY -w -r -F -b 8k -t 8 -s 3 --report=json:r.json,csv:c.csv,text:-").ok()
     data = in_file(run)
@@ -368,6 +372,7 @@ def test_numbers_have_their_full_precision(ior):
     assert phase["transferMean"] > 0 and phase["openTime"] != round(phase["openTime"], 6)  # nanoseconds
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
     assert row.pop("verdict") == data["tests"][0]["verdict"] and row.pop("findings") is not None and row.pop("remarks") == ""
+    assert [row.pop(key) for key in AT_A_RATE] == [""] * len(AT_A_RATE)
     for key, value in row.items():
         same = value if key in ("operation", "ended") or value == "" else float("%.16g" % float(value))  # JSON has 16 digits
         assert (value == "" and phase[key] is None) or same == phase[key], key
@@ -429,10 +434,11 @@ def test_csv_goes_into_a_file(ior):
 def test_the_full_csv_has_the_columns_of_the_phases(ior):
     (ior.cwd / "s").write_text("IOR START\nblockSize=16k\ntransferSize=8k\nrepetitions=2\ncheckWrite=1\nwriteFile=1\nreadFile=1\nRUN\nfsync=1\nRUN\nIOR STOP\n")
     run = ior("-f s --report=csv:c.csv,text:-").ok()
-    head = SCHEMA["$defs"]["phase"]["required"] + ["verdict", "findings", "remarks"]
+    head = SCHEMA["$defs"]["phase"]["required"] + AT_A_RATE + ["verdict", "findings", "remarks"]
     rows = rows_of((ior.cwd / "c.csv").read_text(), head)
     assert [(r["test"], r["iter"], r["operation"]) for r in rows] == [
         (t, i, op) for t in "01" for i in "01" for op in ("write", "check write", "read")]
+    assert set(AT_A_RATE) < set(SCHEMA["$defs"]["load"]["required"])
     for r in rows:
         assert float(r["bytes"]) == 32768 and (r["syncCount"] == "2") == (r["test"] == "1" and r["operation"] == "write")
         assert (r["syncP99"] == "") == (r["syncCount"] == "0")
