@@ -41,6 +41,18 @@ void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from)
         into->bin[i] += from->bin[i];
 }
 
+void weir_hist_ends(const struct weir_hist *h, int64_t ends[2])
+{
+    ends[0] = h->n ? -(int64_t)h->min_ns : INT64_MIN;
+    ends[1] = (int64_t)h->max_ns;
+}
+
+void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2])
+{
+    h->min_ns = ends[0] == INT64_MIN ? 0 : (uint64_t)-ends[0];
+    h->max_ns = (uint64_t)ends[1];
+}
+
 /* How many values the share q covers: q * n rounded up, at least 1, also when q is not a number. */
 static uint64_t covered(uint64_t n, double q)
 {

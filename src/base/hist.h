@@ -42,6 +42,11 @@ void weir_hist_clear(struct weir_hist *h);
 /* Add every count of 'from' to 'into'. */
 void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
 
+/* The extremes as two numbers, whose maxima over ranks are those of the histogram that the ranks have
+ * together: the shortest time as a negative number (INT64_MIN: it is empty), and the longest. And back. */
+void weir_hist_ends(const struct weir_hist *h, int64_t ends[2]);
+void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2]);
+
 /* The value below which the share q (0..1) of all latencies lies, in ns: the upper edge of its
  * bin, clamped to the extremes seen. 0 for an empty histogram. */
 uint64_t weir_hist_quantile(const struct weir_hist *h, double q);

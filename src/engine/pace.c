@@ -72,7 +72,7 @@ int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_loa
 void weir_pace_begin(struct weir_pace *p, int kinds, const struct weir_load *load, int task,
                      int tasks, int repetition)
 {
-    *p = (struct weir_pace) { .response = p->response, .service = p->service };
+    *p = (struct weir_pace) { .response = p->response, .service = p->service, .kinds = kinds };
     memset(p->response, 0, sizeof(*p->response) * (size_t)kinds);
     memset(p->service, 0, sizeof(*p->service) * (size_t)kinds);
     weir_schedule_begin(&p->plan, load, task, tasks, repetition);
@@ -100,18 +100,30 @@ void weir_pace_next(struct weir_pace *p, uint64_t now_ns)
     p->rests = false;
 }
 
-void weir_pace_rest(struct weir_pace *p, uint64_t until_ns, uint64_t flying_ns, uint64_t *clock_ns)
+/* Of the operations of this phase until now; 0: there is none. */
+static uint64_t shortest_service(const struct weir_pace *p)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < p->kinds; i++)
+        if (p->service[i].n > 0 && p->service[i].min_ns < least)
+            least = p->service[i].min_ns;
+    return least == UINT64_MAX ? 0 : least;
+}
+
+void weir_pace_rest(struct weir_pace *p, uint64_t until_ns, bool flying, uint64_t *clock_ns)
 {
     uint64_t begin_ns = *clock_ns, left_ns = until_ns - begin_ns;
     uint64_t nap_ns = left_ns > SPIN_NS ? left_ns - SPIN_NS : 0;
+    uint64_t most_ns = flying ? shortest_service(p) / NAP_SHARE : nap_ns;
 
-    if (flying_ns > 0 && nap_ns > flying_ns / NAP_SHARE)
-        nap_ns = flying_ns / NAP_SHARE;
-    if (flying_ns > 0 && nap_ns < NAP_NS)
+    if (nap_ns > most_ns)
+        nap_ns = most_ns;
+    if (flying && nap_ns < NAP_NS)
         nap_ns = 0;
     if (nap_ns > 0)
         weir_sleep_ns(nap_ns);
-    else if (flying_ns > 0)
+    else if (flying)
         sched_yield(); /* threads of a queue may need the processor */
     *clock_ns = weir_now_ns();
     *(nap_ns > 0 ? &p->slept_ns : &p->spun_ns) += *clock_ns - begin_ns;

@@ -17,6 +17,7 @@ struct weir_pace {
     struct weir_schedule plan; /* with a rate; else plan.n counts alone */
     /* Of each operation of the program: due to end, begin to end. */
     struct weir_hist *response, *service;
+    int kinds;         /* how many of each */
     uint64_t start_ns; /* of the schedule, local clock */
     uint64_t due_ns;   /* of the operation that comes next, or runs; local clock */
     uint64_t gap_ns;   /* and so long after the one before it: the same on all ranks in lock step */
@@ -54,15 +55,15 @@ void weir_pace_start(struct weir_pace *p, const struct weir_par *par, const stru
 /* When the next operation is due, in p->due_ns; at now_ns without a rate. Local. */
 void weir_pace_next(struct weir_pace *p, uint64_t now_ns);
 
-/* Wait a little, until 'until_ns' at most. flying_ns: something is in flight, whose operations take so
- * long at least; 0: nothing is. Local. */
-void weir_pace_rest(struct weir_pace *p, uint64_t until_ns, uint64_t flying_ns, uint64_t *clock_ns);
+/* Wait a little, until 'until_ns' at most, and read the clock. flying: something is in flight, whose end
+ * is to be seen soon. Local. */
+void weir_pace_rest(struct weir_pace *p, uint64_t until_ns, bool flying, uint64_t *clock_ns);
 
 /* The operation that was due has begun in a queue, and moves so many bytes: the next one is next. Returns
  * when it was due. Local, some ns. */
 uint64_t weir_pace_take(struct weir_pace *p, uint64_t len);
 
-/* In lock step a round is over, with an operation of so many bytes, also on ranks that had none. */
+/* In lock step a round is over, with an operation of so many bytes, also on ranks that had none. Local. */
 void weir_pace_round(struct weir_pace *p, uint64_t len);
 
 /* Before an operation that is not the first of its step: wait until it is due. Local. */

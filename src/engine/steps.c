@@ -145,25 +145,13 @@ static int reap(struct weir_phase_context *c)
     return flying;
 }
 
-/* The shortest service time of the operations of this phase until now; 1: there is none. */
-static uint64_t shortest_service(const struct weir_phase_context *c)
-{
-    const struct weir_pace *p = c->run->pace;
-    uint64_t least = UINT64_MAX;
-
-    for (int i = 0; i < weir_operations_count(c->run->program); i++)
-        if (p->service[i].n > 0 && p->service[i].min_ns < least)
-            least = p->service[i].min_ns;
-    return least == UINT64_MAX || least == 0 ? 1 : least;
-}
-
 /* Takes back what has ended, and waits a little, until a local time at most. */
 static void rest_until(struct weir_phase_context *c, uint64_t until)
 {
     int flying = reap(c);
 
     if (c->clock < until)
-        weir_pace_rest(c->run->pace, until, flying > 0 ? shortest_service(c) : 0, &c->clock);
+        weir_pace_rest(c->run->pace, until, flying > 0, &c->clock);
 }
 
 /* Until the next operation is due. Signals, failures of others and the deadline end the waiting. */
@@ -286,7 +274,7 @@ static void wait_until(struct weir_phase_context *c, uint64_t until)
         if (c->rc == 0)
             rest_until(c, until);
         else
-            weir_pace_rest(c->run->pace, until, 0, &c->clock);
+            weir_pace_rest(c->run->pace, until, false, &c->clock);
 }
 
 /* The schedules of all ranks are the same, and so are the numbers of votes: where the next round is

@@ -42,8 +42,7 @@ static struct weir_hist *hist_of(const struct weir_run *run, const struct weir_s
     return &s->stats->hist[i - kinds];
 }
 
-/* The extremes of n histograms over all ranks: INT64_MIN, or the least time as a negative number, and
- * the longest; and after them a rank with the shortest and one with the longest work. */
+/* The extremes of n histograms over all ranks, and after them a rank with the shortest and one with the longest work. */
 static void merge_ends(const struct weir_run *run, const struct weir_session *s,
                        const struct weir_phase_rec *rec, int n, int64_t *ends)
 {
@@ -51,12 +50,8 @@ static void merge_ends(const struct weir_run *run, const struct weir_session *s,
 
     ends[2 * n] = ns == rec->work_ns_min ? run->par.rank : -1;
     ends[2 * n + 1] = ns == rec->work_ns_max ? run->par.rank : -1;
-    for (int i = 0; i < n; i++) {
-        const struct weir_hist *h = hist_of(run, s, i);
-
-        ends[2 * i] = h->n ? -(int64_t)h->min_ns : INT64_MIN;
-        ends[2 * i + 1] = (int64_t)h->max_ns;
-    }
+    for (int i = 0; i < n; i++)
+        weir_hist_ends(hist_of(run, s, i), &ends[2 * i]);
     weir_allmax_i64(&run->par, ends, 2 * n + 2);
 }
 
@@ -84,8 +79,7 @@ void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct
             struct weir_hist *h = hist_of(run, s, i);
 
             *h = room[--used];
-            h->min_ns = (uint64_t)-ends[2 * i];
-            h->max_ns = (uint64_t)ends[2 * i + 1];
+            weir_hist_set_ends(h, &ends[2 * i]);
         }
 }
 

@@ -13,7 +13,7 @@
 #include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/test.h"
-#include "par/agree.h"
+#include "par/reduce.h"
 
 #define TEXT_MOST 65536 /* of the table for people */
 
@@ -22,7 +22,7 @@ struct state {
     struct weir_load_points points; /* --rate in percent: n > 0 */
     struct weir_load at_points;     /* and what else is said of them */
     double percent;                 /* of the point that runs; 0: the maximum; NaN: none of them */
-    struct weir_hist *room; /* two for each operation, and two to merge them */
+    struct weir_hist *room; /* two for each operation, and two to merge them; then the extremes of each */
     struct weir_str text;
 };
 
@@ -130,16 +130,21 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     return load.bytes ? check_bytes(files->program, err) : 0;
 }
 
+static int histograms(const struct weir_run *run)
+{
+    return 2 * (weir_operations_count(run->program) + 1);
+}
+
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
-    size_t kinds = (size_t)weir_operations_count(run->program) + 1;
+    int n = histograms(run);
 
-    s->room = calloc(2 * kinds, sizeof(*s->room));
+    s->room = calloc((size_t)n, sizeof(*s->room) + 2 * sizeof(int64_t));
     if (!s->room)
-        return weir_fail(err, WEIR_ESETUP, "memory for the response times of %zu operations", kinds);
+        return weir_fail(err, WEIR_ESETUP, "memory for the response times of all operations");
     s->pace.response = s->room;
-    s->pace.service = s->room + kinds;
+    s->pace.service = s->room + n / 2;
     s->percent = NAN;
     return weir_pace_parse(run->test->plan.options, 1, &s->at_points, &s->points, err);
 }
@@ -213,29 +218,17 @@ static void fill_record(const struct weir_pace *p, struct weir_phase_rec *rec)
 }
 
 /* The histograms of all ranks, on rank 0: one maximum, one sum. */
-static int sum_up(struct weir_run *run, struct state *s, struct weir_err *err)
+static void sum_up(struct weir_run *run, struct state *s)
 {
-    int n = 2 * (weir_operations_count(run->program) + 1), rc = 0;
-    int64_t *ends = calloc(2 * (size_t)n, sizeof(*ends));
+    int n = histograms(run);
+    int64_t *ends = (int64_t *)(void *)(s->room + n);
 
-    if (!ends)
-        rc = weir_fail(err, WEIR_ESETUP, "memory for the response times of all tasks");
-    if (weir_agree(&run->par, rc, err) < 0) {
-        free(ends);
-        return -1;
-    }
-    for (int i = 0; i < n; i++) {
-        ends[2 * i] = s->room[i].n ? -(int64_t)s->room[i].min_ns : INT64_MIN;
-        ends[2 * i + 1] = (int64_t)s->room[i].max_ns;
-    }
+    for (int i = 0; i < n; i++)
+        weir_hist_ends(&s->room[i], &ends[2 * i]);
     weir_allmax_i64(&run->par, ends, 2 * n);
     weir_sum_u64(&run->par, (uint64_t *)(void *)s->room, (size_t)n * sizeof(*s->room) / sizeof(uint64_t));
-    for (int i = 0; i < n; i++) {
-        s->room[i].min_ns = ends[2 * i] == INT64_MIN ? 0 : (uint64_t)-ends[2 * i];
-        s->room[i].max_ns = (uint64_t)ends[2 * i + 1];
-    }
-    free(ends);
-    return 0;
+    for (int i = 0; i < n; i++)
+        weir_hist_set_ends(&s->room[i], &ends[2 * i]);
 }
 
 static void keep_text(struct weir_str *text, const struct load_row *row)
@@ -290,14 +283,14 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
 {
     struct state *s = state;
 
+    (void)err;
     if (rec->failed || !run->pace || (s->percent != 0 && s->pace.plan.load.rate <= 0))
         return 0;
     if (s->percent == 0)
         rec->rate_reached = (double)rec->done_sum / weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     else
         fill_record(&s->pace, rec);
-    if (sum_up(run, s, err) < 0)
-        return -1;
+    sum_up(run, s);
     if (run->par.rank == 0)
         report(run, rec, s);
     return 0;
