@@ -75,6 +75,17 @@ struct weir_timing weir_stage_timing(const struct weir_test *t, const struct wei
     return timing;
 }
 
+int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, int most)
+{
+    int n = 0;
+
+    for (const struct weir_stage *s = t->program->stages; s && s->key; s++)
+        if (s->lone && n < most && (!s->wanted || s->wanted(t->state, s)) &&
+            (!s->lone->can || s->lone->can(t->state, s)))
+            out[n++] = s;
+    return n;
+}
+
 int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,
                       const struct weir_load *load, double seconds, struct weir_phase_rec *rec,
                       struct weir_err *err)

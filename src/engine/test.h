@@ -50,6 +50,9 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err);
 /* The timing of the phase of a stage. Local, the same on all ranks. */
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
+/* Put the stages of this test whose phases can be done once more into out, which has room for 'most'. Local, the same on all
+ * ranks. Returns how many. */
+int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, int most);
 /* The phase of a stage with s->lone once more, for so many seconds, outside of its stage: by the ranks that turn does not
  * leave out (NULL: all), at this load. Collective over run->par. Returns 0, or -1 and err on every rank. */
 int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,

@@ -13,6 +13,8 @@
 
 #include "base/size.h"
 
+#define KEPT_MOST ((size_t)8 << 20)
+
 enum { RULE_WIDTH = 10 };
 
 void weir_col_rule(struct weir_str *out, double value)
@@ -135,6 +137,20 @@ void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void
             weir_str_addf(out, "%*.*f", cols->width, cols->prec, number_of(cols, record));
         weir_str_addf(out, "%*s", cols->gap, "");
     }
+}
+
+void weir_col_keep(struct weir_str *out, const char *title, const struct weir_col *cols, const void *record)
+{
+    if (out->len > KEPT_MOST)
+        return;
+    if (out->len == 0) {
+        weir_str_addf(out, "\n%s:\n", title);
+        weir_col_heading(out, cols);
+    }
+    weir_str_addc(out, '\n');
+    weir_col_text(out, cols, record);
+    if (out->len > KEPT_MOST)
+        weir_str_addf(out, "\n... the rest is in JSON");
 }
 
 /* A CSV field as RFC 4180 wants it. */

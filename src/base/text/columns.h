@@ -65,6 +65,10 @@ void weir_col_heading(struct weir_str *out, const struct weir_col *cols);
 /* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record);
 
+/* Append a line of a table that is kept as text until it is shown as a whole: the title and the heading
+ * first where out is empty. No newline at the end. After 8 MiB the last line says that JSON has the rest. */
+void weir_col_keep(struct weir_str *out, const char *title, const struct weir_col *cols, const void *record);
+
 /* Append a record as a CSV line, or the heading where record is NULL (RFC 4180 quoting; real numbers
  * in full precision, with a point and without exponent; empty when missing). */
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);

@@ -15,7 +15,6 @@
 #define MOST_S 1e6
 #define MIB 1048576.0
 #define US 1e3 /* ns in one */
-#define TEXT_MOST ((size_t)8 << 20) /* of the tables of a test; data readers get everything */
 
 /* One interval of a phase, summed over the ranks. Times in ns, rates a second. */
 struct interval_row {
@@ -261,19 +260,6 @@ static void fill_row(const struct weir_run *run, const struct weir_phase_rec *re
     row->ops_rate = (double)row->ops * WEIR_NS_PER_S / row->width;
 }
 
-static void keep_text(struct weir_str *text, const struct interval_row *row)
-{
-    if (text->len > TEXT_MOST)
-        return;
-    if (text->len == 0) {
-        weir_str_addf(text, "\nIntervals:\n");
-        weir_col_heading(text, cols);
-        weir_str_addc(text, '\n');
-    }
-    weir_col_text(text, cols, row);
-    weir_str_addf(text, text->len > TEXT_MOST ? "\n... the rest is in JSON\n" : "\n");
-}
-
 /* The times of an operation in an interval of all ranks. */
 static const uint64_t *unpack(struct room *r, const struct call *c, const uint64_t *word,
                               int64_t max_ns, struct interval_row *row)
@@ -311,7 +297,7 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
     weir_latency_of(&r->all, &all.lat);
     fill_row(run, rec, &s->bins, i, &all);
     weir_report_row(&run->report, &table, &all);
-    keep_text(&s->text, &all);
+    weir_col_keep(&s->text, "Intervals", cols, &all);
     s->bins.bytes[i] = (uint64_t)all.bytes;
     s->bins.ops[i] = (uint64_t)all.ops;
 }
@@ -365,12 +351,10 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 /* The intervals of all phases of the test as a table of text, after its results. */
 static void test_end(struct weir_run *run, void *state)
 {
-    struct weir_str *text = &((struct state *)state)->text;
+    const struct state *s = state;
 
-    if (text->len > 0) {
-        text->text[text->len - 1] = '\0'; /* a line brings its own */
-        weir_report_line(&run->report, "%s", text->text);
-    }
+    if (s->text.len > 0)
+        weir_report_line(&run->report, "%s", s->text.text);
 }
 
 static void test_free(struct weir_run *run, void *state)

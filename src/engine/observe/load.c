@@ -15,8 +15,6 @@
 #include "engine/test.h"
 #include "par/reduce.h"
 
-#define TEXT_MOST 65536 /* of the table for people */
-
 struct state {
     struct weir_pace pace;
     struct weir_load_points points; /* --rate in percent: n > 0 */
@@ -231,19 +229,6 @@ static void sum_up(struct weir_run *run, struct state *s)
         weir_hist_set_ends(&s->room[i], &ends[2 * i]);
 }
 
-static void keep_text(struct weir_str *text, const struct load_row *row)
-{
-    if (text->len > TEXT_MOST)
-        return;
-    if (text->len == 0) {
-        weir_str_addf(text, "\nOperations at a rate (times in ms: from due to end, from begin to end):\n");
-        weir_col_heading(text, cols);
-        weir_str_addc(text, '\n');
-    }
-    weir_col_text(text, cols, row);
-    weir_str_addf(text, text->len > TEXT_MOST ? "\n... the rest is in JSON\n" : "\n");
-}
-
 /* A row for each operation that the phase had. The last histograms are those of all of them. */
 static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
 {
@@ -271,7 +256,7 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
         weir_latency_of(&p->response[s->percent == 0 ? n : i], &row.response); /* none at full speed */
         weir_latency_of(&p->service[i], &row.service);
         weir_report_row(&run->report, &table, &row);
-        keep_text(&s->text, &row);
+        weir_col_keep(&s->text, "Operations at a rate (times in ms: from due to end, from begin to end)", cols, &row);
         if (s->percent == 0)
             continue;
         weir_hist_merge(&p->response[n], &p->response[i]);
@@ -306,16 +291,6 @@ struct curve {
     int n;
 };
 
-static void find_stages(const struct weir_test *t, struct curve *c)
-{
-    const struct weir_stage *st = t->program->stages;
-
-    for (; st && st->key; st++)
-        if (st->lone && c->n < STAGES && (!st->wanted || st->wanted(t->state, st)) &&
-            (!st->lone->can || st->lone->can(t->state, st)))
-            c->stage[c->n++] = st;
-}
-
 /* Point 0 is the maximum. A phase that comes to its end has none where it is too short for a rate. */
 static int run_point(struct weir_run *run, struct state *s, struct curve *c, int point, struct weir_err *err)
 {
@@ -340,12 +315,12 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_run_options *o = run->test->plan.options;
     struct state *s = state;
-    struct curve c = { .n = 0 };
+    struct curve c;
     int rc = 0;
 
     if (s->points.n == 0)
         return 0;
-    find_stages(run->test, &c);
+    c.n = weir_stages_lone(run->test, c.stage, STAGES);
     if (c.n == 0)
         weir_note(&run->log, "--rate: this test has no phase that can be done again at a share of its maximum");
     else if (o->dry_run)
@@ -366,10 +341,10 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
 
 static void test_end(struct weir_run *run, void *state)
 {
-    struct weir_str *text = &((struct state *)state)->text;
+    const struct state *s = state;
 
-    if (text->len > 0)
-        weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
+    if (s->text.len > 0)
+        weir_report_line(&run->report, "%s", s->text.text);
 }
 
 static void test_free(struct weir_run *run, void *state)

@@ -281,12 +281,7 @@ static void keep_text(struct weir_str *text, struct row row, bool moves)
         row.rate /= MIB;
         row.unit = "MiB/s";
     }
-    if (text->len == 0) {
-        weir_str_addf(text, "\nSteady state, last window of each phase:\n");
-        weir_col_heading(text, cols);
-    }
-    weir_str_addc(text, '\n');
-    weir_col_text(text, cols, &row);
+    weir_col_keep(text, "Steady state, last window of each phase", cols, &row);
 }
 
 /* Notes for people that it was steady, or why not. */

@@ -76,12 +76,6 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
                                            : "--sweep-turns");
 }
 
-/* Has the test this stage, and can it be done alone? */
-static bool is_wanted(const struct weir_test *t, const struct weir_stage *s)
-{
-    return (!s->wanted || s->wanted(t->state, s)) && (!s->lone->can || s->lone->can(t->state, s));
-}
-
 /* Where transfers are collective, ranks that have nothing to do take part in each. */
 static int check_stages(const struct weir_run *run, const struct state *s, struct weir_err *err)
 {
@@ -137,9 +131,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
 
-    for (const struct weir_stage *st = run->test->program->stages; st && st->key; st++)
-        if (st->lone && s->ops < WEIR_SWEEP_OPS && is_wanted(run->test, st))
-            s->op[s->ops++] = st;
+    s->ops = weir_stages_lone(run->test, s->op, WEIR_SWEEP_OPS);
     if (check_stages(run, s, err) < 0)
         return -1;
     if (s->ops == 0)
