@@ -36,8 +36,10 @@ static char *copy_word(const char *from, const char *to, struct weir_arena *aren
     return word;
 }
 
-int mix_plan_words(const char *line, struct weir_arena *arena, int *argc, char ***argv,
-                   struct weir_err *err)
+/* The words of a command line: blanks separate them, double quotes hold them together, and a # at the begin of a word begins a
+ * comment. *argv ends with NULL. */
+static int read_words(const char *line, struct weir_arena *arena, int *argc, char ***argv,
+                      struct weir_err *err)
 {
     const char *end;
 
@@ -98,7 +100,7 @@ static int read_ranks(const char *value, struct weir_arena *arena, struct mix_gr
     char **word;
     int n;
 
-    if (mix_plan_words(value, arena, &n, &word, err) < 0)
+    if (read_words(value, arena, &n, &word, err) < 0)
         return -1;
     g->has_ranks = true;
     g->list = n == 2 ? word[1] : NULL;
@@ -181,7 +183,7 @@ static int read_value(struct mix_group *g, const char *key, const char *value, s
         return read_start(value, arena, g, err);
     if (strcasecmp(key, "command") == 0) {
         g->command = value;
-        return mix_plan_words(value, arena, &g->argc, &g->argv, err);
+        return read_words(value, arena, &g->argc, &g->argv, err);
     }
     weir_near_ask(key, keys, &near);
     weir_refuse(err, WEIR_EUSAGE, "'%s' is none of 'ranks', 'command' and 'start'%s",

@@ -63,20 +63,12 @@ void mix_series_add(struct mix_series *s, int64_t at_ns, uint64_t bytes, uint64_
     p->sample[p->n++] = (struct mix_sample) { at_ns, bytes, operations };
 }
 
-void mix_series_clear(struct mix_series *s)
+void mix_series_free(struct mix_series *s)
 {
     for (int i = 0; i < s->n; i++)
         free(s->phase[i].sample);
-    s->n = 0;
-    s->failed = false;
-}
-
-void mix_series_free(struct mix_series *s)
-{
-    mix_series_clear(s);
     free(s->phase);
-    s->phase = NULL;
-    s->room = 0;
+    *s = (struct mix_series) { .n = 0 };
 }
 
 int64_t mix_series_end(const struct mix_series *s, int phase)

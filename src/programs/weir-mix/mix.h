@@ -50,11 +50,6 @@ struct mix_plan {
 int mix_plan_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
                   struct mix_plan *plan, struct weir_err *err);
 
-/* The words of a command line: blanks separate them, double quotes hold them together, and a # at the begin
- * of a word begins a comment. Local. Returns 0 with *argv (ends with NULL), or -1 and err. */
-int mix_plan_words(const char *line, struct weir_arena *arena, int *argc, char ***argv,
-                   struct weir_err *err);
-
 /* ---- ranks (mix-ranks.c) ---- */
 
 /* Give each of 'size' ranks its group: of[r] is the number of a group, or -1. node[r]: from 0 to nodes - 1.
@@ -88,7 +83,6 @@ struct mix_series {
 /* A phase begins. What the rank has done in it, later and later. Local. */
 void mix_series_begin(struct mix_series *s, int64_t at_ns);
 void mix_series_add(struct mix_series *s, int64_t at_ns, uint64_t bytes, uint64_t operations);
-void mix_series_clear(struct mix_series *s);
 void mix_series_free(struct mix_series *s);
 
 /* Its last sample; or its begin where it has none. */
