@@ -196,12 +196,13 @@ def test_groups_may_share_files_by_request_and_a_full_disk_for_their_text_is_an_
     full.finish(proc).fails(2, "group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
 
 
-@pytest.mark.parametrize("whom", [0, 2])
+@pytest.mark.parametrize("whom", [0, 3, 4])
 def test_a_signal_to_any_rank_ends_all_groups_in_order(mix, whom):
-    """Also to one that has nothing to do: rank 2 is in no group."""
-    mix.plan({"a": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "b": (1, dummy("x", 100000, 2000))})
-    proc = mix.start("plan.txt" + JSON, np=3)
-    pids = mix.wait_for_ranks(proc, 3)
+    """Also to one that waits for the start of its group without being its root (3), or is in no group (4)."""
+    mix.plan({"a": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "b": (1, dummy("x", 100000, 2000)),
+              "late": (2, dummy("y", 1, 0), "after a read")})
+    proc = mix.start("plan.txt" + (" --no-alone" if whom == 3 else "") + JSON, np=5)
+    pids = mix.wait_for_ranks(proc, 5)
     conftest.wait_until(lambda: mix.data() != [])
     ranks = {int(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)|PMI_RANK=(\d+)", open("/proc/%d/environ" % pid, "rb").read()).group(1) or 0): pid for pid in pids}
     subprocess.run(["kill", "-%d" % signal.SIGTERM, str(ranks[whom])], check=True)

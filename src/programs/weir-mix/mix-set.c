@@ -187,7 +187,13 @@ static bool is_turn(struct mix_side *s, const struct mix_group *g)
     return all[mix_at(s->t->group, MIX_MET)] || all[mix_at(g->after, MIX_OVER)];
 }
 
-/* A group that does not start at once waits as a whole, and goes on or not as a whole: its ranks sleep. */
+static bool asks_while_waiting(void *arg)
+{
+    return weir_interrupt_poll(&((struct mix_side *)arg)->run->interrupt);
+}
+
+/* A group that does not start at once waits as a whole, and goes on or not as a whole: its ranks sleep. A signal to one
+ * of them ends the wait of its root. */
 static bool wait_turn(struct mix_side *s)
 {
     const struct mix_group *g = group_of(s);
@@ -196,13 +202,13 @@ static bool wait_turn(struct mix_side *s)
     if (start_of(s, g) == MIX_AT_ONCE)
         return true;
     weir_watch_begin(&together, &s->t->roots.group);
-    while (s->is_root && !told_to_stop(s, true) && !is_turn(s, g)) {
-        weir_watch_tick(&together, false);
+    together.asks = asks_while_waiting;
+    together.arg = s;
+    while (s->is_root && !told_to_stop(s, true) && !is_turn(s, g) && !weir_watch_tick(&together, false))
         weir_sleep_ns(LONG_NAP_NS);
-    }
     s->ended_by_rule = s->is_root && is_over(s);
-    if (s->is_root && !s->stopped && !s->ended_by_rule && start_of(s, g) == MIX_AFTER_PHASE &&
-        !s->board.all[mix_at(s->t->group, MIX_MET)])
+    if (s->is_root && !s->stopped && !together.stop && !s->ended_by_rule &&
+        start_of(s, g) == MIX_AFTER_PHASE && !s->board.all[mix_at(s->t->group, MIX_MET)])
         s->status = WEIR_EUSAGE; /* without an error of the job: mix-gather.c has the words */
     return !weir_watch_end(&together, s->stopped || s->ended_by_rule || s->status != 0);
 }
@@ -246,11 +252,6 @@ static void run_group(struct mix_side *s)
     do
         run_job(s);
     while (runs_again(s));
-}
-
-static bool asks_while_waiting(void *arg)
-{
-    return weir_interrupt_poll(&((struct mix_side *)arg)->run->interrupt);
 }
 
 /* Until all groups have ended. Collective. */
