@@ -150,6 +150,7 @@ def test_what_later_passes_read_again_is_not_called_cold(ior):
     ("-c -w", 1, ("--mix with -c", "leave -c out")),
     ("-z -z -w", 1, ("--mix with -z -z", "give -z once")),
     ("--sweep=ranks -w", 1, ("--mix with --sweep",)),
+    ("--mix=read:70,write:30, -w", 1, ("option --mix: 'read:70,write:30,'", "read:70,write:30")),
     ("--mix=read:70 -w", 1, ("option --mix: 'read:70'", "read:70,write:30")),
     ("--existing=replace -o there", 1, ("--existing=replace", "add -w")),
     ("--existing=fail -o there", 2, ("'there' exists",)),

@@ -55,9 +55,10 @@ int ior_mix_parse(const char *text, uint32_t weight[2], struct weir_err *err)
             break;
         given[d] = true;
         weight[d] = value;
-        at += len + (at[len] != '\0');
+        at += len;
         if (!*at && given[0] && given[1] && weight[0] + weight[1] > 0)
             return 0;
+        at += *at != '\0';
     }
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --mix: '%s' is not like read:70,write:30, the two weights in whole "
