@@ -118,8 +118,8 @@ static const struct word {
     double least, most, unit;
 } words[] = {
 #define FIELD(f) offsetof(struct weir_steady_choice, f)
-    { "round", "round=SECONDS, from 0.05 on", FIELD(round_s), 0.05, 1e6, 1 },
-    { "most", "most=SECONDS, from 0.1 on", FIELD(most_s), 0.1, INT32_MAX, 1 },
+    { "round", "round=SECONDS, from 0.05 to 1000000", FIELD(round_s), 0.05, 1e6, 1 },
+    { "most", "most=SECONDS, from 0.1 to 2147483647", FIELD(most_s), 0.1, INT32_MAX, 1 },
     { "excursion", "excursion=P%, above 0 and at most 1000", FIELD(excursion), 1e-9, 1000, 100 },
     { "slope", "slope=P%, above 0 and at most 1000", FIELD(slope), 1e-9, 1000, 100 },
 };
@@ -200,6 +200,7 @@ static int read_word(const char *at, size_t len, struct weir_steady_choice *out,
 
 int weir_steady_read(const char *value, struct weir_steady_choice *out, struct weir_err *err)
 {
+    uint32_t given = 0; /* a bit for the first letter, which tells the words apart */
     size_t len;
 
     *out = (struct weir_steady_choice) { .round_s = 60, .window = 5, .excursion = 0.2, .slope = 0.1,
@@ -208,6 +209,9 @@ int weir_steady_read(const char *value, struct weir_steady_choice *out, struct w
         len = length_of(++at);
         if (read_word(at, len, out, err) < 0)
             return -1;
+        if (given & 1u << (*at - 'a'))
+            return refuse(at, len, "the first of its kind; give each word once (of=both: rate and p99)", err);
+        given |= 1u << (*at - 'a');
     }
     return 0;
 }
