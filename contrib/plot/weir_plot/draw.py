@@ -47,13 +47,18 @@ def run_or_result(picture, of_result, source):
     return make
 
 
-def make_sweep(options):
-    runs, results = load.runs_and_results(options.inputs)
-    if runs:
-        raise Refusal("%s: sweep compares JSON results, not timelines" % runs[0].source, BAD_USAGE)
-    with style.matplotlib().rc_context(style.SETTINGS):
-        style.save(sweep.draw(results, options), options.output)
-    return ["%s: written" % options.output]
+def several_results(name, picture, summary=lambda results, options: []):
+    """A command that draws several results in one picture."""
+
+    def make(options):
+        runs, results = load.runs_and_results(options.inputs)
+        if runs:
+            raise Refusal("%s: %s needs JSON results, not timelines" % (runs[0].source, name), BAD_USAGE)
+        with style.matplotlib().rc_context(style.SETTINGS):
+            style.save(picture.draw(results, options), options.output)
+        return ["%s: written" % options.output] + summary(results, options)
+
+    return make
 
 
 def one_result(name, picture):
@@ -66,15 +71,6 @@ def one_result(name, picture):
         return ["%s: written" % options.output] + picture.summary(results[0], options)
 
     return make
-
-
-def make_load(options):
-    runs, results = load.runs_and_results(options.inputs)
-    if runs:
-        raise Refusal("%s: load needs JSON results, not timelines" % runs[0].source, BAD_USAGE)
-    with style.matplotlib().rc_context(style.SETTINGS):
-        style.save(curve.draw(results, options), options.output)
-    return ["%s: written" % options.output] + curve.summary(results, options)
 
 
 def make_trace(options):
@@ -115,8 +111,8 @@ FUNCTIONS = {
     "heat": one_picture(heat),
     "latency": run_or_result(latency, latency.draw_result, "percentiles"),
     "tail": run_or_result(tail, tail.draw_result, "intervals"),
-    "sweep": make_sweep,
-    "load": make_load,
+    "sweep": several_results("sweep", sweep),
+    "load": several_results("load", curve, curve.summary),
     "nodes": one_result("nodes", nodes),
     "pairs": one_result("pairs", slowdown),
     "trace": make_trace,

@@ -91,9 +91,9 @@ def of_result(result, test, options):
     for key, several in found.items():
         table = several[min(several)]
         if key not in with_calls and np.isfinite(table["max"]).any():
-            at = np.append(table["begin"], table["begin"][-1] + table["seconds"][-1])
             times = {line[0]: table[line[0]] for line in LINES}
-            series.append(Series(key, at, times, np.nan_to_num(table["stalled"]), result.tasks(test)))
+            stalled = np.nan_to_num(table["stalled"])
+            series.append(Series(key, intervals.edges(table), times, stalled, result.tasks(test)))
     return series[: panels.MOST]
 
 
