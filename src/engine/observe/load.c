@@ -229,12 +229,11 @@ static void sum_up(struct weir_run *run, struct state *s)
         weir_hist_set_ends(&s->room[i], &ends[2 * i]);
 }
 
-/* A row for each operation that the phase had. The last histograms are those of all of them. */
-static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
+/* As far as it is the same for all operations of the phase. */
+static struct load_row begin_row(const struct weir_run *run, const struct weir_phase_rec *rec,
+                                 const struct state *s)
 {
-    const struct weir_pace *p = &s->pace;
-    int n = weir_operations_count(run->program);
-    struct load_row row = {
+    return (struct load_row) {
         .test = run->test->id,
         .iter = rec->repetition,
         .phase = rec->phase->key,
@@ -242,12 +241,20 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
         .asked = rec->rate_asked,
         .reached = rec->rate_reached,
         .unit = rec->rate_bytes ? "bytes/s" : "ops/s",
-        .arrivals = weir_arrivals[p->plan.load.arrivals],
+        .arrivals = weir_arrivals[s->pace.plan.load.arrivals],
         .late = 100 * rec->late_share,
         .late_ns = rec->late_ns,
         .slept_ns = (double)rec->sum[SLEPT_NS] / run->par.size,
         .spun_ns = (double)rec->sum[SPUN_NS] / run->par.size,
     };
+}
+
+/* A row for each operation that the phase had. The last histograms are those of all of them. */
+static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
+{
+    const struct weir_pace *p = &s->pace;
+    int n = weir_operations_count(run->program);
+    struct load_row row = begin_row(run, rec, s);
 
     for (int i = 0; i < n; i++) {
         if (p->service[i].n == 0)

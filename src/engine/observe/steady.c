@@ -26,17 +26,12 @@
 /* The numbers of a sum: ranks that have given theirs, their rates, bins of the histogram. */
 enum { RANKS, RATE, BINS, NUMBERS = BINS + WEIR_HIST_BINS };
 
-/* A round that is over, on rank 0's clock. */
-struct round {
-    uint64_t begin_ns, end_ns;
-};
-
 struct state {
     struct weir_tally tally;
     struct weir_hist *hist; /* times of this rank's operations in the phase: until the last round, and now */
     struct weir_steady series;
     struct weir_steady_verdict verdict;
-    struct round round[WEIR_STEADY_WINDOW_MOST]; /* of the window */
+    uint64_t edge_ns[WEIR_STEADY_WINDOW_MOST + 1]; /* of the rounds of the window, by this rank's clock */
     struct weir_str text;                        /* rank 0: the table of the test for people */
     bool on, moves, ended;        /* the phase is watched; its work is bytes; it was steady long enough */
     const struct weir_phase_rec *rec; /* of the phase that runs */
@@ -164,13 +159,13 @@ static double p99_of(const uint64_t *bins)
 static void add_round(const struct weir_run *run, struct state *s)
 {
     const uint64_t *sum = s->tally.sum;
-    int64_t window = s->series.choice.window, at = s->series.rounds < window ? s->series.rounds : window - 1;
+    int64_t window = s->series.choice.window, at = s->series.rounds < window ? s->series.rounds + 1 : window;
 
     if (sum[RANKS] != (uint64_t)run->par.size)
         return;
     if (s->series.rounds >= window)
-        memmove(s->round, s->round + 1, sizeof(*s->round) * (size_t)at);
-    s->round[at] = (struct round) { at > 0 ? s->round[at - 1].end_ns : s->first_ns, s->last_ns };
+        memmove(s->edge_ns, s->edge_ns + 1, sizeof(*s->edge_ns) * (size_t)at);
+    s->edge_ns[at] = s->last_ns;
     weir_steady_add(&s->series, (double)sum[RATE] / FINE, p99_of(sum + BINS));
     weir_steady_judge(&s->series, &s->verdict);
 }
@@ -209,7 +204,7 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
     if (!s->on || s->ended)
         return s->on;
     if (s->first_ns == 0)
-        s->first_ns = s->last_ns = s->rec->mark[WEIR_MARK_WORK];
+        s->first_ns = s->last_ns = s->edge_ns[0] = s->rec->mark[WEIR_MARK_WORK];
     if (weir_tally_came(&s->tally)) {
         add_round(run, s);
         s->ended = is_enough(run, s);
@@ -270,8 +265,8 @@ static void fill_row(const struct weir_run *run, const struct state *s, const st
         row->slope[k] = v->fit[k].slope;
     }
     if (v->whole) {
-        row->begin = (double)(s->round[0].begin_ns - s->begin_ns);
-        row->end = (double)(s->round[s->series.choice.window - 1].end_ns - s->begin_ns);
+        row->begin = (double)(s->edge_ns[0] - s->begin_ns);
+        row->end = (double)(s->edge_ns[s->series.choice.window] - s->begin_ns);
     }
 }
 

@@ -184,12 +184,26 @@ int mix_side_gather(struct mix_side *s, struct weir_err *err)
 
 /* ---- what went wrong, and what was said ---- */
 
+/* Lines that were not told before. Rank 0; the text is changed. */
+static void warn_once(struct mix_side *s, char *line)
+{
+    for (char *next; line && *line; line = next) {
+        size_t before = s->t->said.n;
+
+        next = strchr(line, '\n');
+        *next++ = '\0';
+        weir_set_add(&s->t->said, line, strlen(line));
+        if (s->t->said.n > before)
+            weir_warn(&s->run->log, NULL, "%s", line);
+    }
+}
+
 /* Warnings of a group, once each. */
 static void tell_of(struct mix_side *s, int g)
 {
     const int root = s->t->root_of[g], rank = s->run->par.rank;
     size_t len = s->t->group == g ? s->messages.len : 0;
-    char *text, *line, *next;
+    char *text;
 
     if (rank != 0 && rank != root)
         return;
@@ -203,15 +217,8 @@ static void tell_of(struct mix_side *s, int g)
     } else if (len && text) {
         weir_fetch_bytes(&s->run->par, text, len, root);
     }
-    for (line = text; rank == 0 && line && *line; line = next) {
-        size_t before = s->t->said.n;
-
-        next = strchr(line, '\n');
-        *next++ = '\0';
-        weir_set_add(&s->t->said, line, strlen(line));
-        if (s->t->said.n > before)
-            weir_warn(&s->run->log, NULL, "%s", line);
-    }
+    if (rank == 0)
+        warn_once(s, text);
     free(text);
 }
 
