@@ -156,6 +156,8 @@ def test_a_rank_that_fails_ends_a_curve_in_order(ior):
     assert ior.files() == []
     run = ior("-a DUMMY -w -r --rate=10%..90%:5 -O dryRun=1", np=None).ok()
     assert any("2 phases at full speed and at 5 rates, at most 5 s each: 60 s" in note for note in run.notes), run
+    run = ior("-a DUMMY -w --rate=50% -O dryRun=1", np=None).ok()
+    assert any("1 phase at full speed and at 1 rate, at most 5 s each: 10 s" in note for note in run.notes), run
 
 
 # ---- programs ----

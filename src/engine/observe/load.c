@@ -331,8 +331,8 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
     if (c.n == 0)
         weir_note(&run->log, "--rate: this test has no phase that can be done again at a share of its maximum");
     else if (o->dry_run)
-        weir_note(&run->log, "--rate: %d phase%s at full speed and at %d rates, at most %.6g s each: %.6g s", c.n,
-                  c.n == 1 ? "" : "s", s->points.n, o->rate_s, o->rate_s * c.n * (s->points.n + 1));
+        weir_note(&run->log, "--rate: %d phase%s at full speed and at %d rate%s, at most %.6g s each: %.6g s", c.n,
+                  c.n == 1 ? "" : "s", s->points.n, s->points.n == 1 ? "" : "s", o->rate_s, o->rate_s * c.n * (s->points.n + 1));
     for (int i = 0; i <= s->points.n && c.n > 0 && !o->dry_run && rc == 0; i++) {
         if (weir_stages_time_is_up(run)) {
             weir_note(&run->log, "--rate: the time of the test was up (-T) before rate %d of %d", i, s->points.n);
