@@ -55,7 +55,7 @@ static const struct weir_col cols[] = {
     REAL(percent, "percent", "Of the maximum that was asked for, percent", .head = "Of max %", .width = 8, .digits = 4),
     REAL(asked, "rateAsked", "Rate of all tasks that was asked for, in the phase; none where the maximum was measured",
          .head = "Asked", .width = 11, .digits = 5),
-    REAL(reached, "rateReached", "Rate at which operations were begun, in the phase", .head = "Reached",
+    REAL(reached, "rateReached", "The rate that was asked for, less what operations lost that began late", .head = "Reached",
          .width = 11, .digits = 5),
     STR(unit, "unit", "Of these rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
     STR(arrivals, "arrivals", "How operations come: even, shifted, poisson"),

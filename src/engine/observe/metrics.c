@@ -74,7 +74,7 @@ static const struct weir_col cols[] = {
     LATENCY("sync", WEIR_OP_SYNC),
     LATENCY("close", WEIR_OP_CLOSE),
     RATE(rate_asked, "rateAsked", "Rate of all tasks that was asked for, bytes/s or ops/s"),
-    RATE(rate_reached, "rateReached", "Rate at which operations were begun, bytes/s or ops/s"),
+    RATE(rate_reached, "rateReached", "The rate that was asked for, less what operations lost that began late, bytes/s or ops/s"),
     RATE(late, "late", "Operations that began more than 0.1 ms after they were due, percent"),
     RATE(late_ns, "lateMax", "Longest time from when an operation was due to its begin, seconds",
          .unit = WEIR_NS_PER_S),
