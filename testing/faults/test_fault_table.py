@@ -141,7 +141,6 @@ fails("MPIIO queue collective read ESTALE through a view", "-a MPIIO -c --depth=
       "call=read rank=1 count=2 times=0 errno=ESTALE", "read 16384 bytes at offset 81920", "Stale file handle", rows=["write"])
 case("MPIIO queue short transfers go on", "-a MPIIO -c --depth=3 -R", "call=write rank=1 count=2 short;call=read rank=1 count=2 short=1", 0, rows=ALL)
 case("MPIIO queue lost write", "-a MPIIO --depth=3 -W", "call=write rank=1 count=2 drop", 4, ("zeros", "byte 81920"), rows=ALL)
-hangs("MPIIO queue write that never ends", "-a MPIIO --depth=3", "call=write rank=1 count=2 hang", RANK1 + "write of 16384 bytes at offset 81920")
 hangs("MPIIO queue collective write that never ends", "-a MPIIO -c --depth=3", "call=write rank=0 count=2 hang",
       "rank 0 on %s: write of 16384 bytes at offset 16384" % HOST, many=True)
 fails("MPIIO queue write that never ends because it has failed", "-a MPIIO --depth=3", "call=aio_write rank=1 count=2 times=0 hang;call=pwrite rank=1 times=0 errno=ENOSPC",
@@ -312,6 +311,19 @@ def test_fault(ior, shim, need_backend, told, c):
 
 def test_there_are_enough_cases():
     assert len(CASES) >= 60
+
+
+# ---- a transfer that does not end ----
+
+def test_a_queue_of_mpi_io_says_that_it_repeats_a_transfer_that_does_not_end(ior, shim, need_backend, told):
+    """The call that repeats it succeeds, so only --io-timeout ends the run."""
+    name = "MPIIO queue write that never ends"
+    need_backend("MPIIO")
+    run = ior("-w -b 64k -t 16k -a MPIIO --depth=3 --io-timeout=4", env=environment(ior, shim, "call=aio_write rank=0 count=2 hang"), timeout=SECONDS)
+    told(name, run, ior.files())
+    assert run.returncode == 3 and "rank 0 on %s: write of 16384 bytes at offset 16384" % HOST in run.errors[0], run
+    assert re.search(r"NOTE: 'testFile': none .* for 3 s; a blocking call repeated the oldest, .* after 6 s", run.stderr), run
+    assert ior.files() == ["testFile"], run
 
 
 # ---- delays are seen where they belong ----

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 
 #define LOOKS 8                     /* of the first calls: had they ended when they returned? */
-#define LOST_NS (3 * WEIR_NS_PER_S) /* nothing has ended for so long: is the oldest one lost? */
+#define LOST_S 3                    /* nothing has ended for so long: is the oldest one lost? */
 
 static const char *const calls[2][2] = {
     [WEIR_DIR_WRITE] = { "MPI_File_iwrite_at", "MPI_File_iwrite_at_all" },
@@ -26,6 +26,7 @@ int mpiio_queue_begin(struct weir_session *s, int depth, struct weir_err *err)
 {
     struct mpiio_queue *q = queue_of(s);
 
+    q->patience_s = LOST_S;
     q->flight = calloc((size_t)depth, sizeof(*q->flight));
     return q->flight ? 0 : weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", depth);
 }
@@ -128,6 +129,16 @@ static int take_ended(struct mpiio_queue *q, int least, int most, struct weir_re
     return n;
 }
 
+/* The oldest transfer has been done a second time in the time of the phase: on storage that is slow, less and less often. */
+static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
+{
+    weir_note(f->s->log,
+              "'%s': none of the transfers in flight had ended for %d s; a blocking call repeated the oldest, and its "
+              "time counts; the next one would come after %d s",
+              f->path, q->patience_s, 2 * q->patience_s);
+    q->patience_s *= 2;
+}
+
 /* MPICH never completes a transfer whose asynchronous I/O has failed. The oldest one is lost where the same
  * transfer fails in a blocking call, and so are the others then. */
 static void find_lost(struct mpiio_queue *q)
@@ -136,8 +147,12 @@ static void find_lost(struct mpiio_queue *q)
         struct mpiio_flight *g = &q->flight[i];
         struct mpiio_file *f = (struct mpiio_file *)g->r->file;
 
-        if (f->collective || (i > 0 && !q->lost) || mpiio_move(f, &g->r->io, false, NULL) >= 0)
+        if (f->collective || (i > 0 && !q->lost))
             return;
+        if (mpiio_move(f, &g->r->io, false, NULL) >= 0) {
+            be_patient(q, g->r->file);
+            return;
+        }
         q->lost = true;
         g->mpi = MPI_REQUEST_NULL;
         give_up(g->r);
@@ -161,7 +176,7 @@ int mpiio_queue_complete(struct weir_file *f, int least, int most, struct weir_r
         now_ns = weir_now_ns();
         if (got > 0 || begin_ns == 0)
             begin_ns = now_ns;
-        if (now_ns - begin_ns > LOST_NS || q->lost) {
+        if (now_ns - begin_ns > (uint64_t)q->patience_s * WEIR_NS_PER_S || q->lost) {
             find_lost(q);
             begin_ns = 0;
         }

@@ -92,6 +92,7 @@ struct mpiio_queue {
     int n;
     int seen, at_once; /* of the first calls: how many were looked at, and had ended at their return */
     bool lost;         /* the library has lost a transfer that failed */
+    int patience_s;    /* so long nothing ends before the oldest is repeated */
 };
 
 struct mpiio_session {
