@@ -111,6 +111,24 @@ static void a_record_becomes_a_line_of_the_table(void **state)
     is_text(table, &r, "write           2.0 0.000091         12.35 2048  ");
 }
 
+static void a_table_that_is_kept_has_one_heading_and_an_end(void **state)
+{
+    static const struct weir_col cols[] = { { .head = "name", .type = WEIR_COL_STR, .width = -6 }, WEIR_COL_END };
+    static const char end[] = "\n... the rest is in JSON";
+    const struct record r = { .name = "write" };
+    struct weir_str s = { 0 };
+    size_t len = 0;
+
+    (void)state;
+    weir_col_keep(&s, "Kept", cols, &r);
+    weir_col_keep(&s, "Kept", cols, &r);
+    assert_string_equal(weir_str_text(&s), "\nKept:\nname\nwrite \nwrite ");
+    for (; s.len != len; weir_col_keep(&s, "Kept", cols, &r))
+        len = s.len;
+    assert_true(len > (size_t)8 << 20 && strcmp(s.text + len - strlen(end), end) == 0);
+    weir_str_free(&s);
+}
+
 static void the_heading_stands_where_the_cells_are(void **state)
 {
     const struct weir_col ruled[] = {
@@ -259,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_number_rule_is_that_of_ior),
         cmocka_unit_test(a_record_becomes_a_line_of_the_table),
+        cmocka_unit_test(a_table_that_is_kept_has_one_heading_and_an_end),
         cmocka_unit_test(the_heading_stands_where_the_cells_are),
         cmocka_unit_test(cells_overflow_and_are_not_cut),
         cmocka_unit_test(what_is_missing_shows_as_its_column_says),

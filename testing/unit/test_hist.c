@@ -114,6 +114,27 @@ static void merging_equals_adding_all(void **state)
     assert_memory_equal(&a, &all, sizeof(all));
 }
 
+static void the_maxima_of_the_ends_are_those_of_all_histograms(void **state)
+{
+    struct weir_hist hist[3] = { { .n = 0 } }, all = { .n = 0 };
+    int64_t ends[2], one[2];
+
+    (void)state;
+    weir_hist_ends(&all, ends);
+    weir_hist_set_ends(&all, ends);
+    assert_true(all.min_ns == 0 && all.max_ns == 0);
+    weir_hist_add(&hist[1], 700);
+    weir_hist_add(&hist[1], 90);
+    weir_hist_add(&hist[2], 800); /* hist[0] is empty */
+    for (int i = 0; i < 3; i++) {
+        weir_hist_ends(&hist[i], one);
+        for (int k = 0; k < 2; k++)
+            ends[k] = one[k] > ends[k] ? one[k] : ends[k];
+    }
+    weir_hist_set_ends(&all, ends);
+    assert_true(all.min_ns == 90 && all.max_ns == 800);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -124,6 +145,7 @@ int main(void)
         cmocka_unit_test(large_values_are_right_within_a_bin),
         cmocka_unit_test(the_extremes_clamp_the_edge),
         cmocka_unit_test(merging_equals_adding_all),
+        cmocka_unit_test(the_maxima_of_the_ends_are_those_of_all_histograms),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
