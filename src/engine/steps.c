@@ -40,7 +40,7 @@ static void post_news(struct weir_phase_context *c)
     c->watch.news[TARGET] = (int64_t)c->target;
 }
 
-/* Of all ranks as far as they were heard; a rank alone knows itself. */
+/* Of all ranks as far as their numbers were received; a rank alone knows itself. */
 static void tick(struct weir_phase_context *c, uint64_t now_ns)
 {
     const struct weir_watch *w = &c->watch;
@@ -221,7 +221,7 @@ static void pass_alone(struct weir_phase_context *c)
 
 /* Some 20 times a second what other ranks say: with groups that go at their own pace whether to
  * stop, too. Where all are in lock step that is decided by votes, for what the watch says of it is
- * not the same for all after one round; only in a long phase their numbers are heard. */
+ * not the same for all after one round; only in a long phase are numbers of others received. */
 static bool poll_others(struct weir_phase_context *c)
 {
     bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;
