@@ -187,13 +187,15 @@ def holders(pids, path):
 
 @pytest.mark.parametrize("io", IO)
 @pytest.mark.parametrize("args", ["-a NCMPI", "-a NCMPI -c", "-a MPIIO -c", "-a MPIIO --mpiio.useFileView", "-a MPIIO", "-a HDF5", "-a HDF5 -c",
-                                  "-a NETCDF", "-a MMAP"])
+                                  "-a NETCDF", "-a MMAP", "-a MPIIO --depth=4", "-a MPIIO -c --depth=4"])
 def test_a_file_that_is_cut_short_while_it_is_read(ior, need_backend, told, args, io):
     name = "%s cut short %s" % (io, args[3:])
     told(name)
     need_backend(backend_of(args))
     if args == "-a MMAP" and io != IO[0]:
         pytest.skip("MMAP has no MPI-IO")
+    if "-c --depth" in args and io != IO[0]:
+        pytest.skip("refused: this ROMIO crashes in nonblocking collective calls")
     env, same = {"OMPI_MCA_io": io}, "-k -b 256k -t 16k " + args
     ior("-w " + same, env=env).ok()
     proc = ior.start("-r %s -O interIODelay=150000" % same, env=env)  # 16 transfers

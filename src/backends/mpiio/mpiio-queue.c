@@ -12,6 +12,12 @@
 #define LOOKS 8                     /* of the first calls: had they ended when they returned? */
 #define LOST_S 3                    /* nothing has ended for so long: is the oldest one lost? */
 
+#ifdef OPEN_MPI
+#define OWN_COLLECTIVES true /* OMPIO makes an independent transfer of each task of a nonblocking collective one */
+#else
+#define OWN_COLLECTIVES false
+#endif
+
 static const char *const calls[2][2] = {
     [WEIR_DIR_WRITE] = { "MPI_File_iwrite_at", "MPI_File_iwrite_at_all" },
     [WEIR_DIR_READ] = { "MPI_File_iread_at", "MPI_File_iread_at_all" },
@@ -139,23 +145,28 @@ static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
     q->patience_s *= 2;
 }
 
-/* MPICH never completes a transfer whose asynchronous I/O has failed. The oldest one is lost where the same
- * transfer fails in a blocking call, and so are the others then. */
+/* MPICH never completes a transfer whose asynchronous I/O has failed, and OMPIO no read that meets the end of a file
+ * that was cut. The oldest one is lost where a blocking call of this task alone does not move all of it, and so are the
+ * others then. */
 static void find_lost(struct mpiio_queue *q)
 {
     for (int i = 0; i < q->n; i++) {
         struct mpiio_flight *g = &q->flight[i];
         struct mpiio_file *f = (struct mpiio_file *)g->r->file;
+        ssize_t n;
 
-        if (f->collective || (i > 0 && !q->lost))
+        if ((f->collective && !OWN_COLLECTIVES) || (i > 0 && !q->lost))
             return;
-        if (mpiio_move(f, &g->r->io, false, NULL) >= 0) {
+        n = g->want > 0 ? mpiio_move(f, &g->r->io, false, NULL) : 0;
+        if (n >= (ssize_t)g->want) {
             be_patient(q, g->r->file);
             return;
         }
         q->lost = true;
         g->mpi = MPI_REQUEST_NULL;
-        give_up(g->r);
+        g->r->n = n;
+        if (n < 0 || f->collective)
+            give_up(g->r);
     }
 }
 
@@ -250,8 +261,11 @@ int mpiio_queue_reason(const struct weir_request *r, struct weir_err *err)
 
     if (!err || (mpiio_meets_end(f, &r->io, &n, err) && n < 0))
         return -1;
-    if (mpiio_move(f, &r->io, false, err) < 0)
+    n = mpiio_move(f, &r->io, false, err);
+    if (n < 0)
         return weir_err_within(err, "%s", call);
+    if (r->io.dir == WEIR_DIR_READ && n < (ssize_t)r->io.len)
+        return weir_refuse(err, WEIR_EIO, "end of file");
     return weir_refuse(err, WEIR_EIO,
                        "%s did not move the data and gives no reason; a blocking call moves them",
                        call);

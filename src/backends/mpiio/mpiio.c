@@ -215,8 +215,9 @@ static int check_bytes(struct mpiio_file *f, struct weir_err *err)
     int rc = 0;
 
     if (!writes)
-        return f->collective || f->viewed ? weir_mpi_check_kept(&f->fh, f->base.path, f->end, err)
-                                          : 0;
+        return f->collective || f->viewed || f->base.s->depth > 1
+                   ? weir_mpi_check_kept(&f->fh, f->base.path, f->end, err)
+                   : 0;
     if (!f->collective)
         return 0;
     rc = weir_mpi_check_end(f->comm, f->fh, f->base.path, &f->end, err);
