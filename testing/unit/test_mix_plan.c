@@ -67,7 +67,7 @@ static void test_a_wrong_plan_is_refused_with_its_line_and_what_would_be_right(v
         { "[a]\nranks=4 0-3", "'ranks = 4 0-3': give" },
         { "[a]\ncommand=ior -o \"x", "plan.txt:2: a quotation mark is not closed" },
         { "[a]\nstart=later", "give 'at once', 'after 5 s', or 'after GROUP PHASE'" },
-        { "[a]\nstart=after -1 s", "group 'a' has no line 'ranks" },
+        { "[a]\nstart=after -1 s", "'start = after -1 s': give 'at once', 'after 5 s', or" },
         { "[a]\nstart=after b", "'start = after b': give" },
         { "[a]\nranks=1", "plan.txt:1: group 'a' has no line 'command = ...'" },
         { A "start=after writer write\n[write]\nranks=1\ncommand=ior", "'writer', which is no group (did you mean 'write'?)" },

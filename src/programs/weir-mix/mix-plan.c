@@ -162,7 +162,7 @@ static int read_start(const char *value, struct weir_arena *arena, struct mix_gr
     g->phase = weir_arena_strdup(arena, rest + len + strspn(rest + len, blanks), err);
     if (!g->after_name || !g->phase)
         return -1;
-    return *g->phase ? 0 : refuse_start(value, err);
+    return *g->phase && strcmp(g->phase, "s") != 0 ? 0 : refuse_start(value, err); /* "s": a time that is none */
 }
 
 /* ---- lines ---- */

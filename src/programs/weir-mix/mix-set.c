@@ -280,6 +280,7 @@ static void keep_times(struct mix_side *s)
 {
     int64_t first = INT64_MAX, last = 0, window[2];
     double skew, shared;
+    int at_once = 0;
 
     if (s->set->with == MIX_ALONE)
         return;
@@ -295,9 +296,10 @@ static void keep_times(struct mix_side *s)
             continue;
         first = began < first ? began : first;
         last = began > last ? began : last;
+        at_once++;
     }
     skew = last > first ? (double)(last - first) / WEIR_NS_PER_S : 0;
-    if (!(s->t->skew_s >= skew))
+    if (at_once > 1 && !(s->t->skew_s >= skew))
         s->t->skew_s = skew;
 }
 
