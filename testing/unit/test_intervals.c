@@ -169,7 +169,7 @@ static void huge_operations_are_exact(void **state)
 #define SECOND UINT64_C(1000000000)
 #define MOST_BYTES ((size_t)64 << 20)
 
-/* What all heaps have given out. */
+/* What all heaps have given out; 0 where a sanitizer has its own. */
 static size_t taken(void)
 {
     struct mallinfo2 m = mallinfo2();
@@ -211,7 +211,8 @@ static void check_a_day(int kinds, int each, int octaves, uint64_t width_ns)
     uint64_t ops = 0;
 
     assert_int_equal(weir_intervals_init(&s, SECOND, kinds, NULL), 0);
-    assert_in_range(taken() - before, WEIR_INTERVALS_TIMES, MOST_BYTES); /* all there ever is */
+    if (taken() > 0)
+        assert_in_range(taken() - before, WEIR_INTERVALS_TIMES, MOST_BYTES); /* all there ever is */
     weir_intervals_begin(&s, 0);
     run_a_day(&s, kinds, each, octaves);
     assert_int_equal(s.width_ns, width_ns);
