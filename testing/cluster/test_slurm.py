@@ -34,7 +34,8 @@ class Job:
 
     def state(self):
         done = subprocess.run(["scontrol", "show", "job", self.id], capture_output=True, text=True, timeout=60)
-        return re.search(r"JobState=(\w+)", done.stdout).group(1)
+        found = re.search(r"JobState=(\w+)", done.stdout)
+        return found.group(1) if found else ""  # a controller on a busy machine may not answer
 
     def is_over(self):
         """Also while it is told to end, or ends, Slurm has names for its state."""
