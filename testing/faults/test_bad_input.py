@@ -48,14 +48,19 @@ def words(row, value):
 
 def run_alone(ior, args, may_go_on=False):
     """Without launcher. A run that is right to go on for long is asked to end half a second after the title of its
-    results: signals end it in order from there on."""
+    results: signals end it in order from there on, up to its last line of text."""
     proc = ior.start(args, np=None)
+
+    def has_said(word):
+        return word in os.pread(proc.out.fileno(), 1 << 20, 0)
+
     if may_go_on:
-        conftest.wait_until(lambda: proc.poll() is not None or b"Results" in os.pread(proc.out.fileno(), 1 << 20, 0))
+        conftest.wait_until(lambda: proc.poll() is not None or has_said(b"Results"))
         try:
             proc.wait(0.5)
         except subprocess.TimeoutExpired:
-            proc.send_signal(signal.SIGTERM)
+            if not has_said(b"\nFinished "):
+                proc.send_signal(signal.SIGTERM)
     return ior.finish(proc, SECONDS)
 
 
