@@ -80,10 +80,13 @@ static int64_t distance(const struct ping *p)
 
 static void adopt(struct weir_clock *out, const struct ping *p, bool is_same)
 {
+    uint64_t half_ns = (p->trip_ns + 1) / 2;
+
     out->root_ns = p->answer.root_ns;
     out->now.at_ns = p->at_ns;
     out->now.offset_ns = p->answer.offset_ns + (is_same ? 0 : distance(p));
-    out->now.error_ns = (uint64_t)p->answer.error_ns + (is_same ? 0 : (p->trip_ns + 1) / 2);
+    out->now.error_ns = (uint64_t)p->answer.error_ns + (is_same ? 0 : half_ns);
+    out->now.trip_ns = is_same ? half_ns : 0;
 }
 
 /* One quick ping is enough to see that the clock of the leader is ours. */
@@ -148,6 +151,8 @@ void weir_clock_renew(const struct weir_par *par, struct weir_clock *c)
 {
     c->before = c->now;
     estimate(par, c);
+    if (par->leader != par->rank && c->now.trip_ns == 0)
+        c->before.error_ns += c->before.trip_ns;
 }
 
 static uint64_t parts(uint64_t ns, uint64_t ppm)

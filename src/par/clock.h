@@ -8,7 +8,10 @@
 /* One estimate: rank 0's clock = local clock - offset_ns, to within error_ns. */
 struct weir_clock_point {
     int64_t offset_ns;
-    uint64_t error_ns; /* half of the best round trip, summed along the tree */
+    uint64_t error_ns; /* half of the best round trip, summed along the tree; of a clock that is
+                          shared with the leader only the leader's */
+    uint64_t trip_ns;  /* half of the best round trip that error_ns leaves out, because the clock
+                          is taken for the leader's; else 0 */
     uint64_t at_ns;    /* local time of the estimate */
 };
 
@@ -33,7 +36,9 @@ uint64_t weir_clock_day_ns(const struct weir_par *par);
 /* The time of day minus rank 0's clock, ns. Collective over par->comm. */
 int64_t weir_clock_to_day_ns(const struct weir_par *par);
 
-/* Estimate again; what was the last estimate stays as the one before. Collective over par->comm. */
+/* Estimate again; what was the last estimate stays as the one before. A clock that is not the
+ * leader's now was not before: then the error of the estimate before has its round trip, too.
+ * Collective over par->comm. */
 void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
 
 /* The change of the offset between the two estimates beyond errors and a drift of 1000 ppm, in ns.

@@ -60,6 +60,7 @@ static struct world {
     uint64_t more_ns; /* that some messages take longer */
     enum slow slow;
     uint64_t seed, drawn, noise_ns, to_root;
+    int64_t stepped_ns; /* of the clock of rank 1 between two estimates; 0: there is one estimate only */
     ucontext_t back;
 } world = { .now = -1 };
 
@@ -160,6 +161,7 @@ int MPI_Recv(void *data, int n, MPI_Datatype type, int from, int tag, MPI_Comm c
     (void)type;
     (void)tag;
     (void)comm;
+    from = from == MPI_ANY_SOURCE ? 1 : from; /* a leader has one follower here */
     assert_true(from >= 0);
     while (!(m = take(r, from))) {
         r->from = from;
@@ -182,6 +184,11 @@ static void live(void)
     struct rank *r = world.rank + world.now;
 
     weir_clock_estimate(&r->par, &r->clock);
+    if (world.stepped_ns != 0) {
+        r->shift_ns += r->par.rank == 1 ? world.stepped_ns : 0;
+        world.more_ns = 0;
+        weir_clock_renew(&r->par, &r->clock);
+    }
     r->over = true;
 }
 
@@ -244,13 +251,11 @@ static struct outcome judge(void)
     return o;
 }
 
-/* Let so many nodes with clocks that are seconds apart estimate them. */
-static struct outcome estimate(int nodes, uint64_t seed, enum slow slow, uint64_t more_ns)
+/* So many ranks, each with a stack; unmapped by end_world. */
+static char *begin_world(int nodes, uint64_t seed, enum slow slow, uint64_t more_ns)
 {
-    size_t bytes = (size_t)nodes * STACK;
-    char *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    struct outcome o;
-    bool moved = true;
+    char *stacks =
+        mmap(NULL, (size_t)nodes * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     assert_true(stacks != MAP_FAILED);
     world = (struct world) { .size = nodes, .slow = slow, .more_ns = more_ns, .seed = seed, .noise_ns = NOISE_NS, .now = -1 };
@@ -258,19 +263,62 @@ static struct outcome estimate(int nodes, uint64_t seed, enum slow slow, uint64_
     assert_non_null(world.rank);
     for (int i = 0; i < nodes; i++)
         begin_rank(i, stacks + (size_t)i * STACK);
+    return stacks;
+}
+
+static void run_world(void)
+{
+    bool moved = true;
+
     while (moved) {
         moved = false;
-        for (world.now = 0; world.now < nodes; world.now++)
+        for (world.now = 0; world.now < world.size; world.now++)
             if (can_run(world.rank + world.now)) {
                 swapcontext(&world.back, &world.rank[world.now].context);
                 moved = true;
             }
     }
     world.now = -1;
-    o = judge();
+}
+
+static void end_world(char *stacks)
+{
     free(world.rank);
-    munmap(stacks, bytes);
+    munmap(stacks, (size_t)world.size * STACK);
+}
+
+/* Let so many nodes with clocks that are seconds apart estimate them. */
+static struct outcome estimate(int nodes, uint64_t seed, enum slow slow, uint64_t more_ns)
+{
+    char *stacks = begin_world(nodes, seed, slow, more_ns);
+    struct outcome o;
+
+    run_world();
+    o = judge();
+    end_world(stacks);
     return o;
+}
+
+/* Two ranks that are taken for ranks of one clock: that of rank 1 is shift_ns ahead while trips are long, and is set by stepped_ns
+ * before trips are short. What is seen as a step. */
+static int64_t seen_of_a_follower(uint64_t more_ns, int64_t shift_ns, int64_t stepped_ns)
+{
+    char *stacks = begin_world(2, 1, ANSWERS, more_ns);
+    int64_t step_ns;
+
+    world.stepped_ns = stepped_ns;
+    for (int i = 0; i < 2; i++) {
+        world.rank[i].par.leader = 0;
+        world.rank[i].par.same_clock = true;
+        world.rank[i].par.followers = i == 0;
+        world.rank[i].par.leaders = MPI_COMM_NULL;
+    }
+    world.rank[1].shift_ns = shift_ns;
+    run_world();
+    assert_true(world.rank[1].over);
+    step_ns = weir_clock_step(&world.rank[1].clock);
+    end_world(stacks);
+    return step_ns;
 }
 
 /* ---- claims ---- */
@@ -358,6 +406,15 @@ static void rank_0_gets_a_number_of_messages_that_grows_with_the_levels(void **s
     }
 }
 
+static void a_clock_that_long_trips_hide_has_not_stepped_when_a_short_one_shows_it(void **state)
+{
+    (void)state;
+    assert_int_equal(seen_of_a_follower(200000, -60000, 1), 0);
+    assert_true(seen_of_a_follower(0, -60000, 1) == 0 && seen_of_a_follower(200000, 0, 1) == 0);
+    assert_true(seen_of_a_follower(200000, -60000, 500000) > 400000);
+    assert_true(seen_of_a_follower(0, 0, -10000) < -5000);
+}
+
 /* ---- by hand ---- */
 
 static void print_table(int nodes)
@@ -377,6 +434,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(trips_that_take_as_long_both_ways_make_no_error),
         cmocka_unit_test(two_ranks_may_be_as_wrong_to_each_other_as_both_to_rank_0),
         cmocka_unit_test(rank_0_gets_a_number_of_messages_that_grows_with_the_levels),
+        cmocka_unit_test(a_clock_that_long_trips_hide_has_not_stepped_when_a_short_one_shows_it),
     };
 
     for (int i = 1; i < argc; i++)
