@@ -69,7 +69,7 @@ int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fre
                             uint64_t end, struct weir_err *err);
 
 /* A close reported success and left errno sys. It is an error when it is one that close gives: EIO,
- * ENOSPC or EDQUOT, for nothing else shows that a close has failed. Else warns once in a session of
+ * ENOSPC or EDQUOT, because nothing else shows that a close has failed. Else warns once in a session of
  * the doubtful calls that were sound, from this rank; d NULL: there were none. Local. Returns 0, or
  * -1 and err (WEIR_EIO), also where warnings are errors. */
 int weir_mpi_doubt_close(const struct weir_mpi_doubt *d, struct weir_mpi_session *m, int sys,
