@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/str.h"
@@ -20,8 +21,12 @@ static int read_all(FILE *f, struct weir_shared_text *t, struct weir_err *err)
     char piece[4096];
     size_t n;
 
-    while (text.len <= TEXT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0)
-        weir_str_add(&text, piece, n);
+    while (text.len <= TEXT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0) {
+        /* Some editors begin a text with this mark. */
+        size_t skip = text.len == 0 && n >= 3 && memcmp(piece, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+        weir_str_add(&text, piece + skip, n - skip);
+    }
     weir_str_addc(&text, '\0');
     t->text = text.text;
     t->len = text.len > 0 ? text.len - 1 : 0;

@@ -128,7 +128,6 @@ static void comments_and_line_ends_are_dropped(void **state)
     (void)state;
     says("IOR START\r\n  a = 1 , b=2\t# c=3\r\n#x\r\n   # y\r\nRUN\r\nIOR STOP\r\n",
          "[a = 1 , b=2]|");
-    says("\xef\xbb\xbfIOR START\na=1\n", "[a=1]|");
     says("IOR START\na=x#y\n", "[a=x]|");
 }
 

@@ -294,12 +294,11 @@ int weir_script_read(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err)
 {
     struct script s = { .sink = sink };
-    size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* some editors */
     int rc;
 
     weir_quote_str(name, s.shown);
-    s.plain = s.started = !has_start(&s, text + mark, len - mark);
-    rc = read_lines(&s, text + mark, len - mark, err);
+    s.plain = s.started = !has_start(&s, text, len);
+    rc = read_lines(&s, text, len, err);
     if (rc == 0 && s.plain && !s.pending && !s.any_run) {
         weir_str_free(&s.line);
         return weir_refuse(err, WEIR_EUSAGE, "%s: no line \"IOR START\", and no option", s.shown);
