@@ -187,13 +187,14 @@ def test_a_plan_that_cannot_be_run_is_refused_before_anything_starts(mixes):
 def test_groups_may_share_files_by_request_and_a_full_disk_for_their_text_is_an_error(mixes):
     same = {"a": (1, dummy("x", 1, 0)), "b": (1, dummy("x", 1, 0))}
     full = mixes().plan(same)
+    (full.cwd / "plan.txt").write_text("\ufeff" + (full.cwd / "plan.txt").read_text(), "utf-8")  # as some editors do
     (full.cwd / "texts").mkdir()
     (full.cwd / "texts" / "b.txt").symlink_to("/dev/full")
     proc = full.start("plan.txt --shared-files --no-alone --output=texts", 2)
     (mix, run), = at_once(mixes, (same, "plan.txt -n --shared-files --anonymous --report=text:-,json:r.json", 3))
     assert [g["command"] for g in mix.document()[1]["groups"]] == ["ior", "ior"], "its words name files"
     assert run.ok().notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
-    full.finish(proc).fails(2, "group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
+    full.finish(proc).fails(2, "'texts/b.txt' (option --output): group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
 
 
 @pytest.mark.parametrize("whom", [0, 3, 4])

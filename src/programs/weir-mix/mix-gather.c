@@ -116,110 +116,74 @@ static double p99_of(const struct mix_side *s, const char *operation, const int6
     return median;
 }
 
-/* The rates of our group. Returns how many; -1: no memory. Collective over the group. */
-static int make_rates(struct mix_side *s, struct mix_rate **out, int64_t window[2])
+/* The rates of our group, on its root. Collective over the group. */
+static void make_rates(struct mix_side *s, struct weir_str *out)
 {
-    int phases, n = 0;
+    int64_t window[2];
+    int phases = s->series.n, n = 0;
     struct mix_work *work;
     struct mix_rate *rate;
 
     if (s->is_root)
         mix_side_window(s, window);
-    weir_bcast(&s->t->roots.group, window, 2 * sizeof(*window), 0);
-    phases = s->series.n;
+    weir_bcast(&s->t->roots.group, window, sizeof(window), 0);
     weir_bcast(&s->t->roots.group, &phases, sizeof(phases), 0);
     work = sum_work(s, phases, window);
-    *out = rate = calloc((size_t)s->n_told + 1, sizeof(*rate));
+    rate = calloc((size_t)s->n_told + 1, sizeof(*rate));
     for (int i = 0; work && rate && i < s->n_told; i++)
         add_result(s, &s->told[i], &work[s->told[i].phase], window,
                    rate_of(s, &s->told[i], rate, &n));
     for (int i = 0; i < n; i++)
         rate[i].p99 = p99_of(s, rate[i].operation, window);
+    weir_str_add(out, (const char *)rate, sizeof(*rate) * (size_t)n);
+    out->failed |= !work || !rate || s->lost;
     free(work);
-    return work && rate && !s->lost ? n : -1;
+    free(rate);
 }
 
-/* The rates of a group, on rank 0. */
-static int receive_rates(struct mix_side *s, int g, const struct mix_rate *mine, int n, struct weir_err *err)
+/* Rates of some groups, on rank 0. */
+static void take_rates(void *arg, const char *bytes, size_t len)
 {
-    const int root = s->t->root_of[g], rank = s->run->par.rank;
-    struct mix_rate *rate = NULL;
-    int rc = 0;
+    struct mix_side *s = arg;
+    const struct mix_rate *rate = (const void *)bytes, *end = rate + len / sizeof(*rate);
 
-    if (rank != 0 && rank != root)
-        return 0;
-    weir_fetch_bytes(&s->run->par, &n, sizeof(n), root);
-    if (rank != 0) {
-        if (n > 0)
-            weir_fetch_bytes(&s->run->par, (void *)(uintptr_t)mine, sizeof(*mine) * (size_t)n, root);
-        return 0;
+    s->lost |= mix_rates_add(&s->t->rates, rate, (int)(end - rate), NULL) < 0;
+    for (const struct mix_rate *next; rate < end; rate = next) {
+        for (next = rate + 1; next < end && next->group == rate->group;)
+            next++;
+        mix_report_rates(s->run, s->t, rate, (int)(next - rate));
     }
-    if (n < 0)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for all rates");
-    rate = calloc((size_t)n + 1, sizeof(*rate));
-    if (!rate)
-        return weir_fail(err, WEIR_ESETUP, "memory for %d rates", n);
-    if (n > 0 && root == 0)
-        memcpy(rate, mine, sizeof(*rate) * (size_t)n);
-    else if (n > 0)
-        weir_fetch_bytes(&s->run->par, rate, sizeof(*rate) * (size_t)n, root);
-    rc = mix_rates_add(&s->t->rates, rate, n, err);
-    mix_report_rates(s->run, s->t, rate, n);
-    free(rate);
-    return rc;
 }
 
 int mix_side_gather(struct mix_side *s, struct weir_err *err)
 {
-    struct mix_rate *mine = NULL;
-    int64_t window[2] = { 0, 0 };
-    int n = s->active ? make_rates(s, &mine, window) : 0, rc = 0;
+    struct weir_str mine = { 0 };
+    int rc = 0;
 
-    for (int g = 0; g < s->t->plan.n; g++)
-        if (s->set->in[g] && receive_rates(s, g, mine, s->t->group == g ? n : 0, rc < 0 ? NULL : err) < 0)
-            rc = -1;
-    free(mine);
+    if (s->active)
+        make_rates(s, &mine);
+    if (weir_pieces(&s->run->par, &mine, take_rates, s) < 0 || s->lost)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for all rates");
+    weir_str_free(&mine);
     return weir_agree(&s->run->par, rc, err);
 }
 
 /* ---- what went wrong, and what was said ---- */
 
-/* Lines that were not told before. Rank 0; the text is changed. */
-static void warn_once(struct mix_side *s, char *line)
+/* Lines that were not told before. Rank 0. */
+static void warn_once(void *arg, const char *line, size_t len)
 {
-    for (char *next; line && *line; line = next) {
+    struct mix_side *s = arg;
+    const char *next;
+
+    for (; len > 0; len -= (size_t)(next - line), line = next) {
         size_t before = s->t->said.n;
 
-        next = strchr(line, '\n');
-        *next++ = '\0';
-        weir_set_add(&s->t->said, line, strlen(line));
+        next = (const char *)memchr(line, '\n', len) + 1;
+        weir_set_add(&s->t->said, line, (size_t)(next - line));
         if (s->t->said.n > before)
-            weir_warn(&s->run->log, NULL, "%s", line);
+            weir_warn(&s->run->log, NULL, "%.*s", (int)(next - line) - 1, line);
     }
-}
-
-/* Warnings of a group, once each. */
-static void tell_of(struct mix_side *s, int g)
-{
-    const int root = s->t->root_of[g], rank = s->run->par.rank;
-    size_t len = s->t->group == g ? s->messages.len : 0;
-    char *text;
-
-    if (rank != 0 && rank != root)
-        return;
-    weir_fetch_bytes(&s->run->par, &len, sizeof(len), root);
-    text = len ? calloc(1, len + 1) : NULL;
-    if (rank == root && len) {
-        if (rank != 0)
-            weir_fetch_bytes(&s->run->par, s->messages.text, len, root);
-        else if (text)
-            memcpy(text, s->messages.text, len);
-    } else if (len && text) {
-        weir_fetch_bytes(&s->run->par, text, len, root);
-    }
-    if (rank == 0)
-        warn_once(s, text);
-    free(text);
 }
 
 void mix_side_words(const struct mix_side *s, int g, struct weir_str *out)
@@ -253,6 +217,8 @@ static void blame(struct mix_side *s, int g, int status, struct weir_err *err)
     else if (is_its_root)
         weir_refuse(err, (enum weir_code)status, "group '%s' (%s) ended %s with status %d: %s", group->name,
                     mix_program_of(group), weir_str_text(&how), status, s->error);
+    if (is_its_root && s->t->text && ferror(s->t->text))
+        weir_err_within(err, "'%s' (option --output)", weir_str_text(&s->t->path));
     weir_str_free(&how);
     weir_bcast(&s->run->par, err, sizeof(*err), s->t->root_of[g]);
     err->agreed = true;
@@ -279,7 +245,5 @@ int mix_side_judge(struct mix_side *s, struct weir_err *err)
 
 void mix_side_tell(struct mix_side *s)
 {
-    for (int g = 0; g < s->t->plan.n; g++)
-        if (s->set->in[g])
-            tell_of(s, g);
+    s->run->report.lost |= weir_pieces(&s->run->par, &s->messages, warn_once, s) < 0;
 }
