@@ -98,6 +98,7 @@ def test_each_group_alone_in_pairs_and_all_together(mix):
     assert [(g["group"], g["program"], g["ranks"], g["firstRank"], g["start"]) for g in test["groups"]] == [
         ("writer", "ior", 1, 2, "at once"), ("meta", "mdtest", 1, 0, "at once"), ("late", "ior", 1, 1, "after writer read")]
     measured = by_key(test["measured"], "group", "with", "operation", "repetition")
+    assert all(row["rate"] is None or row["rate"] > 0 for row in test["measured"]), "a part too short for an operation is no rate"
     rows = by_key(test["operations"], "group", "with", "operation")
     sets = {"writer": {"all", "meta", "late"}, "meta": {"all", "writer", "late"}, "late": {"all", "writer", "meta"}}
     assert {(g, w) for g, w, _ in rows} == {(g, w) for g, with_ in sets.items() for w in with_}

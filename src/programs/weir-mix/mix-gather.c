@@ -52,9 +52,10 @@ static struct mix_work *sum_work(const struct mix_side *s, int n, const int64_t 
     return work;
 }
 
-static double share_of(uint64_t some, uint64_t all)
+/* Work that was not counted while it was done is even over its time. */
+static double share_of(uint64_t some, uint64_t all, double time)
 {
-    return all ? (double)some / (double)all : 0;
+    return time >= 1 ? 1 : all ? (double)some / (double)all : time;
 }
 
 /* Bytes are the work of transfers; of what is done to whole files and directories there are so many operations. */
@@ -82,20 +83,22 @@ static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_told 
     return &rate[(*n)++];
 }
 
-/* A whole phase counts with its own numbers, a part of one with that part of them. */
+/* A whole phase counts with its own numbers, a part of one with that part of them: not one in which no
+ * operation could have been done. */
 static void add_result(const struct mix_side *s, const struct mix_told *told, const struct mix_work *work,
                        const int64_t window[2], struct mix_rate *rate)
 {
     const struct weir_result *r = &told->result;
     double time = mix_series_share(&s->series, told->phase, window[0], window[1]);
-    double done = time >= 1 ? 1
-                  : rate->bytes ? share_of(work->bytes, work->all_bytes)
-                                : share_of(work->operations, work->all_operations);
+    double done = rate->bytes ? share_of(work->bytes, work->all_bytes, time)
+                              : share_of(work->operations, work->all_operations, time);
     double seconds = rate->bytes ? r->seconds : r->work_seconds;
 
+    rate->whole_seconds += seconds;
+    if (time * (double)r->operations < 1)
+        return;
     rate->amount += done * (double)(rate->bytes ? r->bytes : r->operations);
     rate->seconds += time * seconds;
-    rate->whole_seconds += seconds;
 }
 
 /* The median of the percentiles of all phases of an operation that were almost whole. */
