@@ -94,10 +94,13 @@ void mix_report_rates(struct weir_run *run, const struct mix_test *t, const stru
 
 /* ---- rates and slowdowns ---- */
 
+/* Of all three tables. */
 struct row {
     const char *group, *with, *operation, *unit;
     int64_t ranks, repetitions;
     double alone, together, slowdown, low, high, p99_alone, p99_together, p99_slowdown, p99_low, p99_high, shared;
+    int64_t repetition; /* of one: then the rate is 'together' */
+    double began, seconds;
 };
 
 #define S(f, k, h, ...) COL_STR(struct row, f, k, h, .csv = k, __VA_ARGS__)
@@ -127,27 +130,33 @@ static const struct weir_col cols[] = {
 
 static const struct weir_table table = { .key = "operations", .cols = cols, .readers = WEIR_FOR_DATA | WEIR_FOR_CSV_FULL };
 
+static struct row row_of(const struct mix_test *t, int group, int with, const char *operation, bool bytes)
+{
+    return (struct row) { .group = t->plan.group[group].name,
+                          .with = with_of(t, with),
+                          .operation = operation,
+                          .unit = bytes ? "bytes/s" : "ops/s",
+                          .ranks = t->plan.group[group].ranks };
+}
+
 static struct row make_row(const struct mix_test *t, const struct mix_rate *first, int repetitions)
 {
     const struct mix_row r = mix_rates_row(&t->rates, first->group, first->with, first->operation, repetitions);
+    struct row row = row_of(t, first->group, first->with, first->operation, r.bytes);
 
-    return (struct row) { .group = t->plan.group[first->group].name,
-                          .with = with_of(t, first->with),
-                          .operation = first->operation,
-                          .unit = r.bytes ? "bytes/s" : "ops/s",
-                          .ranks = t->plan.group[first->group].ranks,
-                          .repetitions = r.together.n,
-                          .alone = r.alone.median,
-                          .together = r.together.median,
-                          .slowdown = r.slowdown.median,
-                          .low = r.slowdown.low,
-                          .high = r.slowdown.high,
-                          .p99_alone = r.p99_alone.median,
-                          .p99_together = r.p99_together.median,
-                          .p99_slowdown = r.p99_slowdown.median,
-                          .p99_low = r.p99_slowdown.low,
-                          .p99_high = r.p99_slowdown.high,
-                          .shared = r.shared };
+    row.repetitions = r.together.n;
+    row.alone = r.alone.median;
+    row.together = r.together.median;
+    row.slowdown = r.slowdown.median;
+    row.low = r.slowdown.low;
+    row.high = r.slowdown.high;
+    row.p99_alone = r.p99_alone.median;
+    row.p99_together = r.p99_together.median;
+    row.p99_slowdown = r.p99_slowdown.median;
+    row.p99_low = r.p99_slowdown.low;
+    row.p99_high = r.p99_slowdown.high;
+    row.shared = r.shared;
+    return row;
 }
 
 static void show_row(struct weir_run *run, struct row row)
@@ -200,17 +209,12 @@ static void show_heading(struct weir_run *run)
 
 /* ---- the slowdown of whole groups ---- */
 
-struct cell {
-    const char *group, *with;
-    double slowdown, low, high;
-};
-
 static const struct weir_col cell_cols[] = {
-    COL_STR(struct cell, group, "group", "The group that is slowed down"),
-    COL_STR(struct cell, with, "with", "By all other groups, or by this one"),
-    COL_REAL(struct cell, slowdown, "slowdown", "The time of its work while all ran over the time that the same work takes alone; median"),
-    COL_REAL(struct cell, low, "low", "95 % interval of that median: from here"),
-    COL_REAL(struct cell, high, "high", "to here; null for fewer than 6 repetitions"),
+    COL_STR(struct row, group, "group", "The group that is slowed down"),
+    COL_STR(struct row, with, "with", "By all other groups, or by this one"),
+    COL_REAL(struct row, slowdown, "slowdown", "The time of its work while all ran over the time that the same work takes alone; median"),
+    COL_REAL(struct row, low, "low", "95 % interval of that median: from here"),
+    COL_REAL(struct row, high, "high", "to here; null for fewer than 6 repetitions"),
     WEIR_COL_END
 };
 
@@ -227,9 +231,12 @@ static int width_of(const struct mix_test *t, int with)
 static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int with, int repetitions, struct weir_str *line)
 {
     const struct mix_center c = mix_rates_group(&t->rates, g, with, repetitions);
-    const struct cell cell = { t->plan.group[g].name, with_of(t, with), c.median, c.low, c.high };
+    struct row row = row_of(t, g, with, NULL, false);
 
-    weir_report_row(&run->report, &cells, &cell);
+    row.slowdown = c.median;
+    row.low = c.low;
+    row.high = c.high;
+    weir_report_row(&run->report, &cells, &row);
     if (isnan(c.median))
         weir_str_addf(line, " %*s", width_of(t, with), "-");
     else
@@ -261,23 +268,17 @@ static void report_matrix(struct weir_run *run, const struct mix_test *t, int re
 
 /* ---- each repetition ---- */
 
-struct single {
-    const char *group, *with, *operation, *unit;
-    int64_t repetition;
-    double rate, p99, began, seconds, shared;
-};
-
 static const struct weir_col single_cols[] = {
-    COL_STR(struct single, group, "group", "The group that was measured"),
-    COL_STR(struct single, with, "with", "alone, all, or the one other group that ran"),
-    COL_STR(struct single, operation, "operation", "Of the group"),
-    COL_INT(struct single, repetition, "repetition", "From 0"),
-    COL_REAL(struct single, rate, "rate", "While all ran"),
-    COL_STR(struct single, unit, "unit", "Of the rate: bytes/s or ops/s"),
-    COL_REAL(struct single, began, "began", "Begin of its first phase, seconds after the common start"),
-    COL_REAL(struct single, seconds, "seconds", "Of its time, while all ran"),
-    COL_REAL(struct single, p99, "p99", "99th percentile of the time of an operation, seconds; null where less than 0.9 of each phase was shared"),
-    COL_REAL(struct single, shared, "shared", "Share of its time in which all groups ran"),
+    COL_STR(struct row, group, "group", "The group that was measured"),
+    COL_STR(struct row, with, "with", "alone, all, or the one other group that ran"),
+    COL_STR(struct row, operation, "operation", "Of the group"),
+    COL_INT(struct row, repetition, "repetition", "From 0"),
+    COL_REAL(struct row, together, "rate", "While all ran"),
+    COL_STR(struct row, unit, "unit", "Of the rate: bytes/s or ops/s"),
+    COL_REAL(struct row, began, "began", "Begin of its first phase, seconds after the common start"),
+    COL_REAL(struct row, seconds, "seconds", "Of its time, while all ran"),
+    COL_REAL(struct row, p99_together, "p99", "99th percentile of the time of an operation, seconds; null where less than 0.9 of each phase was shared"),
+    COL_REAL(struct row, shared, "shared", "Share of its time in which all groups ran"),
     WEIR_COL_END
 };
 
@@ -287,17 +288,14 @@ static void report_singles(struct weir_run *run, const struct mix_test *t)
 {
     for (int i = 0; i < t->rates.n; i++) {
         const struct mix_rate *r = &t->rates.rate[i];
-        const struct single row = { .group = t->plan.group[r->group].name,
-                                    .with = with_of(t, r->with),
-                                    .operation = r->operation,
-                                    .unit = r->bytes ? "bytes/s" : "ops/s",
-                                    .repetition = r->repetition,
-                                    .rate = mix_rate_of(r),
-                                    .p99 = r->p99,
-                                    .began = r->began_s,
-                                    .seconds = r->seconds,
-                                    .shared = r->whole_seconds > 0 ? r->seconds / r->whole_seconds : NAN };
+        struct row row = row_of(t, r->group, r->with, r->operation, r->bytes);
 
+        row.repetition = r->repetition;
+        row.together = mix_rate_of(r);
+        row.p99_together = r->p99;
+        row.began = r->began_s;
+        row.seconds = r->seconds;
+        row.shared = r->whole_seconds > 0 ? r->seconds / r->whole_seconds : NAN;
         weir_report_row(&run->report, &singles, &row);
     }
 }
