@@ -200,10 +200,12 @@ const char *weir_job_verdict(const struct weir_job *job);
 /* Give back everything. NULL is fine. Local. */
 void weir_job_free(struct weir_job *job);
 
-/* The files and directories that the options name for a job to work in or to write to: the i-th, from
- * 0, or NULL after the last. Those in a script (ior -f) are not known. Two jobs at once should have none
- * in common. Valid until the next call. Local. */
-const char *weir_job_path(struct weir_job *job, int i);
+/* Would two of n jobs use the same file or directory, if they ran at once, job[i] on tasks[i] ranks? Also files that
+ * are named by a rule, reports, those of a script, and those of the caller, own[0], ..., NULL (own NULL: none). Local;
+ * looks at the file system and reads scripts. Returns -1: no. Else the number of the later one of the two, whose
+ * weir_job_error is then the path, and *other: the number of the other one, -1: the caller. Where both are the
+ * same, weir_job_error says what is wrong with the options or the script of that job. */
+int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const char *const *own, int *other);
 
 /* ---- the words of a command line ---- */
 

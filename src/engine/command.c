@@ -315,18 +315,23 @@ static int add_all_files(struct weir_command *c, struct weir_files *files, struc
     return 0;
 }
 
+int weir_command_add_files(struct weir_command *c, struct weir_files *files, struct weir_err *err)
+{
+    const struct weir_run_options *first = c->tests[0].given;
+
+    files->program = c->program;
+    if (weir_files_add(files, "the script", c->here, WEIR_FILE_READ, err) < 0 ||
+        (first->reports && weir_files_add_reports(files, first->reports, err) < 0))
+        return -1;
+    return add_all_files(c, files, err);
+}
+
 int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
                              struct weir_err *err)
 {
-    const struct weir_run_options *first = c->tests[0].given;
-    struct weir_files files = { .arena = c->arena, .program = c->program, .tasks = par->size };
-    int rc = weir_files_add(&files, "the script", c->here, WEIR_FILE_READ, err);
+    struct weir_files files = { .arena = c->arena, .tasks = par->size };
 
-    if (rc == 0 && first->reports)
-        rc = weir_files_add_reports(&files, first->reports, err);
-    if (rc == 0)
-        rc = add_all_files(c, &files, err);
-    if (weir_agree_check(par, rc, err) < 0)
+    if (weir_agree_check(par, weir_command_add_files(c, &files, err), err) < 0)
         return -1;
     return weir_agree(par, par->rank == 0 ? weir_files_check(&files, err) : 0, err);
 }

@@ -54,6 +54,11 @@ int weir_command_settings(struct weir_command *c, const struct weir_par *par,
  * Rank 0 reads it for all. Collective over par->comm. Returns 0, or -1 and the same err on all ranks. */
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err);
 
+/* Add the files of all tests; observers check the options of each and add theirs. Local. Returns 0, or -1 and err
+ * (WEIR_EUSAGE). */
+struct weir_files;
+int weir_command_add_files(struct weir_command *c, struct weir_files *files, struct weir_err *err);
+
 /* Refuse tests whose options observers find wrong, and tests in which two files would be one
  * (engine/files.h). Rank 0 looks at the file system for all. Collective over par->comm. Returns 0, or
  * -1 and the same err on all ranks (WEIR_EUSAGE). */

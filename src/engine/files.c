@@ -16,7 +16,7 @@ struct weir_file_entry {
     const char *role;
     const char *path; /* of the one file; of many what their names begin with */
     enum weir_file_use use;
-    int test;
+    int test, job;
     bool list;                    /* of --report: two of one test are two outputs */
     struct weir_file_names names; /* n 0: one file */
     /* Set by the check. */
@@ -43,8 +43,9 @@ static struct weir_file_entry *add_entry(struct weir_files *f, const char *role,
         f->entry = more;
         f->room = room;
     }
-    f->entry[f->n] =
-        (struct weir_file_entry) { .role = role, .path = path, .use = use, .test = f->test };
+    f->entry[f->n] = (struct weir_file_entry) {
+        .role = role, .path = path, .use = use, .test = f->test, .job = f->job
+    };
     return &f->entry[f->n++];
 }
 
@@ -56,7 +57,7 @@ static bool is_known(const struct weir_files *f, const char *role, const char *p
 
     while (i >= 0 && strcmp(f->entry[i].role, role) != 0)
         i--;
-    return i >= 0 && f->entry[i].names.n == 0 && f->entry[i].use == use &&
+    return i >= 0 && f->entry[i].names.n == 0 && f->entry[i].use == use && f->entry[i].job == f->job &&
            strcmp(f->entry[i].path, path) == 0;
 }
 
@@ -102,10 +103,29 @@ static char *role_of(struct weir_files *f, const char *prefix, const struct weir
     return role;
 }
 
+/* Where a job works; without a value that may be the working directory. */
+static int add_places(struct weir_files *f, const struct weir_opt *row, const char *list, struct weir_err *err)
+{
+    const bool many = row->flags & WEIR_OPT_PLACES;
+
+    if (!list)
+        list = many ? "" : ".";
+    for (int i = 0; i < (many ? weir_places_count(list) : 1); i++) {
+        size_t len = strlen(list);
+        const char *piece = many ? weir_places_at(list, i, &len) : list;
+
+        piece = weir_arena_strndup(f->arena, piece, len, err);
+        if (!piece || weir_files_add(f, "", piece, WEIR_FILE_WRITE, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int weir_files_add_options(struct weir_files *f, const char *prefix, const struct weir_opt *rows,
                            const void *values, struct weir_err *err)
 {
-    const unsigned files = WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
+    const unsigned places = f->at_once ? WEIR_OPT_PLACE | WEIR_OPT_PLACES : 0;
+    const unsigned files = WEIR_OPT_WRITES | WEIR_OPT_ADDS | (f->at_once ? places : WEIR_OPT_READS);
 
     for (; rows->name || rows->letter || rows->key; rows++) {
         const char *path, *role;
@@ -113,7 +133,9 @@ int weir_files_add_options(struct weir_files *f, const char *prefix, const struc
         if (!(rows->flags & files))
             continue;
         memcpy(&path, (const char *)values + rows->offset, sizeof(path));
-        if (!is_file(path))
+        if (rows->flags & places && add_places(f, rows, path, err) < 0)
+            return -1;
+        if (rows->flags & places || !is_file(path))
             continue;
         if (path[weir_opt_file_length(rows, path)])
             path = weir_arena_strndup(f->arena, path, weir_opt_file_length(rows, path), err);
@@ -199,7 +221,7 @@ static char *resolve_prefix(const char *prefix)
     return all.text;
 }
 
-static void locate(struct weir_file_entry *e)
+static void locate(struct weir_file_entry *e, bool at_once)
 {
     struct stat st;
 
@@ -208,7 +230,7 @@ static void locate(struct weir_file_entry *e)
         return;
     }
     e->there = stat(e->path, &st) == 0;
-    if (e->there && !S_ISREG(st.st_mode))
+    if (e->there && !S_ISREG(st.st_mode) && !(at_once && S_ISDIR(st.st_mode)))
         return;
     e->place = resolve(e->path);
     if (!e->there)
@@ -267,35 +289,36 @@ static bool find_place(const struct weir_file_entry *many, uint64_t i, struct we
     return rest && !place->failed;
 }
 
-/* Do two families of names meet? The place where, malloc'ed, or NULL. */
-static char *meet(const struct weir_file_entry *a, const struct weir_file_entry *b)
+/* Do two families of names meet, and at which place? */
+static bool meet(const struct weir_file_entry *a, const struct weir_file_entry *b, struct weir_str *place)
 {
     size_t len = strlen(a->place) < strlen(b->place) ? strlen(a->place) : strlen(b->place);
-    struct weir_str text = { 0 }, place = { 0 };
+    struct weir_str text = { 0 };
     struct weir_set known = { 0 }; /* places of a */
     bool met = false;
 
     if (strncmp(a->place, b->place, len) != 0)
-        return NULL;
+        return false;
     for (uint64_t i = 0; i < a->names.n && i < MOST_NAMES; i++)
-        if (find_place(a, i, &text, &place))
-            weir_set_add(&known, place.text, place.len);
+        if (find_place(a, i, &text, place))
+            weir_set_add(&known, place->text, place->len);
     for (uint64_t i = 0; i < b->names.n && i < MOST_NAMES && !met; i++)
-        met = find_place(b, i, &text, &place) &&
-              weir_set_find(&known, weir_hash(WEIR_HASH_BEGIN, place.text, place.len), place.text,
-                            place.len) >= 0;
+        met = find_place(b, i, &text, place) &&
+              weir_set_find(&known, weir_hash(WEIR_HASH_BEGIN, place->text, place->len), place->text,
+                            place->len) >= 0;
     weir_set_free(&known);
     weir_str_free(&text);
-    if (!met)
-        weir_str_free(&place);
-    return place.text;
+    return met;
 }
 
 /* ---- the check ---- */
 
 /* May the two be one file? */
-static bool may_be_one(const struct weir_file_entry *a, const struct weir_file_entry *b)
+static bool may_be_one(const struct weir_files *f, const struct weir_file_entry *a,
+                       const struct weir_file_entry *b)
 {
+    if (f->at_once)
+        return a->job == b->job;
     if (a->use == WEIR_FILE_READ && b->use == WEIR_FILE_READ)
         return true;
     if (strcmp(a->role, b->role) != 0)
@@ -342,38 +365,62 @@ static int refuse(const struct weir_files *f, const struct weir_file_entry *a,
     return -1;
 }
 
-static int check_pair(const struct weir_files *f, const struct weir_file_entry *a,
-                      const struct weir_file_entry *b, struct weir_err *err)
+/* Are they one file, and may not be? */
+static bool is_clash(const struct weir_files *f, const struct weir_file_entry *a,
+                     const struct weir_file_entry *b, struct weir_str *place)
 {
-    char *place;
-    int rc = 0;
+    bool one;
 
-    if (!a->place || !b->place || may_be_one(a, b))
-        return 0;
-    if (a->names.n && b->names.n) {
-        place = meet(a, b);
-        rc = place ? refuse(f, a, b, place, err) : 0;
-        free(place);
-    } else if (a->names.n   ? is_among(a, b->place)
-               : b->names.n ? is_among(b, a->place)
-                            : is_one_file(a, b)) {
-        rc = refuse(f, a, b, a->names.n ? b->place : a->place, err);
-    }
-    return rc;
+    if (!a->place || !b->place || may_be_one(f, a, b))
+        return false;
+    if (a->names.n && b->names.n)
+        return meet(a, b, place);
+    one = a->names.n   ? is_among(a, b->place)
+          : b->names.n ? is_among(b, a->place)
+                       : is_one_file(a, b);
+    weir_str_clear(place);
+    if (one)
+        weir_str_addf(place, "%s", a->names.n ? b->place : a->place);
+    return one;
 }
 
-int weir_files_check(const struct weir_files *f, struct weir_err *err)
+/* The first pair: then *b is not NULL. */
+static void find_clash(const struct weir_files *f, const struct weir_file_entry **a, const struct weir_file_entry **b,
+                       struct weir_str *place)
 {
-    int rc = 0;
-
+    *b = NULL;
     for (int i = 0; i < f->n && f->n > 1; i++) /* one has none to meet */
-        locate(&f->entry[i]);
-    for (int i = 1; i < f->n && rc == 0; i++)
-        for (int k = 0; k < i && rc == 0; k++)
-            rc = check_pair(f, &f->entry[k], &f->entry[i], err);
+        locate(&f->entry[i], f->at_once);
+    for (int i = 1; i < f->n && !*b; i++)
+        for (int k = 0; k < i && !*b; k++)
+            if (is_clash(f, *a = &f->entry[k], &f->entry[i], place))
+                *b = &f->entry[i];
     for (int i = 0; i < f->n; i++) {
         free(f->entry[i].place);
         f->entry[i].place = NULL;
     }
-    return rc;
+}
+
+int weir_files_check(const struct weir_files *f, struct weir_err *err)
+{
+    const struct weir_file_entry *a, *b;
+    struct weir_str place = { 0 };
+
+    find_clash(f, &a, &b, &place);
+    if (b)
+        refuse(f, a, b, weir_str_text(&place), err);
+    weir_str_free(&place);
+    return b ? -1 : 0;
+}
+
+bool weir_files_meet(const struct weir_files *f, int job[2], struct weir_str *place)
+{
+    const struct weir_file_entry *a, *b;
+
+    find_clash(f, &a, &b, place);
+    if (b) {
+        job[0] = a->job;
+        job[1] = b->job;
+    }
+    return b != NULL;
 }

@@ -4,6 +4,7 @@
 #ifndef WEIR_ENGINE_FILES_H
 #define WEIR_ENGINE_FILES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/mem.h"
@@ -36,6 +37,8 @@ struct weir_files {
     const struct weir_opt *rows;
     int tasks; /* at most */
     int test; /* of the entries that come */
+    bool at_once; /* the table is of jobs that run at once, see weir_files_meet */
+    int job;      /* of the entries that come; -1: of none of them */
 };
 
 /* Add a file under the words that messages call it by ("option -o (testFile)"). path NULL, "" and
@@ -46,7 +49,8 @@ int weir_files_add_names(struct weir_files *f, const char *role,
                          const struct weir_file_names *names, enum weir_file_use use,
                          struct weir_err *err);
 
-/* Add what the option rows with WEIR_OPT_READS, _WRITES or _ADDS name. Local. */
+/* Add what the option rows with WEIR_OPT_READS, _WRITES or _ADDS name; of jobs at once _WRITES, _ADDS, _PLACE and
+ * _PLACES. Local. */
 int weir_files_add_options(struct weir_files *f, const char *prefix, const struct weir_opt *rows,
                            const void *values, struct weir_err *err);
 
@@ -58,5 +62,9 @@ int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_e
  * Devices, pipes and directories are not looked at. Local; looks at the file system. Returns 0, or
  * -1 and err that names both roles and the path. */
 int weir_files_check(const struct weir_files *f, struct weir_err *err);
+
+/* Would two jobs use the same file or directory? Then which two, the lower one first, and the place of it, appended.
+ * Local; looks at the file system. */
+bool weir_files_meet(const struct weir_files *f, int job[2], struct weir_str *place);
 
 #endif

@@ -31,7 +31,6 @@ struct weir_job {
     void (*text)(void *arg, const char *bytes, size_t len);
     void *text_arg;
     struct weir_outcome outcome;
-    struct weir_str path; /* weir_job_path */
 };
 
 /* Before the caller's words, which override them: nothing is printed. */
@@ -331,20 +330,29 @@ const char *weir_job_error(const struct weir_job *job)
     return job ? job->outcome.error : no_job;
 }
 
-const char *weir_job_path(struct weir_job *job, int i)
+int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const char *const *own,
+                    int *other)
 {
-    struct weir_inside in = { .quiet = true };
-    locale_t caller;
-    bool found;
+    struct weir_inside *in = calloc((size_t)n + 1, sizeof(*in));
+    struct weir_err err = WEIR_ERR_INIT;
+    locale_t caller = weir_locale_plain();
+    int found = 0;
 
-    if (!job)
-        return NULL;
-    place_words(job, &in);
-    weir_str_clear(&job->path);
-    caller = weir_locale_plain();
-    found = weir_inside_path(job->program, in.shown_argc, in.shown, i, &job->path);
+    *other = 0;
+    for (int i = 0; in && i < n; i++)
+        if (job[i]) {
+            in[i].program = job[i]->program;
+            place_words(job[i], &in[i]);
+        }
+    if (in)
+        found = weir_inside_clash(in, tasks, n, own, other, &err);
+    else
+        weir_refuse(&err, WEIR_ESETUP, "no memory for the words of %d jobs", n);
+    if (found >= 0 && found < n && job[found])
+        refuse(job[found], err.text);
+    free(in);
     uselocale(caller);
-    return found ? weir_str_text(&job->path) : NULL;
+    return found;
 }
 
 /* ---- results ---- */
@@ -382,7 +390,6 @@ void weir_job_free(struct weir_job *job)
         return;
     weir_capture_clear(&job->capture);
     free_words(job->word, job->n);
-    weir_str_free(&job->path);
     free(job->argv);
     free(job);
 }

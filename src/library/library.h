@@ -39,10 +39,9 @@ struct weir_inside {
  * Returns out->status. */
 int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
 
-/* Append the i-th file or directory, from 0, that the words name for the benchmark to work in or to
- * write; false: there is none. Local. */
-bool weir_inside_path(const struct weir_program *program, int argc, char *const *argv, int i,
-                      struct weir_str *out);
+/* weir_jobs_clash of n requests; those without a program have no files. err: the words. Local. */
+int weir_inside_clash(const struct weir_inside *in, const int *tasks, int n, const char *const *own,
+                      int *other, struct weir_err *err);
 
 /* Can MPI be called? NULL, or why not. Local. */
 const char *weir_inside_no_mpi(void);

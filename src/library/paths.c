@@ -1,61 +1,66 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths.c - the files and directories that the options of a benchmark name */
+/* paths.c - would jobs that run at once use the same files? */
 #include "config.h"
 #include "library/library.h"
 
-#include "base/options/option.h"
+#include <stdlib.h>
+
 #include "engine/command.h"
+#include "engine/files.h"
 
-#define PATHS (WEIR_OPT_PLACE | WEIR_OPT_PLACES | WEIR_OPT_WRITES | WEIR_OPT_ADDS)
-
-/* The i-th path in the value of a row; false: it has *n only. */
-static bool path_of(const struct weir_opt *row, const char *value, int i, int *n, struct weir_str *out)
+/* The files of one job, also of the tests of its script. The run keeps their names. */
+static int add_job(struct weir_run *run, const struct weir_inside *in, struct weir_files *files,
+                   struct weir_err *err)
 {
-    size_t len;
+    struct weir_command c;
 
-    *n = 1;
-    if (row->flags & WEIR_OPT_PLACES) {
-        *n = weir_places_count(value);
-        value = i < *n ? weir_places_at(value, i, &len) : "";
-    } else {
-        len = weir_opt_file_length(row, value);
-    }
-    if (i >= *n)
-        return false;
-    weir_str_add(out, value, len);
-    return true;
+    if (weir_program_options(run, &c, in->program, in->shown_argc, in->shown, err) < 0 ||
+        weir_command_settings(&c, &run->world, &run->log, err) < 0 ||
+        weir_command_tests(&c, &run->world, err) < 0)
+        return -1;
+    return weir_command_add_files(&c, files, err);
 }
 
-static bool find_path(const struct weir_opts *opts, int i, struct weir_str *out)
+/* The same with a run for each job, zeroed, and one more. */
+static int find_clash(struct weir_run *run, const struct weir_inside *in, const int *tasks, int n,
+                      const char *const *own, int *other, struct weir_err *err)
 {
-    for (struct weir_optrow at = { 0 }; weir_opts_next(opts, &at);) {
-        const char *const *field = (const void *)((const char *)at.set->values + at.row->offset);
-        const char *value;
-        int n;
+    struct weir_files files = { .arena = &run[n].arena, .at_once = true, .job = -1 };
+    struct weir_str place = { 0 };
+    int job[2] = { -1, -1 };
 
-        if (at.row->type != WEIR_OPT_STR || !(at.row->flags & PATHS))
-            continue;
-        value = !*field && (at.row->flags & WEIR_OPT_PLACE) ? "." : *field;
-        if (!value || !*value)
-            continue;
-        if (path_of(at.row, value, i, &n, out))
-            return true;
-        i -= n;
+    for (; own && *own; own++)
+        if (weir_files_add(&files, "", *own, WEIR_FILE_WRITE, err) < 0)
+            return *other = 0;
+    for (int i = 0; i < n; i++) {
+        files.job = i;
+        files.tasks = tasks[i];
+        if (in[i].program && add_job(&run[i], &in[i], &files, err) < 0)
+            return *other = i;
     }
-    return false;
+    if (weir_files_meet(&files, job, &place))
+        weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_text(&place));
+    weir_str_free(&place);
+    *other = job[0];
+    return job[1];
 }
 
-bool weir_inside_path(const struct weir_program *program, int argc, char *const *argv, int i,
-                      struct weir_str *out)
+int weir_inside_clash(const struct weir_inside *in, const int *tasks, int n, const char *const *own,
+                      int *other, struct weir_err *err)
 {
-    struct weir_run run = { .repetition = 0 };
-    struct weir_err err = WEIR_ERR_INIT;
-    struct weir_command command;
-    bool found = false;
+    struct weir_run *run = calloc((size_t)n + 1, sizeof(*run));
+    int found = *other = 0;
 
-    weir_program_begin(&run, 1); /* not the rank that speaks */
-    if (i >= 0 && weir_program_options(&run, &command, program, argc, argv, &err) == 0)
-        found = find_path(&command.opts, i, out);
-    weir_program_end(&run);
-    return found && !out->failed;
+    for (int i = 0; run && i <= n; i++) {
+        weir_program_begin(&run[i], 1); /* not the rank that speaks */
+        weir_par_alone(&run[i].world);
+    }
+    if (run)
+        found = find_clash(run, in, tasks, n, own, other, err);
+    else
+        weir_refuse(err, WEIR_ESETUP, "no memory for the files of %d jobs", n);
+    for (int i = 0; run && i <= n; i++)
+        weir_program_end(&run[i]);
+    free(run);
+    return found;
 }

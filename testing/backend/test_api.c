@@ -395,6 +395,26 @@ static int watch(void *arg, const struct weir_progress *now)
     return w->enough && now->operations >= w->enough;
 }
 
+/* A file that a rule names for one job, and an option for another; and a report of the caller's. */
+static void test_clash(struct tap *t, struct weir_job *job, int size)
+{
+    const int tasks[] = { size, 1 };
+    const char *own[] = { "until.00000000", NULL };
+    struct weir_job *jobs[] = { job, weir_job_new("ior", NULL) };
+    int other = 7;
+
+    weir_job_set(jobs[1], "o", "./until.00000000");
+    tap_ok(t, weir_jobs_clash(jobs, tasks, 2, NULL, &other) == 1 && other == 0 && strstr(weir_job_error(jobs[1]), "/until.00000000"),
+           NULL, "two jobs would use the same file");
+    weir_job_set(jobs[1], "o", "until.99999999");
+    tap_ok(t, weir_jobs_clash(jobs, tasks, 2, NULL, &other) == -1, NULL, "or not");
+    tap_ok(t, weir_jobs_clash(jobs, tasks, 2, own, &other) == 0 && other == -1, NULL, "a job and its caller would");
+    weir_job_set(jobs[1], "f", "no script");
+    tap_ok(t, weir_jobs_clash(jobs, tasks, 2, NULL, &other) == 1 && other == 1 && strstr(weir_job_error(jobs[1]), "'no script'"), NULL,
+           "a job whose script is not there has no files");
+    weir_job_free(jobs[1]);
+}
+
 /* One rank ends a job of all ranks, whose file is removed; then nobody does. */
 static void test_until(struct tap *t, int size)
 {
@@ -405,8 +425,7 @@ static void test_until(struct tap *t, int size)
     const struct weir_result *r;
 
     weir_job_words(job, 7, words);
-    tap_ok(t, strcmp(weir_job_path(job, 0), "until") == 0 && strcmp(weir_job_path(job, 1), "until") == 0, NULL,
-           "the places of a job have names");
+    test_clash(t, job, size);
     weir_job_until(job, watch, &w);
     tap_ok(t, weir_job_run(job) == 6 && strstr(weir_job_error(job), "interrupted") && w.calls > 0 && !w.wrong && w.own_locale,
            NULL, "a function of one rank ends a job");
@@ -419,7 +438,7 @@ static void test_until(struct tap *t, int size)
            "the last call knows all that the rank has done");
     weir_job_until(job, NULL, NULL);
     w.calls = 0;
-    tap_ok(t, weir_job_run(job) == 0 && w.calls == 0 && !weir_job_path(job, 99), NULL, "and nobody is asked any more");
+    tap_ok(t, weir_job_run(job) == 0 && w.calls == 0, NULL, "and nobody is asked any more");
     weir_job_free(job);
 }
 

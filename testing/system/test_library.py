@@ -18,13 +18,14 @@ NO_BENCHMARK = r"""
 int main(void)
 {
     struct weir_job *job = weir_job_new("no", 0);
+    int number = 1;
 
     puts(weir_version());
     puts(weir_job_error(job));
     weir_job_before(job, NULL, NULL);
     weir_job_watch(job, NULL, NULL, NULL);
     weir_job_until(job, NULL, NULL);
-    if (weir_job_path(job, 0) || weir_job_set(job, "b", "4k") != 1 || weir_job_unset(job, "b") != 1 || weir_job_run(job) != 1)
+    if (weir_jobs_clash(&job, &number, 1, NULL, &number) != -1 || weir_job_set(job, "b", "4k") != 1 || weir_job_unset(job, "b") != 1 || weir_job_run(job) != 1)
         return 2;
     if (weir_job_results(job) != 0 || weir_job_result(job, 0) || weir_job_remarks(job) != 0 || weir_job_remark(job, 0))
         return 3;

@@ -174,6 +174,9 @@ REFUSED = [
     ({"a": (2, "ior -o data/a")}, "plan.txt", 1, ["plan.txt: group 'a' wants 2 ranks, and 1 of the 1 that were started is free"]),
     ({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")}, "plan.txt", 2,
      ["plan.txt:4: group 'a' and group 'b' would both use '", "/data/a'", "--shared-files"]),
+    ({"a": (1, "ior -F -o data/a"), "b": (1, "ior -o data/a.00000000 --report=json:a.json")}, "plan.txt", 2, ["group 'a' and group 'b' would both use '", "/data/a.00000000'"]),
+    ({"a": (1, dummy("x", 1, 0, "-O summaryFile=r.json"))}, "plan.txt" + JSON, 1, ["plan.txt:1: weir-mix itself and group 'a' would both use '", "/r.json'"]),
+    ({"a": (1, "ior -f none")}, "plan.txt", 1, ["plan.txt:1: group 'a': ior: ", "open script 'none': No such file"]),
     ({"a": (1, dummy("x", 1, 0))}, "plan.txt --pairs", 1, ["option --pairs needs two groups at least"]),
     ({"a": (1, dummy("x", 1, 0))}, "plan.txt more.txt", 1, ["'more.txt' is one FILE too many"]),
 ]

@@ -4,13 +4,11 @@
 #include "config.h"
 #include "programs/weir-mix/mix-run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/text/path.h"
 #include "par/agree.h"
 
-#define PATHS 16 /* of a command line */
+#define OWN (MIX_GROUPS + WEIR_SINKS + 1) /* files of weir-mix itself */
 
 const char *mix_program_of(const struct mix_group *g)
 {
@@ -51,54 +49,6 @@ static struct weir_job *make_job(const struct mix_group *g, const MPI_Comm *comm
     return job;
 }
 
-/* The same text for all names of a file, also of one that is not there yet. The caller frees it; NULL: not known. */
-static char *resolve(const char *path)
-{
-    char *real = weir_path_real(path), *parent, *slash;
-    struct weir_str out = { 0 };
-
-    if (real)
-        return real;
-    parent = strdup(path);
-    slash = parent ? strrchr(parent, '/') : NULL;
-    if (slash)
-        *slash = '\0';
-    real = parent ? weir_path_real(slash ? (*parent ? parent : "/") : ".") : NULL;
-    if (real)
-        weir_str_addf(&out, "%s/%s", real, slash ? slash + 1 : path);
-    else
-        weir_str_addf(&out, "%s", path);
-    free(real);
-    free(parent);
-    return out.text;
-}
-
-/* The files of a group, NULL for standard output and devices; returns how many. */
-static int list_paths(struct weir_job *job, char *path[PATHS])
-{
-    const char *next;
-    int n = 0;
-
-    while (n < PATHS && (next = weir_job_path(job, n))) {
-        path[n] = strcmp(next, "-") == 0 || strncmp(next, "/dev/", 5) == 0 ? NULL : resolve(next);
-        n++;
-    }
-    return n;
-}
-
-static int compare(const struct mix_group *a, char *const *of_a, int n, const struct mix_group *b,
-                   char *const *of_b, int m, struct weir_err *err)
-{
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < m; k++)
-            if (of_a[i] && of_b[k] && strcmp(of_a[i], of_b[k]) == 0)
-                return weir_refuse(err, WEIR_EUSAGE,
-                                   "group '%s' and group '%s' would both use '%s': give each its own, or say --shared-files "
-                                   "where this is meant",
-                                   a->name, b->name, of_a[i]);
-    return 0;
-}
-
 int mix_check_share(const struct weir_par *par, int rc, struct weir_err *err)
 {
     weir_bcast(par, &rc, sizeof(rc), 0);
@@ -107,22 +57,51 @@ int mix_check_share(const struct weir_par *par, int rc, struct weir_err *err)
     return rc;
 }
 
-/* Rank 0 looks at the file system. Local. */
-static int check_paths(const struct mix_test *t, struct weir_job *const *job, struct weir_err *err)
+/* The files of weir-mix itself. */
+static int list_own(struct weir_run *run, const struct mix_test *t, const char *own[OWN + 1], struct weir_err *err)
 {
-    char *path[MIX_GROUPS][PATHS] = { { NULL } };
-    int n[MIX_GROUPS], rc = 0;
+    const char *list = t->o->run.reports ? t->o->run.reports : "";
+    struct weir_str path = { 0 };
+    int n = 0;
+
+    own[n++] = t->o->plan;
+    for (int g = 0; t->o->output && g < t->plan.n && own[n - 1]; g++) {
+        weir_str_clear(&path);
+        weir_str_addf(&path, "%s/%s.txt", t->o->output, t->plan.group[g].name);
+        own[n++] = weir_arena_strdup(&run->arena, weir_str_text(&path), err);
+    }
+    for (; *list && n < OWN && own[n - 1]; list += strcspn(list, ","), list += *list == ',') {
+        list += strcspn(list, ":,");
+        own[n++] = weir_arena_strndup(&run->arena, list + 1, *list == ':' ? strcspn(list + 1, ",") : 0, err);
+    }
+    weir_str_free(&path);
+    return own[n - 1] ? 0 : -1;
+}
+
+/* Rank 0 looks at the file system. Local. */
+static int check_files(struct weir_run *run, const struct mix_test *t, struct weir_job *const *job,
+                       struct weir_err *err)
+{
+    const struct mix_group *group = t->plan.group;
+    const char *own[OWN + 1] = { NULL };
+    int tasks[MIX_GROUPS], other, found;
 
     for (int g = 0; g < t->plan.n; g++)
-        n[g] = list_paths(job[g], path[g]);
-    for (int b = 1; b < t->plan.n && rc == 0; b++)
-        for (int a = 0; a < b && rc == 0; a++)
-            if (compare(&t->plan.group[a], path[a], n[a], &t->plan.group[b], path[b], n[b], err) < 0)
-                rc = weir_err_within(err, "%s:%lu", t->o->plan, t->plan.group[b].line);
-    for (int g = 0; g < t->plan.n; g++)
-        for (int i = 0; i < n[g]; i++)
-            free(path[g][i]);
-    return rc;
+        tasks[g] = group[g].ranks;
+    if (list_own(run, t, own, err) < 0)
+        return -1;
+    found = weir_jobs_clash(job, tasks, t->plan.n, own, &other);
+    if (found < 0)
+        return 0;
+    if (other == found)
+        weir_refuse(err, WEIR_EUSAGE, "group '%s': %s: %s", group[found].name, mix_program_of(&group[found]),
+                    weir_job_error(job[found]));
+    else
+        weir_refuse(err, WEIR_EUSAGE,
+                    "%s%s%s and group '%s' would both use '%s': give each its own, or say --shared-files where this is meant",
+                    other < 0 ? "weir-mix itself" : "group '", other < 0 ? "" : group[other].name, other < 0 ? "" : "'",
+                    group[found].name, weir_job_error(job[found]));
+    return weir_err_within(err, "%s:%lu", t->o->plan, group[found].line);
 }
 
 int mix_check_groups(struct weir_run *run, const struct mix_test *t, struct weir_err *err)
@@ -137,7 +116,7 @@ int mix_check_groups(struct weir_run *run, const struct mix_test *t, struct weir
     }
     rc = weir_agree_check(&run->world, rc, err);
     if (rc == 0 && !t->o->shared_files)
-        rc = mix_check_share(&run->world, run->world.rank == 0 ? check_paths(t, job, err) : 0, err);
+        rc = mix_check_share(&run->world, run->world.rank == 0 ? check_files(run, t, job, err) : 0, err);
     for (int g = 0; g < t->plan.n; g++)
         weir_job_free(job[g]);
     return rc;
