@@ -11,7 +11,7 @@
 
 const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
 const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
-const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "none", NULL };
+const char *const weir_rule_sets[] = { "default", "jupiter", "io500", "snia", "mlperf", "none", NULL };
 
 const char *const weir_arrivals[] = { "even", "shifted", "poisson", NULL };
 const char *const weir_sweep_units[] = { "nodes", "pairs", "ranks", NULL };

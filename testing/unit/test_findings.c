@@ -39,7 +39,7 @@ static struct weir_inputs sound_facts(void)
     f.own_node = f.unread = f.repeats = f.retries = 0;
     f.data_kind = WEIR_DATA_RANDOM;
     f.allocated = f.written = 1;
-    f.repetitions = 6;
+    f.repetitions = 12;
     for (int i = 0; i < 2; i++) {
         struct weir_inputs_phase *p = weir_inputs_phase_of(&f, i ? "read" : "write");
 
@@ -51,7 +51,7 @@ static struct weir_inputs sound_facts(void)
         p->past_steady = 1;
         p->rate_missed = 0;
         p->asked = p->reached = 400e9;
-        p->n = 6;
+        p->n = 12;
         p->nrates = 6;
         memcpy(p->rates, rates, sizeof(rates));
     }
@@ -160,15 +160,16 @@ static const struct {
     void (*spoil)(struct weir_inputs *);
     enum weir_severity is[WEIR_RULE_SETS];
 } cases[] = {
-#define IS(d, j, i, s) { WEIR_##d, WEIR_##j, WEIR_##i, WEIR_##s }
+#define IS(d, j, i, s) IS5(d, j, i, s, d)
+#define IS5(d, j, i, s, m) { WEIR_##d, WEIR_##j, WEIR_##i, WEIR_##s, WEIR_##m }
     { "H01", short_phase, IS(NOTE, INVALID, INVALID, SOUND) },
-    { "H02", little_data, IS(SUSPECT, INVALID, SOUND, SOUND) },
-    { "H03", cached, IS(SUSPECT, INVALID, INVALID, SUSPECT) },
+    { "H02", little_data, IS5(SUSPECT, INVALID, SOUND, SOUND, INVALID) },
+    { "H03", cached, IS5(SUSPECT, INVALID, INVALID, SUSPECT, INVALID) },
     { "H04", no_device, IS(NOTE, NOTE, NOTE, NOTE) },
     { "H04", cold_and_no_device, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
-    { "H05", dirty, IS(SUSPECT, INVALID, INVALID, SUSPECT) },
-    { "H06", not_durable, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
-    { "H07", own_node, IS(SUSPECT, INVALID, INVALID, SOUND) },
+    { "H05", dirty, IS5(SUSPECT, INVALID, INVALID, SUSPECT, INVALID) },
+    { "H06", not_durable, IS5(SUSPECT, SUSPECT, INVALID, SUSPECT, INVALID) },
+    { "H07", own_node, IS5(SUSPECT, INVALID, INVALID, SOUND, SOUND) },
     { "H08", unread, IS(NOTE, SUSPECT, INVALID, SOUND) },
     { "H09", uneven, IS(SUSPECT, INVALID, INVALID, SOUND) },
     { "H09", no_distance, IS(SUSPECT, INVALID, INVALID, SOUND) },
@@ -182,11 +183,11 @@ static const struct {
     { "H13", little_stored, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", sparse, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", holes, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
-    { "H15", once, IS(NOTE, INVALID, SOUND, SOUND) },
-    { "H15", apart_by_20, IS(NOTE, NOTE, SOUND, SOUND) },
-    { "H15", apart_by_30, IS(SUSPECT, SUSPECT, SOUND, SOUND) },
-    { "H15", two_apart_by_30, IS(SUSPECT, INVALID, SOUND, SOUND) },
-    { "H15", wide, IS(NOTE, SOUND, SOUND, SOUND) },
+    { "H15", once, IS5(NOTE, INVALID, SOUND, SOUND, INVALID) },
+    { "H15", apart_by_20, IS5(NOTE, NOTE, SOUND, SOUND, INVALID) },
+    { "H15", apart_by_30, IS5(SUSPECT, SUSPECT, SOUND, SOUND, INVALID) },
+    { "H15", two_apart_by_30, IS5(SUSPECT, INVALID, SOUND, SOUND, INVALID) },
+    { "H15", wide, IS5(NOTE, SOUND, SOUND, SOUND, SOUND) },
     { "H16", drift, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H16", groups, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H17", unsteady, IS(NOTE, NOTE, NOTE, INVALID) },

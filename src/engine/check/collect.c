@@ -43,7 +43,7 @@ static int read_environment(struct weir_checks *t, struct weir_err *err)
     if (set < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "environment variable WEIR_RULES is '%s'; rule sets are default, "
-                           "jupiter, io500, snia and none",
+                           "jupiter, io500, snia, mlperf and none",
                            name);
     t->rules = (enum weir_rule_set)set;
     return 0;

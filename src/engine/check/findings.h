@@ -16,6 +16,7 @@ enum weir_rule_set {
     WEIR_RULES_JUPITER,
     WEIR_RULES_IO500,
     WEIR_RULES_SNIA,
+    WEIR_RULES_MLPERF,
     WEIR_RULES_NONE
 };
 

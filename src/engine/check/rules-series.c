@@ -212,7 +212,11 @@ static void h18(const struct weir_inputs *f, struct weir_finding *out)
 const struct weir_rule weir_rules_series[] = {
     { WEIR_RULE("H15", "repetitions, and how far they differ", "repetitions"),
       .below = true,
-      WEIR_RULE_AT(3, NOTE, INVALID, SOUND, SOUND),
+      .at = { { WEIR_NOTE, 3, NULL },
+              { WEIR_INVALID, 3, NULL },
+              { WEIR_SOUND, 0, NULL },
+              { WEIR_SOUND, 0, NULL },
+              { WEIR_INVALID, 10, NULL } },
       .measure = h15, .unknown = WEIR_NO_PHASE,
       .remedy = "repeat the test (-i) until the interval of the median is narrow; what differs "
                 "between runs, repetitions of one run do not show" },

@@ -56,12 +56,14 @@ const struct weir_rule *weir_rule_at(int i);
 /* ---- for the rows ---- */
 
 #define WEIR_RULE(number, heading, of) .id = (number), .what = (heading), .unit = (of)
-/* The severities of default, jupiter, io500 and snia, with one limit. */
-#define WEIR_RULE_AT(limit, d, j, i, s)                                                            \
+/* The severities of default, jupiter, io500, snia and mlperf, with one limit; mlperf as default where it is not named. */
+#define WEIR_RULE_AT5(limit, d, j, i, s, m)                                                        \
     .at = { { WEIR_##d, limit, NULL },                                                             \
             { WEIR_##j, limit, NULL },                                                             \
             { WEIR_##i, limit, NULL },                                                             \
-            { WEIR_##s, limit, NULL } }
+            { WEIR_##s, limit, NULL },                                                             \
+            { WEIR_##m, limit, NULL } }
+#define WEIR_RULE_AT(limit, d, j, i, s) WEIR_RULE_AT5(limit, d, j, i, s, d)
 #define WEIR_RULE_VALUE(kind, name) .from = (kind), .member = offsetof(struct weir_inputs, name)
 #define WEIR_RULE_PHASE(name)                                                                      \
     .from = WEIR_VALUE_PHASE, .member = offsetof(struct weir_inputs_phase, name)
