@@ -53,3 +53,14 @@ def test_a_wrong_block_is_found_in_the_run_that_wrote(ior):
 def test_a_seed_that_draws_one_block_for_ever_is_refused(ior):
     ior("-w -z -z --random-offset-seed=0", np=None).fails(1, "--random-offset-seed=0", "another seed")
     ior("-w -r -b 8k -t 4k -z --random-offset-seed=0").ok()
+
+
+def test_the_count_of_a_status_file_is_no_limit_for_random_blocks(ior):
+    """It counts transfers of the writer, of another size: IO500 reads 4 KiB at random places of what was written in 2 MiB."""
+    status = "-F -k -g -G 7 -l signature -O stoneWallingStatusFile=st"
+    ior("-w -t 16k -b 32k -O stoneWallingWearOut=1 -D 60 " + status).ok()
+    assert (ior.cwd / "st").read_text() == "2"
+    run = ior("-r -t 4k -b 4k -s 50 -z -z -Q 1 -C -O stoneWallingWearOut=1 -D 60 %s --report=text:-,json:j" % status).ok()
+    assert '"operations": 100,' in (ior.cwd / "j").read_text(), run
+    run = ior("-r -R -t 16k -b 32k -s 2 %s --report=text:-,json:j" % status).ok()
+    assert '"operations": 4,' in (ior.cwd / "j").read_text(), run

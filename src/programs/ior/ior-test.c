@@ -158,7 +158,8 @@ static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err
 }
 
 /* How far a read may go: to where the write phase of this repetition came on the rank whose data
- * we take, or to where an earlier run came by the status file. */
+ * we take, or to where an earlier run came by the status file. Blocks of -z -z are drawn from the files as
+ * they are, and may be of another size: the transfers of a writer are no limit for them. */
 static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
                          struct weir_err *err)
 {
@@ -168,7 +169,7 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
 
     t->pass.limit = UINT64_MAX;
     if (t->o->status_file && !t->o->write)
-        return read_status(run, t, err);
+        return t->o->random_offset >= 2 ? 0 : read_status(run, t, err);
     weir_allmax_i64(&run->par, &any_short, 1);
     if (!any_short)
         return 0;
