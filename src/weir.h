@@ -37,6 +37,7 @@
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +94,9 @@ struct weir_result {
     struct weir_calls operation_time; /* a transfer, or all of what is done to a file or
                                        * directory */
     struct weir_calls open_time, transfer_time, sync_time, close_time;
+
+    double fastest_seconds, slowest_seconds; /* of a task: its first operation begun to its last one
+                                              * done */
 };
 
 /* A reason to doubt a number: a rule of doc/guide/trust.md that a test has broken. */
@@ -248,6 +252,8 @@ int weir_storage_remove(struct weir_storage *storage, const char *path); /* a re
 int weir_storage_mkdir(struct weir_storage *storage, const char *path, unsigned mode);
 int weir_storage_rmdir(struct weir_storage *storage, const char *path);
 int weir_storage_stat(struct weir_storage *storage, const char *path, uint64_t *bytes); /* NULL: not wanted */
+/* All that the system says of a file or directory; of a backend that keeps none (DUMMY), zeros and the size. */
+int weir_storage_status(struct weir_storage *storage, const char *path, struct stat *status);
 int weir_storage_access(struct weir_storage *storage, const char *path); /* 0: it is there */
 
 #pragma GCC visibility pop

@@ -73,6 +73,8 @@ static void result_of(const struct weir_metrics *d, struct weir_result *r)
         .transfer_time = calls_of(&d->op[WEIR_OP_XFER]),
         .sync_time = calls_of(&d->op[WEIR_OP_SYNC]),
         .close_time = calls_of(&d->op[WEIR_OP_CLOSE]),
+        .fastest_seconds = d->fastest_ns / WEIR_NS_PER_S,
+        .slowest_seconds = d->slowest_ns / WEIR_NS_PER_S,
     };
     snprintf(r->operation, sizeof(r->operation), "%s", d->operation);
     set_stonewall(d, r);

@@ -153,6 +153,23 @@ int weir_storage_stat(struct weir_storage *s, const char *path, uint64_t *bytes)
     return reason(s, rc);
 }
 
+int weir_storage_status(struct weir_storage *s, const char *path, struct stat *status)
+{
+    uint64_t size = 0;
+    int rc;
+
+    if (!is_ready(s, path))
+        return EINVAL;
+    *status = (struct stat) { 0 };
+    if (s->session.be->ns && s->session.be->ns->ordinary) {
+        rc = stat(weir_system_path(s->session.be, path), status);
+        return reason(s, rc < 0 ? weir_fail(&s->err, WEIR_EIO, "stat '%s'", path) : 0);
+    }
+    rc = weir_session_size(&s->session, path, &size, &s->err);
+    status->st_size = (off_t)size;
+    return reason(s, rc);
+}
+
 int weir_storage_access(struct weir_storage *s, const char *path)
 {
     bool yes = false;

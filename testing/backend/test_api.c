@@ -533,18 +533,27 @@ static void test_storage(struct tap *t)
     struct weir_storage *s = weir_storage_open(NULL, 1, (char *[]) { (char[]) { "--posix.odirect=0" } });
     char dir[32], file[64];
     uint64_t bytes = 1;
+    struct stat st, of_dir;
 
     snprintf(dir, sizeof(dir), "storage-%d", t->rank);
     snprintf(file, sizeof(file), "%s/file", dir);
     tap_ok(t, s && !weir_storage_error(s)[0] && weir_storage_mkdir(s, dir, 0777) == 0 && weir_storage_create(s, file) == 0 &&
                   weir_storage_stat(s, file, &bytes) == 0 && bytes == 0 && weir_storage_access(s, file) == 0,
            NULL, "a process makes a directory and a file through a backend");
+    tap_ok(t, weir_storage_status(s, file, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+                  weir_storage_status(s, dir, &of_dir) == 0 && S_ISDIR(of_dir.st_mode) && of_dir.st_ino != st.st_ino &&
+                  weir_storage_status(s, "no-such", &st) == ENOENT && strstr(weir_storage_error(s), "no-such"), NULL,
+           "and is informed of all that the system knows of them");
     tap_ok(t, weir_storage_mkdir(s, dir, 0777) == EEXIST && weir_storage_create(s, file) == EEXIST &&
                   weir_storage_rmdir(s, dir) == ENOTEMPTY && strstr(weir_storage_error(s), dir), NULL,
            "an error is an errno, with words");
     tap_ok(t, weir_storage_remove(s, file) == 0 && weir_storage_remove(s, file) == ENOENT && weir_storage_access(s, file) == ENOENT &&
                   weir_storage_stat(s, file, NULL) == ENOENT && weir_storage_rmdir(s, dir) == 0, NULL, "and removes them");
     tap_ok(t, weir_storage_close(s) == 0 && weir_storage_close(NULL) == 0, NULL, "and is closed");
+    s = weir_storage_open("DUMMY", 0, NULL);
+    tap_ok(t, weir_storage_status(s, "no-such", &st) == 0 && st.st_mode == 0 && st.st_size == 0 &&
+                  weir_storage_status(s, NULL, &st) == EINVAL, NULL, "a backend that keeps nothing tells zeros");
+    weir_storage_close(s);
     test_storage_refusals(t, dir);
     s = weir_storage_open("NO-SUCH", 0, NULL);
     tap_ok(t, s && strstr(weir_storage_error(s), "NO-SUCH") && weir_storage_mkdir(s, dir, 0777) == EINVAL, NULL,
