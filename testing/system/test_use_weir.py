@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""contrib/io500: use-weir puts headers and a library into a tree of IO500, and a program that calls them as IO500 does gets right
+numbers on all ranks."""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+
+import pytest
+
+import conftest
+from test_library import done
+
+NEEDED = ["install-exec", "install-includeHEADERS", "install-pkgconfigDATA", "install-io500SCRIPTS", "install-io500DATA",
+          "install-io500headersDATA"]
+FULL = 'mkdir full; mount -t tmpfs -o size=2m weir full; exec "$@"'
+TITLES = {"mdtest-easy-write": "File creation", "mdtest-easy-stat": "File stat", "mdtest-hard-read": "File read",
+          "mdtest-hard-delete": "File removal"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A prefix with weir. A build with a sanitizer would need it in every program."""
+    if conftest.SANITIZED or not (conftest.BUILD / "Makefile").exists() or not shutil.which("pkg-config"):
+        pytest.skip("what is installed is linked without the compiler's checks, and with pkg-config")
+    prefix = tmp_path_factory.mktemp("io500") / "pre fix"
+    done("make", "-s", "-C", conftest.BUILD, *NEEDED, "prefix=%s" % prefix)
+    return prefix
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """What use-weir looks for in the sources of IO500."""
+    (tmp_path / "io 500" / "src").mkdir(parents=True)
+    for name in ("Makefile", "src/phase_ior.c"):
+        (tmp_path / "io 500" / name).touch()
+    return tmp_path / "io 500"
+
+
+def use_weir(prefix, *words, **env):
+    command = [prefix / "share" / "weir" / "io500" / "use-weir", *words]
+    flags = os.environ.get("WEIR_MPI_CFLAGS", "") + " -Wall -Wextra -Werror"
+    return subprocess.run([str(w) for w in command], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "CC": os.environ["WEIR_CC"], "CFLAGS": flags, "LIBS": os.environ.get("WEIR_MPI_LIBS", ""), **env})
+
+
+def setting(tree, name):
+    text = (tree / "build" / "ior" / "src" / "build.conf").read_text()
+    return shlex.split(re.search("^%s=(.*)" % name, text, re.M).group(1))
+
+
+def names(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def test_what_stood_there_comes_back_and_twice_is_as_once(installed, tree):
+    own = tree / "build" / "ior" / "src"
+    own.mkdir(parents=True)
+    (own / "ior.h").write_text("of another\n")
+    (own / "option.h").write_text("of another, too\n")
+    before = names(tree)
+    first = use_weir(installed, tree)
+    assert first.returncode == 0 and "ior.h.before-weir" in first.stdout and "pfind" in first.stdout and not first.stderr, first
+    after = names(tree)
+    assert set(after) - set(before) == {"build/ior/src/" + name for name in (
+        "aiori.h", "mdtest.h", "md-workbench.h", "build.conf", "libaiori.a", "ior.h.before-weir")}
+    assert use_weir(installed, tree).returncode == 0 and names(tree) == after
+    assert use_weir(installed, "--remove", tree).returncode == 0
+    assert names(tree) == before and (own / "ior.h").read_text() == "of another\n"
+    again = use_weir(installed, "--remove", tree)
+    assert again.returncode == 0 and "nothing" in again.stdout and names(tree) == before
+
+
+def test_what_is_missing_is_named(installed, tree, tmp_path):
+    lost = tmp_path / "lost"
+    shutil.copytree(installed / "share" / "weir" / "io500", lost / "share" / "weir" / "io500")
+    nothing = dict(PKG_CONFIG_PATH="", PKG_CONFIG_LIBDIR=str(tmp_path))
+    for prefix, words, env, reason in (
+            (lost, [tree], nothing, "finds no weir"), (installed, ["--weir=" + str(lost), tree], {}, "no weir is installed in"),
+            (installed, [tmp_path], {}, "there is no Makefile"), (installed, [tmp_path / "no"], {}, "is no directory"),
+            (installed, [], {}, "one directory"), (installed, ["--sheep", tree], {}, "--sheep"),
+            (installed, [tree], {"CC": "no-such-compiler"}, "no compiler 'no-such-compiler'")):
+        run = use_weir(prefix, *words, **env)
+        assert run.returncode == 1 and reason in run.stderr and run.stderr.startswith("use-weir: "), (reason, run)
+        assert names(tree) == ["Makefile", "src/phase_ior.c"]
+
+
+def agrees(phase, numbers, text):
+    """Has the library returned what the text says, as far as its digits go?"""
+    if phase.startswith("ior"):
+        said = [float(re.search(r"^(?:write|read) +(\S+) ", text, re.M).group(1))]
+        numbers = numbers[:1]
+    elif phase.startswith("mdtest"):
+        said = [float(re.search(r"   %s +(\S+) " % TITLES[phase], text).group(1))] if phase in TITLES else numbers[:1]
+        numbers = numbers[:1]
+    else:
+        said = [float(n) for pair in re.findall(r"^[a-z]+ process .* rate:(\S+) iops/s .* op-max:(\S+)s", text, re.M) for n in pair]
+    return len(said) == len(numbers) and all(abs(a - b) <= 0.01 * b for a, b in zip(said, numbers))
+
+
+def test_a_caller_like_io500_gets_the_same_right_numbers_on_all_ranks(installed, tree, tmp_path):
+    run = use_weir(installed, tree)
+    assert run.returncode == 0, run
+    src = tree / "build" / "ior" / "src"
+    done(*shlex.split(os.environ["WEIR_CC"]), "-Wall", "-Wextra", "-Werror", conftest.SOURCE / "testing" / "system" / "io500-caller.c",
+         "-I%s" % src, *setting(tree, "CFLAGS"), *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), src / "libaiori.a",
+         *setting(tree, "LDFLAGS"), *shlex.split(os.environ.get("WEIR_MPI_LIBS", "")), "-o", tmp_path / "caller")
+    may_mount = os.geteuid() == 0 and subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode == 0
+    prefix = ["unshare", "-m", "sh", "-c", "set -e; " + FULL, "sh"] if may_mount else []
+    apis = ["POSIX", "DUMMY", "MPIIO --mpiio.showHints"] + ["HDF5"] * ("HDF5" in conftest.backends())
+    number = "-np" if conftest.OPEN_MPI else "-n"
+    run = subprocess.run([*prefix, *conftest.LAUNCHER, number, "4", tmp_path / "caller", "full" if may_mount else "-", *apis],
+                         cwd=tmp_path, env=conftest.program_env(), capture_output=True, text=True, timeout=60 * conftest.PATIENCE)
+    assert run.returncode == 0 and run.stdout.endswith("done\n") and "wrong" not in run.stdout, (run.stdout, run.stderr)
+    told = [line.split() for line in run.stdout.splitlines()[:-1]]
+    assert len(told) == 15 * 4 + 4 * ("HDF5" in apis) and [t[0] for t in told].count("POSIX-3") == 15, run.stdout
+    for api, phase, *numbers in told:
+        if phase != "errors":
+            text = (tmp_path / "results" / ("%s-%s.txt" % (api, phase))).read_text()
+            assert agrees(phase, [float(n) for n in numbers], text), (api, phase, numbers, text)
+    for phase in ("ior-easy-write", "mdtest-easy-write", "mdworkbench-create"):
+        assert "weir: " in (tmp_path / "results" / ("POSIX-4-%s-failed.txt" % phase)).read_text()
+    assert "No space left on device" in run.stderr or not may_mount
