@@ -99,11 +99,31 @@ def share(least, most):
     return parse
 
 
-def pairs(text):
-    value = int(text) if text.isdigit() else 0
-    if not 1 <= value <= 1000:
-        raise argparse.ArgumentTypeError("'%s' is not a number of pairs from 1 to 1000" % text)
-    return value
+def number_of(what):
+    def parse(text):
+        value = int(text) if text.isdigit() else 0
+        if not 1 <= value <= 1000:
+            raise argparse.ArgumentTypeError("'%s' is not a number of %s from 1 to 1000" % (text, what))
+        return value
+
+    return parse
+
+
+def add_names(parser, name, default, words):
+    """An option with a list of names."""
+    parser.add_argument(
+        name, metavar="NAME,...", type=lambda text: tuple(text.split(",")), default=default, help=words
+    )
+
+
+def add_confidence(parser, words):
+    parser.add_argument(
+        "--confidence",
+        metavar="PERCENT",
+        type=share(0.5, 1),
+        default=0.95,
+        help="with which %s (default: 95)" % words,
+    )
 
 
 def add_gate(parser):
@@ -115,13 +135,7 @@ def add_gate(parser):
         default=0,
         help="status 7 only for operations that are slower by more than this (default: 0)",
     )
-    parser.add_argument(
-        "--confidence",
-        metavar="PERCENT",
-        type=share(0.5, 1),
-        default=0.95,
-        help="with which the intervals of all operations hold (default: 95)",
-    )
+    add_confidence(parser, "the intervals of all operations hold")
 
 
 def make_parser():
@@ -149,13 +163,7 @@ def make_parser():
         action="store_true",
         help="take logarithms of rates for normally distributed where runs are too few otherwise (3 at least)",
     )
-    parser.add_argument(
-        "--ignore",
-        metavar="NAME,...",
-        type=lambda text: text.split(","),
-        default=[],
-        help="differences of the configuration that are meant, such as backend,nodes",
-    )
+    add_names(parser, "--ignore", (), "differences of the configuration that are meant, such as backend,nodes")
     parser.set_defaults(function=compare_files)
     return parser
 
@@ -170,7 +178,7 @@ def make_run_parser():
         allow_abbrev=False,
     )
     parser.add_argument(
-        "-n", "--pairs", metavar="N", type=pairs, default=20, help="at most so many pairs (default: 20)"
+        "-n", "--pairs", metavar="N", type=number_of("pairs"), default=20, help="at most so many pairs (default: 20)"
     )
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="keep results and output here (default: weir-compare-DATE)"
@@ -179,13 +187,6 @@ def make_run_parser():
     add_gate(parser)
     parser.set_defaults(function=run_pairs)
     return parser
-
-
-def newest(text):
-    value = int(text) if text.isdigit() else 0
-    if not 1 <= value <= 1000:
-        raise argparse.ArgumentTypeError("'%s' is not a number of runs from 1 to 1000" % text)
-    return value
 
 
 def make_history_parser():
@@ -201,14 +202,8 @@ def make_history_parser():
     )
     parser.add_argument("results", metavar="FILE", nargs="+", help="lines of --report=jsonl, or JSON results")
     add_version(parser)
-    parser.add_argument(
-        "--by",
-        metavar="NAME,...",
-        type=lambda text: tuple(text.split(",")),
-        default=history_series.BY,
-        help="runs that agree in these are one series, such as operation,tasks,xfer (default: %s)"
-        % ",".join(history_series.BY),
-    )
+    words = "runs that agree in these are one series, such as operation,tasks,xfer (default: %s)"
+    add_names(parser, "--by", history_series.BY, words % ",".join(history_series.BY))
     parser.add_argument(
         "--gate",
         metavar="PERCENT",
@@ -216,15 +211,9 @@ def make_history_parser():
         help="status 7 when the newest runs are worse than those before by more than this",
     )
     parser.add_argument(
-        "--newest", metavar="N", type=newest, default=5, help="so many runs are the newest (default: 5)"
+        "--newest", metavar="N", type=number_of("runs"), default=5, help="so many runs are the newest (default: 5)"
     )
-    parser.add_argument(
-        "--confidence",
-        metavar="PERCENT",
-        type=share(0.5, 1),
-        default=0.95,
-        help="with which no series has a change where there is none (default: 95)",
-    )
+    add_confidence(parser, "no series has a change where there is none")
     parser.add_argument("--seed", type=int, metavar="N", default=0, help="of the permutations (default: 0)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="a picture (.svg, .png, .pdf) or a page (.html); needs matplotlib"
