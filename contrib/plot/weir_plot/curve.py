@@ -127,16 +127,8 @@ def label_axes(ax, curves, in_bytes):
     )
 
 
-def draw_test(result, test):
-    """The picture of one test, for the report; None without points."""
-    if not any(number(row.get("percent")) for row in jsonfile.rows(result.source, test, "load")):
-        return None
-
-    class Options:
-        phase = []
-
-    Options.test = test.get("TestID")
-    return draw([result], Options)
+def has_points(result, test):
+    return any(number(row.get("percent")) for row in jsonfile.rows(result.source, test, "load"))
 
 
 def summary(results, options):

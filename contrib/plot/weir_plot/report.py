@@ -54,6 +54,11 @@ PICTURES = (
         "Times of single calls: distribution and percentiles. The axis is stretched to 100 %, for the few slow calls.",
     ),
 )
+# Of members of a test: the member, its type.
+MEMBERS = (
+    ("sweep", dict, nodes.draw, "Each node, pair or rank alone; the slow ones have their names."),
+    ("slowdowns", list, slowdown.draw, "How much each group is slowed down by all others, and by each."),
+)
 DIFFERENCE = "Outside series minus calls. Positive after writes: a cache that empties."
 # Columns that a reader needs; all others are in the JSON document. The programs' tables have some of them.
 COLUMNS = (
@@ -258,17 +263,13 @@ def pictures_of(result, test, run, options):
     fig = repetitions.draw(result, test)
     if fig:
         out.append(page.figure(fig, "Rates: a dot for each repetition, a line at the median."))
-    if isinstance(test.get("sweep"), dict):
-        only = argparse.Namespace(test=test.get("TestID"), phase=[])
-        caption = "Each node, pair or rank alone; the slow ones have their names."
-        out.append(page.figure(nodes.draw(result, only), caption))
-    fig = curve.draw_test(result, test)
-    if fig:
-        out.append(page.figure(fig, "Latency against load. Broken lines: without the wait for the begin."))
-    if isinstance(test.get("slowdowns"), list):
-        only = argparse.Namespace(test=test.get("TestID"), phase=[])
-        caption = "How much each group is slowed down by all others, and by each."
-        out.append(page.figure(slowdown.draw(result, only), caption))
+    only = argparse.Namespace(test=test.get("TestID"), phase=[])
+    for key, kind, draw, caption in MEMBERS:
+        if isinstance(test.get(key), kind):
+            out.append(page.figure(draw(result, only), caption))
+    if curve.has_points(result, test):
+        caption = "Latency against load. Broken lines: without the wait for the begin."
+        out.append(page.figure(curve.draw([result], only), caption))
     found = result.latencies(test)
     if run is None:
         fig = intervals.draw(result, test, options)
