@@ -192,9 +192,10 @@ def needed(alpha):
 
 
 def reach(values, rho, alpha):
-    """The change in the middle of so many runs that is found in four of five cases, as a ratio below 1. The best of
-    many splits has to be clearer than one that is looked at alone: about 0.9 standard deviations, and more where runs
-    are few (testing/history/alarms measures it)."""
+    """The change in the middle of so many runs that is found in most cases, as a ratio below 1: measured
+    (testing/history/alarms) were 60 of 100 cases with 20 runs, 78 with 30, 82 with 60. A change that is looked at alone
+    would be found in four of five; the best of many splits has to be clearer, by about 0.9 standard deviations and
+    more where runs are few."""
     logs = [math.log(v) for v in values]
     noise = 1.4826 * statistics.median([abs(v - statistics.median(logs)) for v in logs])
     clear = statistics.NormalDist().inv_cdf(1 - alpha / 2) + 0.9 + 0.84
