@@ -25,7 +25,7 @@ COMMANDS = (
     ),
     (
         "spread",
-        "earliest, 5 %%, median, 95 %% and latest task, call by call",
+        "earliest, 5 %, median, 95 % and latest task, call by call",
         ".svg",
         "operation",
     ),
@@ -165,7 +165,7 @@ def make_parser():
     for name, words, suffix, names in COMMANDS:
         one = commands.add_parser(
             name,
-            help=words,
+            help=words.replace("%", "%%"),
             description=words[0].upper() + words[1:] + ".",
             epilog=EPILOG,
             allow_abbrev=False,
