@@ -399,8 +399,23 @@ def test_latency_against_load_of_one_result_and_of_two(plot, tmp_path):
     said = words_of("both.svg")
     assert "a.json" in said and "b.json" in said and not any("from begin to end" in words for words in said), said
     plot("load", "a.json", "--phase=read").refuses(2, "called read")
+    rows = json.loads((tmp_path / "a.json").read_text())["tests"][0]["load"]
+    heads = ["test", "iter", "phase", "operation", "percent"]
+    heads += sorted({key for row in rows for key in row} - set(heads))
+    lines = [",".join(str(row[h]) if row.get(h) is not None else "" for h in heads) for row in rows]
+    (tmp_path / "a.csv").write_text("\n".join([",".join(heads)] + lines) + "\n")  # as --report=csv-load:a.csv
+    plot("load", "a.csv", "-o", "csv.svg").ok()
+    assert "a.csv: write: 4,500 ops/s was reached" in plot.out and len(words_of("csv.svg")) >= len(said) - 2, plot.out
     plot("report", "a.json").ok()
     assert "Latency against load." in (tmp_path / "a-report.html").read_text()
+
+
+def test_help_has_no_doubled_signs(plot):
+    from weir_plot import cli
+    parser = cli.make_parser()
+    for one in [parser, *parser._subparsers._group_actions[0].choices.values()]:
+        assert "%%" not in one.format_help(), one.prog
+    assert "earliest, 5 %, median" in parser.format_help()
 
 
 def test_the_groups_of_a_mix_and_who_slows_whom_down(plot, tmp_path):
@@ -500,7 +515,7 @@ def test_a_table_of_intervals_gives_the_pictures_of_the_result(plot, tmp_path):
             plot(command, name, "-o", name + ".svg").ok()
         assert words_of("w.csv.svg") == words_of("w.json.svg") and "benchmark: stat" in words_of("w.csv.svg")
     (tmp_path / "bad.csv").write_text(",".join(heads) + "\n0,write,,zero\n")
-    plot("tail", "bad.csv").refuses(1, "bad.csv: not a table of intervals", "zero")
+    plot("tail", "bad.csv").refuses(1, "bad.csv: not a table of results", "zero")
 
 
 def test_latency_over_time_of_a_timeline(plot, runs):

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rate over time from the intervals of a JSON result: what --interval measures needs no timeline."""
-import csv
-
 import numpy as np
 
 from . import jsonfile, quantities, style
@@ -11,27 +9,6 @@ from .refusal import BAD_USAGE, Refusal
 MEMBERS = ("begin", "seconds", "bytes", "operations")
 TIMES = ("p50", "p99", "p999", "max", "stalled")  # which results of older releases do not have
 TABLE = [(key, float) for key in MEMBERS + TIMES]
-
-
-START = b"test,operation,call,iter,begin,"  # of the table that --report=csv-intervals writes
-
-
-def document(path):
-    """The members of a JSON result that such a table has."""
-    tests = {}
-    try:
-        with open(path, encoding="utf-8", newline="") as f:
-            for row in csv.DictReader(f):
-                values = {key: value_of(key, text) for key, text in row.items() if text}
-                rows = tests.setdefault(values.get("test", 0), {"intervals": [], "intervalCalls": []})
-                rows["intervalCalls" if row.get("call") else "intervals"].append(values)
-    except (OSError, ValueError, csv.Error) as e:  # UnicodeDecodeError is a ValueError
-        raise Refusal("%s: not a table of intervals, or cut off: %s" % (path, e))
-    return {"tests": [dict(rows, TestID=int(test)) for test, rows in sorted(tests.items())]}
-
-
-def value_of(key, text):
-    return text if key in ("operation", "call") else float(text)
 
 
 def phases_of(result, test, options):

@@ -1,10 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Which kind of file is it? Runs come from timelines and profiles, results from JSON."""
+import csv
 import os
 
-from . import intervals, jsonfile, profile, timeline
+from . import jsonfile, profile, timeline
 from .refusal import BAD_USAGE, Refusal
 from .result import INCOMPLETE, Result
+
+# Tables of results: how they begin, and the list of a JSON result that a row of them is in.
+TABLES = {
+    b"test,operation,call,iter,begin,": lambda row: "intervalCalls" if row["call"] else "intervals",
+    b"test,iter,phase,operation,percent,": lambda row: "load",
+}
+TEXTS = "operation", "call", "phase", "unit", "arrivals"
 
 
 def kind_of(path):
@@ -18,7 +26,7 @@ def kind_of(path):
         return "timeline"
     if start.lstrip()[:1] == b"{":
         return "names" if jsonfile.read(path).get("schema") in timeline.SCHEMAS else "result"
-    if start.startswith(intervals.START):
+    if start.startswith(tuple(TABLES)):
         return "result"
     if path.endswith(".npy"):
         raise Refusal("%s: not a NumPy file: it begins with other bytes" % path)
@@ -33,9 +41,23 @@ def start_of(path):
         raise jsonfile.missing(path, e)
 
 
+def table(path, list_of):
+    """The members of a JSON result that a table has."""
+    tests = {}
+    try:
+        with open(path, encoding="utf-8", newline="") as f:
+            for row in csv.DictReader(f):
+                values = {key: text if key in TEXTS else float(text) for key, text in row.items() if text}
+                tests.setdefault(values.get("test", 0), {}).setdefault(list_of(row), []).append(values)
+    except (OSError, TypeError, ValueError, csv.Error) as e:  # UnicodeDecodeError is a ValueError
+        raise Refusal("%s: not a table of results, or cut off: %s" % (path, e))
+    return {"tests": [dict(rows, TestID=int(test)) for test, rows in sorted(tests.items())]}
+
+
 def result(path):
-    is_table = start_of(path).startswith(intervals.START)
-    document = intervals.document(path) if is_table else jsonfile.read(path)
+    start = start_of(path)
+    document = next((table(path, list_of) for head, list_of in TABLES.items() if start.startswith(head)), None)
+    document = document or jsonfile.read(path)
     if "tests" not in document and "program" not in document:
         raise Refusal(
             "%s: neither a result of weir nor the document of a timeline: no member 'tests', 'program' or 'schema'"
