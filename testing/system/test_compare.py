@@ -50,6 +50,22 @@ A = [100, 101, 99, 100.5, 98]
 SLOW = [90, 91, 89, 90.5, 88]
 
 
+def test_runs_at_one_rate_are_compared_by_their_response_times(weir_compare):
+    def at_rate(times, **more):
+        runs = side(A, rate="1m")
+        for run, time in zip(runs, times):
+            run["tests"][0]["load"] = [{"operation": "write", "unit": "bytes/s", "percent": None, "rateAsked": 2.0 ** 20, "responseP99": time, **more}]
+        return runs
+
+    quick, slow = [1.0e-3, 1.1e-3, 0.9e-3, 1.05e-3, 0.95e-3], [2.0e-3, 2.2e-3, 1.8e-3, 2.1e-3, 1.9e-3]
+    status, out, _ = weir_compare(at_rate(quick), at_rate(slow))
+    line, = (" ".join(line.split()) for line in out.splitlines() if line.startswith("write at 1 MiB/s: response p99 "))
+    assert status == 7 and line.endswith(" p99 1 ms 2 ms +100.0 % +71.4 % to +133.3 % slower") and out.endswith("slower by more than 0 %: write at 1 MiB/s: response p99\n"), out
+    status, out, _ = weir_compare(at_rate(quick), at_rate(slow, rateAsked=2.0 ** 21))
+    assert status == 0 and out.count("not measured in both") == 2, "times at another rate are other ones"
+    assert "response p99" not in weir_compare(at_rate(quick, percent=50), at_rate(slow, percent=50))[1]
+
+
 def test_slower_faster_or_not_told_apart_and_the_status(weir_compare):
     status, out, err = weir_compare(side(A, SLOW), side(SLOW, A))
     assert status == 7 and err == ""

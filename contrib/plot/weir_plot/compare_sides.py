@@ -6,6 +6,7 @@ import statistics
 import time
 
 from . import jsonfile, quantities
+from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 from .result import INCOMPLETE, Result
 
@@ -175,7 +176,8 @@ def one_after_the_other(a, b):
 
 
 class Operation:
-    """One kind of operation of one test: its name, and for each run of A and of B the rates of its repetitions."""
+    """One kind of operation of one test: its name, and for each run of A and of B the rates of its repetitions.
+    in_bytes: None where these are one over a time."""
 
     def __init__(self, name, in_bytes, a, b):
         self.name, self.in_bytes, self.a, self.b = name, in_bytes, a, b
@@ -204,11 +206,22 @@ def series(result, place):
     return found
 
 
+def responses(result, place):
+    """At a fixed rate all runs are as fast, and what differs is how long an operation took since it was due."""
+    found = {}
+    for row in jsonfile.rows(result.source, result.tests[place], "load"):
+        asked, time = number(row.get("rateAsked")), number(row.get("responseP99"))
+        if asked and time and number(row.get("percent")) is None:
+            at = quantities.rate(asked, row.get("unit") == "bytes/s")
+            found.setdefault("%s at %s: response p99" % (row.get("operation"), at), ([], None))[0].append(1 / time)
+    return found
+
+
 def operations(a, b):
     """Those of all tests of the results of two sides."""
     found = []
     for place in range(len(a[0].tests)):
-        sides = [[series(result, place) for result in side] for side in (a, b)]
+        sides = [[{**series(result, place), **responses(result, place)} for result in side] for side in (a, b)]
         units = {name: unit for side in sides for run in side for name, (_, unit) in run.items()}
         before = "test %d: " % place if len(a[0].tests) > 1 else ""
         for name, in_bytes in units.items():
@@ -218,4 +231,4 @@ def operations(a, b):
 
 
 def rate(value, one):
-    return quantities.rate(value, one.in_bytes)
+    return quantities.seconds(1 / value) if one.in_bytes is None else quantities.rate(value, one.in_bytes)

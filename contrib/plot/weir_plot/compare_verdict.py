@@ -69,13 +69,16 @@ def percent(ratio):
 
 def row_of(verdict):
     one, d = verdict.operation, verdict.difference
+    ratio, low, high = d.ratio, d.low, d.high
+    if one.in_bytes is None:  # of the times themselves
+        ratio, low, high = (v and 1 / v for v in (ratio, high, low))
     within = " within the runs" if verdict.text == ONE_RUN else ""
     return (
         one.name,
         "-" if d.a is None else rate(d.a, one),
         "-" if d.b is None else rate(d.b, one),
-        "-" if d.ratio is None else percent(d.ratio),
-        "-" if d.low is None else "%s to %s%s" % (percent(d.low), percent(d.high), within),
+        "-" if ratio is None else percent(ratio),
+        "-" if low is None else "%s to %s%s" % (percent(low), percent(high), within),
         verdict.text,
     )
 
