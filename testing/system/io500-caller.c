@@ -358,6 +358,19 @@ static void check_stonewall(void)
     free(md);
 }
 
+/* Functions without options are those of their own backend. */
+static void check_backends_apart(void)
+{
+    const ior_aiori_t *posix = aiori_select("POSIX"), *dummy = aiori_select("DUMMY");
+
+    check(dummy->mkdir("apart", 0755, NULL) == 0 && posix->access("apart", F_OK, NULL) == -1 && aiori_select("posix") == posix &&
+              posix->mkdir("apart", 0755, NULL) == 0 && posix->access("apart", F_OK, NULL) == 0 &&
+              dummy->access("apart", F_OK, NULL) == -1 && posix->rmdir("apart", NULL) == 0,
+          "two backends without options");
+    posix->finalize(NULL);
+    dummy->finalize(NULL);
+}
+
 /* ---- what fails ---- */
 
 static void check_failures(const char *full)
@@ -417,6 +430,8 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         run_all(argv[i]);
     check_stonewall();
+    if (me == 0)
+        check_backends_apart();
     check_failures(argv[1]);
     check(rank == me && out_logfile == stdout && GetTimeStamp() > begin, "rank %d, out_logfile, GetTimeStamp", rank);
     run_on_some();
