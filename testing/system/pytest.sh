@@ -24,6 +24,11 @@ tests() {
         "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 }
 
+set -a
+# shellcheck source=/dev/null
+. "$WEIR_SOURCE/testing/launch-env"
+set +a
+
 # A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) four for each processor. The tests are
 # compiled once, not by each worker.
 workers=
