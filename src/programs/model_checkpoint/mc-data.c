@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-data.c - the bytes of tensors: words that follow from the save, the state, the tensor and the place in the
+ * whole tensor, however it is divided; and what became of bytes that are others */
+#include "config.h"
+#include "programs/model_checkpoint/mc.h"
+
+#include <string.h>
+
+#define WORD 8u
+#define UNIT 512u /* bytes that are compared at once */
+
+/* The contents of a word. */
+struct content {
+    uint64_t tag, state, tensor, index; /* 12, 2, 18 and 32 bits */
+};
+
+#define MARK UINT64_C(0x9e3779b97f4a7c15)
+
+/* A bijection of 64 bits, whose values look like random ones (the last step of SplitMix64), and its inverse. */
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static uint64_t unmix(uint64_t z)
+{
+    z = (z ^ z >> 31 ^ z >> 62) * UINT64_C(0x319642b2d24d8ec3);
+    z = (z ^ z >> 27 ^ z >> 54) * UINT64_C(0x96de1b173f119089);
+    return z ^ z >> 30 ^ z >> 60;
+}
+
+static uint64_t word_of(const struct content *c, uint64_t index)
+{
+    uint64_t key = c->tag << 52 | c->state << 50 | (c->tensor & 0x3ffff) << 32;
+
+    return mix((key | (index & UINT32_MAX)) ^ MARK);
+}
+
+static struct content content_of(uint64_t word)
+{
+    uint64_t z = unmix(word) ^ MARK;
+
+    return (struct content) { z >> 52, z >> 50 & 3, z >> 32 & 0x3ffff, z & UINT32_MAX };
+}
+
+static struct content content_wanted(const struct mc_part *p, int64_t sequence)
+{
+    return (struct content) { (uint64_t)sequence & 0xfff, (uint64_t)p->state, p->tensor, 0 };
+}
+
+/* n bytes of the whole tensor from byte 'at' on. */
+static void fill_run(const struct content *c, uint64_t at, unsigned char *out, uint64_t n)
+{
+    uint64_t skip = at % WORD, index = at / WORD, word, len;
+
+    for (; n > 0; n -= len, out += len, index++, skip = 0) {
+        word = word_of(c, index);
+        len = WORD - skip < n ? WORD - skip : n;
+        memcpy(out, (const unsigned char *)&word + skip, len);
+    }
+}
+
+/* Where byte 'at' of a part is in the whole tensor, and how many bytes from there on are together. */
+static uint64_t place_of(const struct mc_part *p, uint64_t at, uint64_t *together)
+{
+    uint64_t elem = (uint64_t)p->elem, e = p->from + at / elem, row, column, whole;
+
+    if (p->count[1] == p->len[1]) {
+        *together = mc_part_bytes(p) - at;
+        return (p->start[0] * p->len[1] + e) * elem + at % elem;
+    }
+    row = e / p->count[1];
+    column = e % p->count[1];
+    whole = (p->count[1] - column) * elem - at % elem;
+    *together = whole < mc_part_bytes(p) - at ? whole : mc_part_bytes(p) - at;
+    return ((p->start[0] + row) * p->len[1] + p->start[1] + column) * elem + at % elem;
+}
+
+void mc_data_fill(const struct mc_part *p, int64_t sequence, uint64_t at, void *buf, uint64_t len)
+{
+    const struct content c = content_wanted(p, sequence);
+    uint64_t bytes = mc_part_bytes(p), n = 0, done = 0, there = at < bytes ? bytes - at : 0;
+    unsigned char *out = buf;
+
+    there = there < len ? there : len;
+    for (; done < there; done += n) {
+        uint64_t whole = place_of(p, at + done, &n);
+
+        n = n < there - done ? n : there - done;
+        fill_run(&c, whole, out + done, n);
+    }
+    memset(out + there, 0, len - there);
+}
+
+/* ---- wrong bytes ---- */
+
+/* Two words one after the other that this program has written: which ones? */
+static bool is_ours(const weir_word *got, struct content *c)
+{
+    struct content next = content_of(got[1]);
+
+    *c = content_of(got[0]);
+    return next.tag == c->tag && next.state == c->state && next.tensor == c->tensor && next.index == c->index + 1;
+}
+
+/* n words of the tensor from word 'index' on that are not what they should be. */
+static enum weir_damage damage_of(const struct content *want, uint64_t index, const weir_word *got, size_t n)
+{
+    uint64_t right[UNIT / WORD];
+    struct content c;
+
+    for (size_t i = 0; i < n; i++)
+        right[i] = word_of(want, index + i);
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (got[i] == right[i] || !is_ours(got + i, &c))
+            continue;
+        return c.state == want->state && c.tensor == want->tensor && c.index == ((index + i) & UINT32_MAX)
+                   ? WEIR_DAMAGE_STALE
+                   : WEIR_DAMAGE_MISPLACED;
+    }
+    return n > 0 ? weir_damage_of_words(got, right, n) : WEIR_DAMAGE_UNCLEAR;
+}
+
+/* The damage at byte 'skip' of n bytes that lie together from byte 'whole' of the tensor on, by the words around it. */
+static enum weir_damage judge_run(const struct content *c, uint64_t whole, const unsigned char *got, uint64_t n,
+                                  uint64_t skip)
+{
+    uint64_t first = (whole + skip) / WORD * WORD;
+    weir_word words[UNIT / WORD];
+    size_t count;
+
+    if (first < whole)
+        first += WORD;
+    count = first < whole + n ? (size_t)((whole + n - first) / WORD) : 0;
+    count = count < UNIT / WORD ? count : UNIT / WORD;
+    if (count > 0)
+        memcpy(words, got + (first - whole), count * WORD);
+    return damage_of(c, first / WORD, words, count);
+}
+
+bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const void *buf, uint64_t len, uint64_t *wrong,
+                   enum weir_damage *kind)
+{
+    const struct content c = content_wanted(p, sequence);
+    uint64_t bytes = mc_part_bytes(p), there = at < bytes ? bytes - at : 0, n = 0, skip = 0;
+    const unsigned char *got = buf;
+    unsigned char want[UNIT];
+
+    there = there < len ? there : len;
+    for (uint64_t done = 0; done < there; done += n) {
+        uint64_t whole = place_of(p, at + done, &n), run = n < there - done ? n : there - done;
+
+        n = run < UNIT ? run : UNIT;
+        fill_run(&c, whole, want, n);
+        if (memcmp(want, got + done, n) == 0)
+            continue;
+        while (want[skip] == got[done + skip])
+            skip++;
+        *wrong = at + done + skip;
+        *kind = judge_run(&c, whole, got + done, run, skip);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-find.c - before a load: the newest checkpoint, the shape that loads it, and which bytes of which files each rank
+ * needs */
+#include "config.h"
+#include "engine/phase.h"
+#include "programs/model_checkpoint/mc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/place/pagecache.h"
+#include "engine/test.h"
+#include "par/agree.h"
+#include "par/textfile.h"
+
+/* ---- which one ---- */
+
+/* Rank 0 looks for it. */
+static int find_newest(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mc_test *t = state;
+    struct mc_found f;
+    int rc;
+
+    if (run->par.rank > 0)
+        return 0;
+    rc = mc_place_look(t->o->path, &f, err);
+    if (rc == 0 && f.n == 0)
+        rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
+    t->load_step = f.n > 0 ? f.step[f.n - 1] : -1;
+    mc_found_free(&f);
+    return rc;
+}
+
+/* The names of files and the shape, on all ranks. */
+static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    struct weir_shared_text text = { .what = "metadata", .must_be = true };
+    int rc;
+
+    weir_str_clear(&t->from);
+    mc_place_name(t->o->path, MC_PUBLISHED, t->load_step, &t->from);
+    weir_str_addf(&path, "%s/" MC_METADATA, weir_str_text(&t->from));
+    text.path = weir_str_text(&path);
+    mc_meta_free(&t->meta);
+    rc = path.failed || t->from.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : 0;
+    rc = weir_agree(&run->par, rc, err);
+    if (rc == 0 && weir_shared_text_read(&run->par, &text, err) < 0) {
+        free(text.text);
+        rc = -1;
+    } else if (rc == 0)
+        rc = weir_agree_check(&run->par, mc_meta_read(&t->meta, text.text, text.len, text.path, err), err);
+    weir_str_free(&path);
+    return rc;
+}
+
+/* ---- what is to be read ---- */
+
+/* The region of the checkpoint that has a part of a saved rank. */
+static int region_of(const struct mc_meta *m, int rank, enum mc_state state)
+{
+    int low = 0, high = m->regions, which = mc_region_of((enum mc_layout)m->layout, state);
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (m->region[middle].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < m->regions && m->region[low].rank == rank; low++)
+        if (m->layout != MC_DEEPSPEED || (strncmp(m->region[low].file, "optimizer-", 10) == 0) == (which == 1))
+            return low;
+    return -1;
+}
+
+/* All that a part needs of the saved ones. */
+static int plan_part(struct mc_test *t, const struct mc_part *need, struct weir_err *err)
+{
+    uint64_t align = (uint64_t)t->meta.align, most = (uint64_t)t->o->transfer, got = 0;
+    struct mc_sources it;
+    struct mc_source s;
+
+    mc_sources_begin(&it, &t->meta.job, need);
+    while (mc_sources_next(&it, &s)) {
+        int region = region_of(&t->meta, s.rank, need->state);
+
+        if (s.bytes == 0)
+            continue;
+        if (region < 0)
+            return weir_refuse(err, WEIR_EDATA, "'%s': the metadata have no file of rank %d", weir_str_text(&t->from), s.rank);
+        got += s.bytes;
+        if (mc_plan_part(&t->load, &s.part, err) < 0 ||
+            mc_plan_moves(&t->load, region, (uint32_t)t->load.parts - 1, s.begin / align * align, mc_aligned(s.end, align), 0,
+                          most, err) < 0)
+            return -1;
+    }
+    t->asked += mc_part_bytes(need);
+    if (got != mc_part_bytes(need))
+        return weir_refuse(err, WEIR_EBUG, "the saved parts have %" PRIu64 " of %" PRIu64 " bytes of tensor %" PRIu64, got,
+                           mc_part_bytes(need), need->tensor);
+    return 0;
+}
+
+/* All parts of these states that a rank of the shape that loads has. */
+static int plan_states(struct mc_test *t, int role, unsigned states, struct weir_err *err)
+{
+    struct mc_parts it;
+    struct mc_part p;
+
+    mc_parts_begin(&it, &t->load_job, role, states, false);
+    while (mc_parts_next(&it, &p))
+        if (mc_part_bytes(&p) > 0 && plan_part(t, &p, err) < 0)
+            return -1;
+    return 0;
+}
+
+static int compare_moves(const void *a, const void *b)
+{
+    const struct mc_move *x = a, *y = b;
+
+    if (x->region != y->region)
+        return x->region < y->region ? -1 : 1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static void sort(struct mc_move *m, size_t n)
+{
+    if (n > 1)
+        qsort(m, n, sizeof(*m), compare_moves);
+}
+
+/* The states that all ranks of a data-parallel group load alike. */
+static unsigned same_states(const struct mc_test *t, unsigned states)
+{
+    int64_t zero = t->load_job.shape.zero;
+
+    if (!t->o->broadcast || t->load_job.shape.dp == 1)
+        return 0;
+    return zero == 0 ? states : zero < 3 ? states & MC_ONLY_PARAMETERS : 0;
+}
+
+static int plan_load(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mc_test *t = state;
+    unsigned states = strcasecmp(t->o->load, "parameters") == 0 ? MC_ONLY_PARAMETERS : MC_ALL_STATES, same = same_states(t, states);
+    uint64_t bytes = 0;
+
+    (void)run;
+    mc_plan_free(&t->load);
+    t->same = 0;
+    t->asked = 0;
+    if (t->role < 0)
+        return 0;
+    if (same && plan_states(t, t->role, same, err) < 0)
+        return -1;
+    t->same = t->load.moves;
+    if (states & ~same && plan_states(t, t->role, states & ~same, err) < 0)
+        return -1;
+    sort(t->load.move, t->same);
+    sort(t->load.move + t->same, t->load.moves - t->same);
+    for (size_t i = 0; i < t->load.moves; i++) {
+        t->load.move[i].memory = bytes;
+        bytes += t->load.move[i].len;
+    }
+    return mc_memory(&t->memory, &t->memory_room, bytes, err);
+}
+
+/* The ranks that load: as many as were saved, or as the options say; those of another node where asked. */
+static int shape_load(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    const struct mc_options *o = t->o;
+    struct mc_shape x = t->meta.job.shape;
+    int64_t ranks, shift = strcasecmp(o->read_back, "elsewhere") == 0 ? weir_par_node_stride(&run->par) : 0;
+
+    x.tp = o->load_tp > 0 ? o->load_tp : x.tp;
+    x.pp = o->load_pp > 0 ? o->load_pp : x.pp;
+    x.ep = o->load_ep > 0 ? o->load_ep : x.ep;
+    x.dp = o->load_dp;
+    ranks = x.dp > 0 ? x.tp * x.pp * x.dp : run->par.size;
+    if (ranks > run->par.size)
+        return weir_refuse(err, WEIR_EUSAGE, "--load-tp, --load-pp and --load-dp need %" PRId64 " ranks, there %s %d", ranks,
+                           run->par.size == 1 ? "is" : "are", run->par.size);
+    if (mc_job_init(&t->load_job, &t->meta.job.model, &x, t->meta.dtype, t->meta.optimizer, (int)ranks, err) < 0)
+        return weir_err_within(err, "the shape that loads");
+    t->role = (int)((run->par.rank + shift) % run->par.size);
+    if (t->role >= ranks)
+        t->role = -1;
+    t->load_ranks = (int)ranks;
+    return 0;
+}
+
+/* Groups of ranks that need the same, once a test; and memory for tables of contents. */
+static int begin_load(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    struct mc_place place = mc_job_place(&t->load_job, t->role < 0 ? 0 : t->role);
+    const struct mc_shape *x = &t->load_job.shape;
+    uint64_t head = 0;
+    void *toc = NULL;
+    int color = t->role < 0 ? (int)(x->tp * x->pp * x->ep) : (int)(place.tp + x->tp * (place.pp + x->pp * place.ep));
+
+    if (t->o->broadcast && t->copies.group.size == 0 && weir_test_roots(run, &t->copies, color, err) < 0)
+        return -1;
+    for (int i = 0; i < t->meta.regions; i++)
+        head = t->meta.region[i].head > head ? t->meta.region[i].head : head;
+    free(t->toc);
+    t->toc = NULL;
+    if (weir_agree(&run->par, weir_mem_aligned(&toc, 4096, head + 1, err), err) < 0)
+        return -1;
+    t->toc = toc;
+    return 0;
+}
+
+/* The files that the ranks of a kernel drop from its memory are dealt to them; the engine looks at one of them. */
+static int drop_files(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    int n = run->par.cache.per_node_max > 0 ? run->par.cache.per_node_max : 1, own = (run->par.rank - run->par.leader) % n;
+    struct weir_below below = { .known = false };
+
+    if (!t->o->run.drop_cache)
+        return 0;
+    for (int clean = 1; clean >= 0; clean--) {
+        for (int i = 0; i < t->meta.regions; i++) {
+            struct weir_str path = { 0 };
+            bool same = i > 0 && strcmp(t->meta.region[i].file, t->meta.region[i - 1].file) == 0;
+
+            if (same || (own >= 0 && i % n != own))
+                continue;
+            weir_str_addf(&path, "%s/%s", weir_str_text(&t->from), t->meta.region[i].file);
+            (clean ? weir_cache_clean : weir_cache_drop)(weir_str_text(&path), &below);
+            weir_str_free(&path);
+        }
+        if (weir_agree(&run->par, 0, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct mc_test *t = state;
+    uint64_t begin_ns = weir_now_ns();
+    int64_t most;
+
+    (void)stage;
+    if (weir_local(run, find_newest, t, err) < 0)
+        return -1;
+    weir_bcast(&run->par, &t->load_step, sizeof(t->load_step), 0);
+    if (read_meta(run, t, err) < 0 || weir_agree_check(&run->par, shape_load(run, t, err), err) < 0)
+        return -1;
+    most = (int64_t)(weir_now_ns() - begin_ns);
+    weir_allmax_i64(&run->par, &most, 1);
+    t->times.find_s = (double)most / WEIR_NS_PER_S;
+    if (begin_load(run, t, err) < 0 || weir_local(run, plan_load, t, err) < 0)
+        return -1;
+    return drop_files(run, t, err);
+}
+
+void mc_load_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing)
+{
+    const struct mc_test *t = state;
+
+    (void)stage;
+    if (!t->o->broadcast)
+        return;
+    timing->lock_step = true;
+    timing->lock_par = &t->copies.group;
+    timing->op_bytes = (uint64_t)t->o->transfer;
+}
+
+/* The file of the first transfer; a rank that loads nothing takes a byte of any. */
+bool mc_load_range(const struct mc_test *t, struct weir_str *path, struct weir_cache_range *range)
+{
+    int region = t->load.moves > 0 ? t->load.move[0].region : 0;
+
+    if (t->meta.regions == 0)
+        return false;
+    *range = (struct weir_cache_range) { 0, t->load.moves > 0 ? UINT64_MAX : 1, 0, 1 };
+    weir_str_addf(path, "%s/%s", weir_str_text(&t->from), t->meta.region[region].file);
+    return true;
+}

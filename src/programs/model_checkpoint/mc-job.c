@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-job.c - which shapes a model can have on so many ranks, and what would be right where it cannot */
+#include "programs/model_checkpoint/mc-shape.h"
+#include "config.h"
+
+#include <inttypes.h>
+#include <strings.h>
+
+/* Bytes of an element of the parameters, and of the copy in 32 bits that an optimizer needs beside smaller ones. */
+static const struct {
+    const char *name;
+    int parameter, master;
+} dtypes[] = { { "bf16", 2, 4 }, { "fp16", 2, 4 }, { "fp32", 4, 0 } };
+
+/* And of what an optimizer keeps: the mean of the gradients and of their squares; a momentum. */
+static const struct {
+    const char *name;
+    int has_master, exp_avg, exp_avg_sq;
+} optimizers[] = { { "adam", 1, 4, 4 }, { "sgd", 1, 4, 0 }, { "none", 0, 0, 0 } };
+
+#define N(table) (sizeof(table) / sizeof((table)[0]))
+
+const char *const mc_dtype_names[N(dtypes) + 1] = { "bf16", "fp16", "fp32" };
+const char *const mc_optimizer_names[N(optimizers) + 1] = { "adam", "sgd", "none" };
+
+static int find_name(const char *const *names, const char *what, const char *name, struct weir_err *err)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcasecmp(names[i], name) == 0)
+            return i;
+    return weir_refuse(err, WEIR_EUSAGE, "%s: use %s, %s or %s", what, names[0], names[1], names[2]);
+}
+
+static int find_bytes(struct mc_job *job, const char *dtype, const char *optimizer, struct weir_err *err)
+{
+    int d = find_name(mc_dtype_names, "dtype", dtype, err), o = find_name(mc_optimizer_names, "optimizer", optimizer, err);
+
+    if (d < 0 || o < 0)
+        return -1;
+    job->bytes[MC_PARAMETER] = dtypes[d].parameter;
+    job->bytes[MC_MASTER] = optimizers[o].has_master ? dtypes[d].master : 0;
+    job->bytes[MC_EXP_AVG] = optimizers[o].exp_avg;
+    job->bytes[MC_EXP_AVG_SQ] = optimizers[o].exp_avg_sq;
+    return 0;
+}
+
+/* ---- what would be right ---- */
+
+typedef bool fits_fn(const struct mc_job *job, int64_t n);
+
+/* Refuse with the words and the numbers from 1 to 'most' that fit. */
+static int refuse_number(const struct mc_job *job, fits_fn *fits, int64_t most, const char *words, struct weir_err *err)
+{
+    struct weir_str right = { 0 };
+    int shown = 0;
+
+    for (int64_t n = 1; n <= most && shown < 12; n++)
+        if (fits(job, n))
+            weir_str_addf(&right, "%s%" PRId64, shown++ ? ", " : "", n);
+    weir_refuse(err, WEIR_EUSAGE, "%s: use one of %s%s", words, weir_str_words(&right), shown == 12 ? ", ..." : "");
+    weir_str_free(&right);
+    return -1;
+}
+
+static bool fits_tp(const struct mc_job *job, int64_t n)
+{
+    const struct mc_model *m = &job->model;
+
+    return m->heads % n == 0 && m->ffn % n == 0 && (m->kv_heads % n == 0 || n % m->kv_heads == 0);
+}
+
+static bool fits_ep(const struct mc_job *job, int64_t n)
+{
+    return job->model.experts % n == 0 && job->shape.dp % n == 0;
+}
+
+static int check_tp(const struct mc_job *job, struct weir_err *err)
+{
+    const struct mc_model *m = &job->model;
+    struct weir_str words = { 0 };
+
+    if (fits_tp(job, job->shape.tp))
+        return 0;
+    weir_str_addf(&words, "%s has %" PRId64 " heads, %" PRId64 " of keys and values, and a feed-forward width of %" PRId64
+                  ", which tp=%" PRId64 " does not divide", m->name, m->heads, m->kv_heads, m->ffn, job->shape.tp);
+    refuse_number(job, fits_tp, m->heads, weir_str_words(&words), err);
+    weir_str_free(&words);
+    return -1;
+}
+
+static int check_ep(const struct mc_job *job, struct weir_err *err)
+{
+    struct weir_str words = { 0 };
+
+    if (job->shape.ep > 1 && job->model.experts == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "ep=%" PRId64 ", but %s has no experts: leave ep out, or use a model that has some "
+                           "(mixtral-8x7b)", job->shape.ep, job->model.name);
+    if (fits_ep(job, job->shape.ep))
+        return 0;
+    weir_str_addf(&words, "ep=%" PRId64 " must divide the %" PRId64 " experts of %s and dp=%" PRId64, job->shape.ep,
+                  job->model.experts, job->model.name, job->shape.dp);
+    refuse_number(job, fits_ep, job->shape.dp, weir_str_words(&words), err);
+    weir_str_free(&words);
+    return -1;
+}
+
+/* tp * pp * dp are the ranks. */
+static int check_ranks(struct mc_shape *s, int ranks, struct weir_err *err)
+{
+    const int64_t copy = s->tp * s->pp;
+
+    if (s->dp == 0 && ranks % copy != 0)
+        return weir_refuse(err, WEIR_EUSAGE, "tp=%" PRId64 " and pp=%" PRId64 " need a multiple of %" PRId64
+                           " ranks, and there are %d: use %" PRId64 " ranks, or a tp * pp that divides %d", s->tp, s->pp,
+                           copy, ranks, (ranks / copy + 1) * copy, ranks);
+    if (s->dp == 0)
+        s->dp = ranks / copy;
+    if (copy * s->dp == ranks)
+        return 0;
+    if (ranks % copy == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "tp=%" PRId64 ", pp=%" PRId64 " and dp=%" PRId64 " need %" PRId64
+                           " ranks, and there are %d: use dp=%" PRId64 ", or %" PRId64 " ranks", s->tp, s->pp, s->dp,
+                           copy * s->dp, ranks, ranks / copy, copy * s->dp);
+    return weir_refuse(err, WEIR_EUSAGE, "tp=%" PRId64 ", pp=%" PRId64 " and dp=%" PRId64 " need %" PRId64
+                       " ranks, and there are %d: use %" PRId64 " ranks", s->tp, s->pp, s->dp, copy * s->dp, ranks,
+                       copy * s->dp);
+}
+
+static int check_range(const struct mc_shape *s, struct weir_err *err)
+{
+    const struct {
+        const char *name;
+        int64_t value, least, most;
+    } all[] = { { "tp", s->tp, 1, INT16_MAX }, { "pp", s->pp, 1, INT16_MAX }, { "dp", s->dp, 0, INT32_MAX },
+                { "ep", s->ep, 1, INT32_MAX }, { "zero", s->zero, 0, 3 } };
+
+    for (size_t i = 0; i < N(all); i++)
+        if (all[i].value < all[i].least || all[i].value > all[i].most)
+            return weir_refuse(err, WEIR_EUSAGE, "%s=%" PRId64 ": it must be from %" PRId64 " to %" PRId64, all[i].name,
+                               all[i].value, all[i].least, all[i].most);
+    return 0;
+}
+
+int mc_job_init(struct mc_job *job, const struct mc_model *m, const struct mc_shape *shape, const char *dtype,
+                const char *optimizer, int ranks, struct weir_err *err)
+{
+    *job = (struct mc_job) { .model = *m, .shape = *shape };
+    mc_rows_of(m, &job->rows);
+    if (find_bytes(job, dtype, optimizer, err) < 0 || check_range(shape, err) < 0 || check_tp(job, err) < 0)
+        return -1;
+    if (shape->pp > m->layers)
+        return weir_refuse(err, WEIR_EUSAGE, "pp=%" PRId64 " is more than the layers of %s: use at most %" PRId64, shape->pp,
+                           m->name, m->layers);
+    return check_ranks(&job->shape, ranks, err) < 0 || check_ep(job, err) < 0 ? -1 : 0;
+}

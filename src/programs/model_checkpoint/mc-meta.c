@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-meta.c - the metadata of a checkpoint: a text that is written last, and without which there is no checkpoint */
+#include "config.h"
+#include "programs/model_checkpoint/mc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/size.h"
+#include "par/agree.h"
+#include "par/reduce.h"
+
+#define TITLE "weir model_checkpoint 1"
+
+/* ---- written ---- */
+
+static void add_head(const struct mc_test *t, int ranks, struct weir_str *s)
+{
+    const struct mc_options *o = t->o;
+    const struct mc_shape *x = &t->job.shape;
+
+    weir_str_addf(s, TITLE "\nstep = %" PRId64 "\nsequence = %" PRId64 "\nlayout = %s\nranks = %d\n", t->step, t->sequence,
+                  mc_layout_names[t->layout], ranks);
+    weir_str_addf(s, "tp = %" PRId64 "\npp = %" PRId64 "\ndp = %" PRId64 "\nep = %" PRId64 "\nzero = %" PRId64 "\nspread = %d\n",
+                  x->tp,
+                  x->pp, x->dp, x->ep, x->zero, x->spread);
+    weir_str_addf(s, "dtype = %s\noptimizer = %s\nalign = %" PRId64 "\nbytes = %" PRIu64 "\nmodel {\n", o->dtype, o->optimizer,
+                  o->align, t->bytes);
+    mc_model_write(&t->job.model, s);
+    weir_str_addf(s, "}\n");
+}
+
+static void add_piece(void *arg, const char *bytes, size_t len)
+{
+    weir_str_add(arg, bytes, len);
+}
+
+int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str *out, struct weir_err *err)
+{
+    struct weir_str own = { 0 };
+    int rc;
+
+    for (int k = 0; k < t->regions; k++)
+        if (t->region[k].lines > 0)
+            weir_str_addf(&own, "region %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t->region[k].file,
+                          t->region[k].rank,
+                          t->region[k].at, t->region[k].head, t->region[k].bytes, t->region[k].lines);
+    if (run->par.rank == 0)
+        add_head(t, run->par.size, out);
+    rc = weir_pieces(&run->par, &own, add_piece, out);
+    weir_str_free(&own);
+    if (run->par.rank == 0)
+        weir_str_addf(out, "end\n");
+    if (rc < 0 || out->failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the metadata of the checkpoint");
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- read ---- */
+
+/* A text on its way through read_lines. */
+struct reader {
+    struct mc_meta *m;
+    struct mc_model model;
+    struct mc_shape shape;
+    const char *layout;
+    int64_t spread;
+    size_t room;
+    bool is_ended;
+};
+
+/* The key, " = " and the value of a line. NULL: it is no such line. */
+static const char *value_of(const char *line, const char *key)
+{
+    size_t n = strlen(key);
+
+    return strncmp(line, key, n) == 0 && strncmp(line + n, " = ", 3) == 0 ? line + n + 3 : NULL;
+}
+
+static bool read_key(struct reader *r, const char *line)
+{
+    const struct {
+        const char *key;
+        int64_t *to;
+    } numbers[] = {
+        { "step", &r->m->step },  { "sequence", &r->m->sequence }, { "ranks", &r->m->ranks }, { "align", &r->m->align },
+        { "bytes", &r->m->bytes }, { "tp", &r->shape.tp },          { "pp", &r->shape.pp },    { "dp", &r->shape.dp },
+        { "ep", &r->shape.ep },   { "zero", &r->shape.zero },      { "spread", &r->spread },
+    };
+    const struct {
+        const char *key, **to;
+    } words[] = { { "layout", &r->layout }, { "dtype", &r->m->dtype }, { "optimizer", &r->m->optimizer } };
+    const char *value;
+
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+        if ((value = value_of(line, numbers[i].key)))
+            return weir_size_parse(value, 0, INT64_MAX, numbers[i].to, NULL) == 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if ((value = value_of(line, words[i].key)))
+            return (*words[i].to = value) != NULL;
+    return false;
+}
+
+/* "region FILE RANK AT HEAD BYTES LINES"; a name without a directory. */
+static bool read_region(struct reader *r, const char *line)
+{
+    struct mc_region x = { .rank = 0 };
+    const char *at = line + strlen("region "), *blank = strchr(at, ' ');
+    size_t len = blank ? (size_t)(blank - at) : 0;
+    uint64_t n[5];
+    char *end;
+
+    if (len == 0 || len >= MC_FILE_TEXT || memchr(at, '/', len) || *at == '.')
+        return false;
+    memcpy(x.file, at, len);
+    for (int i = 0; i < 5; i++, blank = end) {
+        n[i] = strtoull(blank, &end, 10);
+        if (end == blank)
+            return false;
+    }
+    x.rank = (int)n[0];
+    x.at = n[1];
+    x.head = n[2];
+    x.bytes = n[3];
+    x.lines = n[4];
+    if (*end != '\0' || n[0] >= (uint64_t)r->m->ranks || x.lines > UINT32_MAX || (x.lines + 1) * MC_LINE > x.head ||
+        x.head > x.bytes ||
+        x.bytes > INT64_MAX || x.at > INT64_MAX)
+        return false;
+    if ((size_t)r->m->regions == r->room) {
+        size_t room = r->room > 0 ? 2 * r->room : 64;
+        struct mc_region *list = realloc(r->m->region, room * sizeof(*list));
+
+        if (!list)
+            return false;
+        r->m->region = list;
+        r->room = room;
+    }
+    r->m->region[r->m->regions++] = x;
+    return true;
+}
+
+/* The lines up to one with '}'; 'at' comes back after it. */
+static int read_model(struct reader *r, char **at, const char *path, struct weir_err *err)
+{
+    char *begin = *at, *end = strncmp(begin, "}\n", 2) == 0 ? begin : strstr(begin, "\n}\n");
+
+    if (!end)
+        return weir_refuse(err, WEIR_EDATA, "'%s': the model has no end", path);
+    end += *end == '\n';
+    *at = end + 2;
+    return mc_model_read(begin, (size_t)(end - begin), path, &r->m->arena, &r->model, err);
+}
+
+static int read_lines(struct reader *r, char *at, const char *path, struct weir_err *err)
+{
+    for (int number = 1; *at; number++) {
+        char *line = at, *end = strchr(at, '\n');
+        bool good;
+
+        if (!end)
+            return weir_refuse(err, WEIR_EDATA, "'%s': line %d is not whole", path, number);
+        *end = '\0';
+        at = end + 1;
+        if (strcmp(line, "model {") == 0) {
+            if (read_model(r, &at, path, err) < 0)
+                return -1;
+            continue;
+        }
+        r->is_ended = strcmp(line, "end") == 0;
+        good = number == 1 ? strcmp(line, TITLE) == 0
+               : r->is_ended ? *at == '\0'
+               : strncmp(line, "region ", 7) == 0 ? read_region(r, line)
+                                                  : read_key(r, line);
+        if (!good)
+            return weir_refuse(err, WEIR_EDATA, "'%s': line %d: '%.60s' is not understood", path, number, line);
+    }
+    return 0;
+}
+
+/* Has it all that is needed, in numbers that can be? */
+static bool is_whole(struct reader *r)
+{
+    struct mc_meta *m = r->m;
+
+    while (r->layout && m->layout < MC_LAYOUTS && strcmp(r->layout, mc_layout_names[m->layout]) != 0)
+        m->layout++;
+    r->shape.spread = r->spread != 0;
+    return r->is_ended && r->layout && m->layout < MC_LAYOUTS && m->dtype && m->optimizer && m->ranks > 0 &&
+        m->ranks <= INT32_MAX &&
+           m->align > 0 && m->regions > 0 && m->sequence > 0 && r->model.layers > 0;
+}
+
+int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, struct weir_err *err)
+{
+    struct reader r = { .m = m };
+
+    *m = (struct mc_meta) { .text = text };
+    if (strlen(text) != len)
+        return weir_refuse(err, WEIR_EDATA, "'%s': a NUL byte; this is not a text file", path);
+    if (read_lines(&r, text, path, err) < 0)
+        return -1;
+    if (!is_whole(&r))
+        return weir_refuse(err, WEIR_EDATA, "'%s' is not whole", path);
+    if (mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0)
+        return 0;
+    err->code = WEIR_EDATA;
+    return weir_err_within(err, "'%s'", path);
+}
+
+void mc_meta_free(struct mc_meta *m)
+{
+    free(m->text);
+    free(m->region);
+    weir_arena_free(&m->arena);
+    *m = (struct mc_meta) { .text = NULL };
+}

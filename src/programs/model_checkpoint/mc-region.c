@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-region.c - what a rank writes, and where: its regions of files, their tables of contents, and the transfers */
+#include "config.h"
+#include "programs/model_checkpoint/mc.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/test.h"
+#include "par/agree.h"
+#include "par/reduce.h"
+
+const char *const mc_layout_names[] = { "torch", "megatron", "deepspeed", "shared", NULL };
+
+/* ---- lists that grow ---- */
+
+static void *grown(void *list, size_t n, size_t *room, size_t size)
+{
+    size_t more = *room > 0 ? 2 * *room : 64;
+    void *p = list;
+
+    if (n < *room)
+        return list;
+    p = realloc(list, more * size);
+    if (p)
+        *room = more;
+    return p;
+}
+
+int mc_plan_part(struct mc_plan *p, const struct mc_part *part, struct weir_err *err)
+{
+    struct mc_part *list = grown(p->part, p->parts, &p->part_room, sizeof(*list));
+
+    if (!list)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu parts", p->parts);
+    p->part = list;
+    p->part[p->parts++] = *part;
+    return 0;
+}
+
+int mc_plan_moves(struct mc_plan *p, int region, uint32_t part, uint64_t begin, uint64_t end, uint64_t off,
+                  uint64_t most, struct weir_err *err)
+{
+    for (uint64_t at = begin; at < end; at += most) {
+        struct mc_move *list = grown(p->move, p->moves, &p->move_room, sizeof(*list));
+
+        if (!list)
+            return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu transfers", p->moves);
+        p->move = list;
+        p->move[p->moves++] = (struct mc_move) {
+            .region = region, .part = part, .at = at, .len = end - at < most ? end - at : most, .off = off + at
+        };
+    }
+    return 0;
+}
+
+void mc_plan_free(struct mc_plan *p)
+{
+    free(p->part);
+    free(p->move);
+    *p = (struct mc_plan) { .part = NULL };
+}
+
+/* ---- files ---- */
+
+int mc_region_of(enum mc_layout layout, enum mc_state state)
+{
+    return layout == MC_DEEPSPEED && state != MC_PARAMETER;
+}
+
+/* Is it a file of this rank alone, by the layout? */
+static bool has_own_file(const struct mc_test *t, int region)
+{
+    return t->layout == MC_TORCH || (t->layout == MC_DEEPSPEED && (region > 0 || t->job.shape.zero == 3));
+}
+
+/* Ranks with the same number share the file of their first region. */
+static int file_color(const struct mc_test *t, int rank)
+{
+    struct mc_place place = mc_job_place(&t->job, rank);
+
+    if (t->layout == MC_SHARED)
+        return 0;
+    return has_own_file(t, 0) ? rank : (int)(place.tp + t->job.shape.tp * place.pp);
+}
+
+static void name_file(const struct mc_test *t, int region, int rank, char out[MC_FILE_TEXT])
+{
+    struct mc_place place = mc_job_place(&t->job, rank);
+    const char *what = t->layout != MC_DEEPSPEED ? "" : region == 0 ? "parameters-" : "optimizer-";
+
+    if (t->layout == MC_SHARED)
+        snprintf(out, MC_FILE_TEXT, "checkpoint.data");
+    else if (has_own_file(t, region))
+        snprintf(out, MC_FILE_TEXT, "%srank-%06d.data", what, rank);
+    else
+        snprintf(out, MC_FILE_TEXT, "%stp-%03d-pp-%03d.data", what, (int)place.tp, (int)place.pp);
+}
+
+/* ---- tables of contents ---- */
+
+#define TITLE "# weir model_checkpoint 1"
+
+/* Fill the rest of a line. Where it is too long the end is cut, and the last character is a line break. */
+static void end_line(struct weir_str *s, size_t line)
+{
+    while (s->len < (line + 1) * MC_LINE - 1 && !s->failed)
+        weir_str_addc(s, ' ');
+    if (s->failed)
+        return;
+    s->len = (line + 1) * MC_LINE - 1;
+    weir_str_addc(s, '\n');
+}
+
+static void add_title(const struct mc_test *t, const struct mc_region *r, struct weir_str *s)
+{
+    weir_str_addf(s, TITLE ": rank %d of %d, %" PRIu64 " tensors. State, tensor, offset, bytes, bytes of an element, "
+                  "shape, start, count, elements from, to, name", r->rank,
+                      (int)(t->job.shape.tp * t->job.shape.pp * t->job.shape.dp), r->lines);
+    end_line(s, 0);
+}
+
+/* Numbers first, so that a name that is too long takes nothing else away. */
+static void add_line(const struct mc_test *t, const struct mc_part *p, uint64_t off, size_t line, struct weir_str *s)
+{
+    weir_str_addf(s, "%d %6" PRIu64 " %14" PRIu64 " %12" PRIu64 " %d", (int)p->state, p->tensor, off, mc_part_bytes(p), p->elem);
+    if (p->dims == 2)
+        weir_str_addf(s, " %" PRIu64 ",%" PRIu64 " %" PRIu64 ",%" PRIu64 " %" PRIu64 ",%" PRIu64, p->len[0], p->len[1],
+                      p->start[0], p->start[1], p->count[0], p->count[1]);
+    else
+        weir_str_addf(s, " %" PRIu64 " %" PRIu64 " %" PRIu64, p->len[0], p->start[0], p->count[0]);
+    weir_str_addf(s, " %" PRIu64 " %" PRIu64 " ", p->from, p->to);
+    mc_part_name(&t->job, p, s);
+    end_line(s, line);
+}
+
+/* The numbers that begin a line. */
+static bool read_line(const char *at, uint64_t out[4])
+{
+    char *end;
+
+    for (int i = 0; i < 4; i++, at = end) {
+        out[i] = strtoull(at, &end, 10);
+        if (end == at)
+            return false;
+    }
+    return true;
+}
+
+int mc_region_find(const struct mc_region *r, const char *toc, const struct mc_part *p, uint64_t *off, struct weir_err *err)
+{
+    uint64_t low = 0, high = r->lines, n[4];
+
+    if (r->head < MC_LINE || memcmp(toc, TITLE, sizeof(TITLE) - 1) != 0)
+        return weir_refuse(err, WEIR_EDATA, "'%s': no table of contents at offset %" PRIu64, r->file, r->at);
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (!read_line(toc + (middle + 1) * MC_LINE, n))
+            break;
+        if (n[0] == (uint64_t)p->state && n[1] == p->tensor && n[3] == mc_part_bytes(p) && n[2] >= r->at + r->head &&
+            n[2] - r->at + n[3] <= r->bytes) {
+            *off = n[2];
+            return 0;
+        }
+        if (n[0] < (uint64_t)p->state || (n[0] == (uint64_t)p->state && n[1] < p->tensor))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return weir_refuse(err, WEIR_EDATA,
+                       "'%s': the table of contents at offset %" PRIu64 " does not have tensor %" PRIu64
+                       " (state %d) of rank %d with %" PRIu64 " bytes",
+                       r->file, r->at, p->tensor, (int)p->state, r->rank, mc_part_bytes(p));
+}
+
+/* ---- of a rank ---- */
+
+/* Its parts in a region: how many, and bytes from the first to the end of the last. */
+static void size_region(const struct mc_test *t, int rank, int k, struct mc_region *r)
+{
+    uint64_t align = (uint64_t)t->o->align;
+    struct mc_parts it;
+    struct mc_part p;
+
+    mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
+    while (mc_parts_next(&it, &p)) {
+        if (mc_region_of(t->layout, p.state) != k || mc_part_bytes(&p) == 0)
+            continue;
+        r->lines++;
+        r->bytes += mc_aligned(mc_part_bytes(&p), align);
+    }
+    if (r->lines == 0)
+        return;
+    r->head = mc_aligned((r->lines + 1) * MC_LINE, align);
+    r->bytes += r->head;
+}
+
+static int plan_region(struct mc_test *t, int rank, int k, struct weir_err *err)
+{
+    uint64_t align = (uint64_t)t->o->align, most = (uint64_t)t->o->transfer;
+    struct mc_region *r = &t->region[k];
+    uint64_t off = r->at + r->head, line = 0;
+    struct mc_parts it;
+    struct mc_part p;
+
+    add_title(t, r, &t->head[k]);
+    if (mc_plan_moves(&t->save, k, MC_HEAD, 0, r->head, r->at, most, err) < 0)
+        return -1;
+    mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
+    while (mc_parts_next(&it, &p)) {
+        if (mc_region_of(t->layout, p.state) != k || mc_part_bytes(&p) == 0)
+            continue;
+        add_line(t, &p, off, (size_t)++line, &t->head[k]);
+        if (mc_plan_part(&t->save, &p, err) < 0 ||
+            mc_plan_moves(&t->save, k, (uint32_t)t->save.parts - 1, 0, mc_aligned(mc_part_bytes(&p), align), off, most, err) < 0)
+            return -1;
+        off += mc_aligned(mc_part_bytes(&p), align);
+    }
+    while (t->head[k].len + 1 < r->head && !t->head[k].failed)
+        weir_str_addc(&t->head[k], ' ');
+    if (t->head[k].len < r->head)
+        weir_str_addc(&t->head[k], '\n');
+    return t->head[k].failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a table of contents") : 0;
+}
+
+int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    int rank = run->par.rank, rc = 0;
+    uint64_t sum[2];
+
+    t->regions = t->layout == MC_DEEPSPEED ? 2 : 1;
+    if (weir_test_roots(run, &t->sharers, file_color(t, rank), err) < 0)
+        return -1;
+    for (int k = 0; k < t->regions; k++) {
+        struct mc_region *r = &t->region[k];
+        uint64_t all;
+
+        r->rank = rank;
+        name_file(t, k, rank, r->file);
+        size_region(t, rank, k, r);
+        all = r->bytes;
+        if (k == 0) {
+            r->at = weir_before_u64(&t->sharers.group, r->bytes);
+            weir_allsum_u64(&t->sharers.group, &all, 1);
+        }
+        r->file_bytes = all;
+        if (rc == 0 && r->lines > 0)
+            rc = plan_region(t, rank, k, err);
+    }
+    sum[0] = (t->region[0].lines > 0) + (t->region[1].lines > 0);
+    sum[1] = (t->region[0].bytes > 0 && t->region[0].at == 0) + (t->region[1].lines > 0);
+    weir_allsum_u64(&run->par, sum, 2);
+    t->save_opens = sum[0];
+    t->save_files = sum[1];
+    return weir_agree(&run->par, rc, err);
+}

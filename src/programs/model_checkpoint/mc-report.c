@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-report.c - the rows of saves and loads, and their summary */
+#include "config.h"
+#include "engine/phase.h"
+#include "programs/model_checkpoint/mc.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/node/machine.h"
+#include "base/size.h"
+#include "engine/about/banner.h"
+#include "engine/observer.h"
+#include "par/agree.h"
+
+#define MIB 1048576.0
+
+/* A save or a load. Bytes, seconds; NaN: it has none. */
+struct row {
+    const char *operation;
+    int64_t test, iter, step, tasks, bytes;
+    double rate, seconds, stall, copy, make, write, publish, remove, work;
+    double slowest, find, metadata, asked, read, storage, amplification, opens, verify;
+};
+
+#define R struct row
+#define TIME(f, k, h, ...) COL_REAL(R, f, k, h, .none = "-", .width = 10, .prec = 4, .gap = 1, __VA_ARGS__)
+
+static const struct weir_col cols[] = {
+    COL_STR(R, operation, "operation", "save or load", .head = "operation", .rule = "---------", .width = -9, .gap = 1),
+    COL_INT(R, test, "test", "Number of the test, from 0"),
+    COL_INT(R, iter, "iter", "Repetition, from 0", .head = "iter", .rule = "----", .width = 4, .gap = 1),
+    COL_INT(R, step, "step", "Training step of the checkpoint", .head = "step", .rule = "------", .width = 8, .gap = 1),
+    COL_INT(R, tasks, "tasks", "Ranks that save or load"),
+    COL_INT(R, bytes, "bytes", "Bytes of tensors that were saved, or that ranks asked for"),
+    COL_REAL(R, rate, "rate", "These in 'time', MiB/s", .unit = MIB, .head = "MiB/s", .rule = "-----", .width = 10, .prec = 2,
+             .gap = 1),
+    TIME(seconds, "time",
+         "Save: until it is durable, without the removal of old ones; load: until the last rank has all, with the "
+         "search for the newest; seconds",
+         .head = "time(s)", .rule = "-------"),
+    TIME(stall, "stall", "Save: how long training stands still, seconds", .head = "stall(s)", .rule = "--------"),
+    TIME(copy, "copyTime", "Asynchronous save: the copy in memory, seconds"),
+    TIME(make, "makeTime", "Save: making the directory, seconds"),
+    TIME(write, "writeTime", "Save: open, write, fsync and close of all files, seconds"),
+    TIME(publish, "publishTime", "Save: metadata file, its fsync, those of the directories, and the new name, seconds",
+         .head = "publish(s)",
+         .rule = "----------"),
+    TIME(remove, "removeTime", "Save: removal of old checkpoints, seconds", .head = "remove(s)", .rule = "---------"),
+    TIME(work, "workTime", "Emulated work between two saves, seconds"),
+    TIME(slowest, "slowestTime", "Load: the slowest rank, from its first open to its last close, seconds", .head = "slowest(s)",
+         .rule = "----------"),
+    TIME(find, "findTime", "Load: search for the newest checkpoint, and its metadata, seconds"),
+    TIME(metadata, "metadataTime",
+         "Load: search, metadata, opens and tables of contents of the rank that took longest for them, seconds",
+             .head = "meta(s)", .rule = "-------"),
+    COL_REAL(R, opens, "opens", "Files that ranks opened", .none = "-", .head = "opens", .rule = "-----", .width = 6, .gap = 1),
+    COL_REAL(R, asked, "askedBytes", "Load: bytes that ranks needed", .unit = 1, .none = "-"),
+    COL_REAL(R, read, "readBytes", "Load: bytes of all read calls", .none = "-"),
+    COL_REAL(R, storage, "storageBytes", "Load: of these from or to a device of this kernel, as far as it tells", .none = "-"),
+    COL_REAL(R, amplification, "amplification", "Load: bytes of read calls / bytes that ranks needed", .none = "-",
+             .head = "read/asked", .rule = "----------",
+             .width = 10, .prec = 3, .gap = 1),
+    TIME(verify, "verifyTime", "Load: comparison of all bytes, after it and in no time, of the slowest rank, seconds"),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "checkpoints", .cols = cols, .headed = true, .readers = WEIR_FOR_ALL };
+
+static struct row row_of(const struct weir_run *run, const char *operation, int64_t step)
+{
+    return (struct row) {
+        .operation = operation, .test = run->test->id, .iter = run->repetition, .step = step, .tasks = run->par.size,
+        .stall = NAN, .copy = NAN, .make = NAN, .write = NAN, .publish = NAN, .remove = NAN, .work = NAN,
+        .slowest = NAN, .find = NAN, .metadata = NAN, .asked = NAN, .read = NAN, .storage = NAN, .amplification = NAN,
+            .opens = NAN, .verify = NAN
+    };
+}
+
+static void keep(struct mc_series *s, const struct row *x)
+{
+    weir_stats_add(&s->rate, x->rate);
+    weir_stats_add(&s->seconds, x->seconds);
+    if (!isnan(x->stall))
+        weir_stats_add(&s->stall, x->stall);
+}
+
+/* ---- a save ---- */
+
+int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct mc_test *t = state;
+    const struct mc_times *s = &t->times;
+    struct row x = row_of(run, "save", t->step);
+    int64_t most[MC_OWN_TIMES] = { (int64_t)s->own_ns[MC_MAKE], (int64_t)s->own_ns[MC_BLOCKED] };
+    double work = (double)t->work_ns / WEIR_NS_PER_S, blocked, beside;
+
+    (void)stage;
+    weir_allmax_i64(&run->par, most, MC_OWN_TIMES);
+    x.make = (double)most[MC_MAKE] / WEIR_NS_PER_S;
+    blocked = (double)most[MC_BLOCKED] / WEIR_NS_PER_S;
+    x.copy = t->async ? s->copy_s : NAN;
+    x.write = s->write_s;
+    x.publish = s->publish_s;
+    x.remove = t->o->keep > 0 ? s->remove_s : NAN;
+    x.work = work;
+    beside = x.make + x.write + x.publish + s->remove_s;
+    x.seconds = s->copy_s + x.make + x.write + x.publish;
+    /* A save that is not over when the next one is due makes that wait. */
+    x.stall = t->async ? s->copy_s + blocked + fmax(0, beside - blocked - work) : x.seconds + s->remove_s;
+    x.opens = (double)t->save_opens;
+    x.bytes = (int64_t)t->bytes;
+    x.rate = (double)t->bytes / x.seconds;
+    keep(&t->saves, &x);
+    weir_report_row(&run->report, &table, &x);
+    weir_report_flush(&run->report);
+    return t->async ? weir_phase_pause(run, fmax(0, work - (beside - blocked)), err) : 0;
+}
+
+/* ---- a load ---- */
+
+/* Sums over the ranks. */
+enum { ASKED, READ, OPENS, STORAGE, UNKNOWN, WRONG, SUMS };
+
+static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir_phase_rec *rec, const uint64_t *sum, struct row *x)
+{
+    int64_t most = (int64_t)t->metadata_ns;
+
+    weir_allmax_i64(&run->par, &most, 1);
+    x->tasks = t->load_ranks;
+    x->find = t->times.find_s;
+    x->metadata = x->find + (double)most / WEIR_NS_PER_S;
+    x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
+    x->seconds = x->find + weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    x->asked = (double)sum[ASKED];
+    x->read = (double)sum[READ];
+    x->storage = sum[UNKNOWN] > 0 ? NAN : (double)sum[STORAGE];
+    x->amplification = x->read / x->asked;
+    x->opens = (double)sum[OPENS];
+    x->bytes = (int64_t)sum[ASKED];
+    x->rate = x->asked / x->seconds;
+}
+
+int mc_after_load(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_phase_rec *rec,
+                  struct weir_err *err)
+{
+    struct mc_test *t = state;
+    struct row x = row_of(run, "load", t->load_step);
+    struct weir_machine_use use;
+    uint64_t sum[SUMS] = { [ASKED] = t->asked, [READ] = t->read, [OPENS] = t->opens }, begin_ns;
+    int64_t verify;
+
+    (void)stage;
+    weir_machine_use(&use, true);
+    sum[STORAGE] = use.read - t->io_before;
+    sum[UNKNOWN] = !use.io_known || !t->io_known;
+    begin_ns = weir_now_ns();
+    sum[WRONG] = rec->interrupted ? 0 : mc_load_verify(t, err);
+    verify = (int64_t)(weir_now_ns() - begin_ns);
+    weir_allsum_u64(&run->par, sum, SUMS);
+    weir_allmax_i64(&run->par, &verify, 1);
+    rec->wrong_sum += sum[WRONG];
+    fill_load(run, t, rec, sum, &x);
+    x.verify = (double)verify / WEIR_NS_PER_S;
+    if (!rec->interrupted) {
+        keep(&t->loads, &x);
+        weir_report_row(&run->report, &table, &x);
+    }
+    weir_observers_measured(run, &t->session, rec);
+    return weir_agree(&run->par, err->code == WEIR_EDATA ? -1 : 0, err);
+}
+
+/* ---- the test ---- */
+
+/* All saves, or all loads. */
+struct sum_row {
+    const char *operation;
+    int64_t n;
+    double rate, rate_min, rate_max, deviation, seconds, stall;
+};
+
+#define S struct sum_row
+#define RATE(f, k, h, ...) COL_REAL(S, f, k, h, .unit = MIB, .width = 10, .prec = 2, .gap = 1, .none = "-", __VA_ARGS__)
+
+static const struct weir_col sum_cols[] = {
+    COL_STR(S, operation, "operation", "save or load", .head = "operation", .width = -9, .gap = 1),
+    COL_INT(S, n, "n", "Repetitions", .head = "n", .width = 4, .gap = 1),
+    RATE(rate_max, "max", "Highest rate, MiB/s", .head = "max MiB/s"),
+    RATE(rate_min, "min", "Lowest rate, MiB/s", .head = "min MiB/s"),
+    RATE(rate, "mean", "Mean of the rates, MiB/s", .head = "mean"),
+    RATE(deviation, "deviation", "Standard deviation of the rates, MiB/s", .head = "stddev"),
+    COL_REAL(S, seconds, "time", "Mean time, seconds", .head = "mean(s)", .width = 10, .prec = 4, .gap = 1),
+    COL_REAL(S, stall, "stall", "Mean stall, seconds", .head = "stall(s)", .width = 10, .prec = 4, .gap = 1, .none = "-"),
+    WEIR_COL_END
+};
+
+static const struct weir_table sums = { .key = "summary", .cols = sum_cols, .headed = true, .readers = WEIR_FOR_ALL };
+
+static void report_sum(struct weir_report *r, const char *operation, const struct mc_series *s)
+{
+    const struct sum_row x = {
+        .operation = operation,
+        .n = (int64_t)s->rate.n,
+        .rate = s->rate.mean,
+        .rate_min = s->rate.min,
+        .rate_max = s->rate.max,
+        .deviation = s->rate.n > 1 ? weir_stats_sd(&s->rate, WEIR_DEVIATION_SAMPLE) : 0,
+        .seconds = s->seconds.mean,
+        .stall = s->stall.n > 0 ? s->stall.mean : NAN,
+    };
+
+    if (s->rate.n > 0)
+        weir_report_row(r, &sums, &x);
+}
+
+int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct mc_test *t = state;
+
+    (void)err;
+    if (t->saves.rate.n + t->loads.rate.n > 0)
+        weir_report_line(&run->report, "%s", "");
+    report_sum(&run->report, "save", &t->saves);
+    report_sum(&run->report, "load", &t->loads);
+    return 0;
+}
+
+/* The model as --scale has left it: its numbers are those that were measured. */
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct mc_test *t = state;
+    struct weir_report *r = &run->report;
+    uint64_t parameters = mc_model_parameters(&t->job.model);
+    char size[WEIR_SIZE_TEXT];
+
+    (void)err;
+    weir_banner_test(run);
+    if (t->bytes == 0) /* of another job, and not yet known */
+        return 0;
+    weir_report_str(r, WEIR_FOR_DATA, "model", t->job.model.name);
+    weir_report_int(r, WEIR_FOR_DATA, "parameters", (int64_t)parameters);
+    weir_report_int(r, WEIR_FOR_DATA, "checkpointBytes", (int64_t)t->bytes);
+    weir_report_line(r, "%s, %" PRIu64 " parameters: a checkpoint of %d rank%s has %s in %d files", t->job.model.name,
+                     parameters, run->par.size,
+                     run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->bytes, size), (int)t->save_files);
+    weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
+                     (int)t->job.shape.ep, (int)t->job.shape.zero);
+    return 0;
+}
+
+const struct weir_words mc_words = { .deviation = WEIR_DEVIATION_SAMPLE, .report = report_test };

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc.h - checkpoints of models: each rank of a training job saves its parts of the tensors, a checkpoint is
+ * published as a whole, and the ranks of the same or of another shape load it and verify it */
+#ifndef WEIR_PROGRAMS_MC_H
+#define WEIR_PROGRAMS_MC_H
+
+#include "backends/session/queue.h"
+#include "base/data/damage.h"
+#include "engine/program.h"
+#include "par/group.h"
+#include "programs/model_checkpoint/mc-shape.h"
+
+struct mc_options {
+    struct weir_run_options run; /* first: the engine reads it */
+    const char *path, *model, *scale, *dtype, *optimizer, *layout, *save, *load, *read_back;
+    int tp, pp, dp, ep, zero, load_tp, load_pp, load_dp, load_ep, keep, every;
+    int64_t align, transfer;
+    double compute_s;
+    bool list, broadcast, remove;
+};
+
+/* The index of an operation in the table of the program. */
+enum mc_operation { MC_WRITE, MC_READ, MC_COPY, MC_PUBLISH, MC_REMOVE };
+
+enum mc_layout {
+    MC_TORCH,    /* a file a rank */
+    MC_MEGATRON, /* a file for each tensor-parallel part of each stage */
+    MC_DEEPSPEED, /* parameters as MC_MEGATRON, the optimizer in a file a rank */
+    MC_SHARED,   /* one file */
+    MC_LAYOUTS
+};
+extern const char *const mc_layout_names[]; /* in that order; end with NULL */
+
+#define MC_REGIONS 2 /* of a rank: parameters, or all; and the optimizer */
+#define MC_FILE_TEXT 64
+#define MC_LINE 256 /* bytes of a line of a table of contents */
+
+/* The part of a file that one rank writes: a table of contents of 'head' bytes, then its parts of tensors, all at
+ * multiples of the alignment. bytes: of both. */
+struct mc_region {
+    char file[MC_FILE_TEXT];
+    int rank;
+    uint64_t at, head, bytes, file_bytes, lines;
+};
+
+/* One transfer: bytes of a part, or of a table of contents. */
+struct mc_move {
+    int region;   /* saving: of this rank; loading: of the checkpoint */
+    uint32_t part; /* of the list of parts; MC_HEAD: the table of contents */
+    uint64_t at, len; /* bytes of it */
+    uint64_t off;     /* in the file; loading: known when its table of contents was read */
+    uint64_t memory;  /* loading: in the memory of the rank */
+};
+#define MC_HEAD UINT32_MAX
+
+/* Parts of tensors, and what is to be moved. Release with mc_plan_free. */
+struct mc_plan {
+    struct mc_part *part;
+    struct mc_move *move;
+    size_t parts, moves, part_room, move_room;
+};
+
+/* A checkpoint as its metadata describe it. Release with mc_meta_free. */
+struct mc_meta {
+    char *text;        /* all of it */
+    const char *dtype, *optimizer;
+    struct mc_job job;
+    struct weir_arena arena; /* of names in the job */
+    int layout; /* enum mc_layout */
+    int64_t step, sequence, ranks, align, bytes;
+    struct mc_region *region; /* in the order of their ranks */
+    int regions;
+};
+
+/* The contents of the directory of checkpoints. Release with mc_found_free. */
+struct mc_found {
+    int64_t *step; /* of those that are published, ascending */
+    size_t n, room;
+    int64_t last;         /* the highest step of any, -1: none */
+    struct weir_str left; /* paths of what a run that was killed has left, a line each */
+};
+
+/* Times of a repetition. */
+enum { MC_MAKE, MC_BLOCKED, MC_OWN_TIMES };
+struct mc_times {
+    uint64_t own_ns[MC_OWN_TIMES]; /* of this rank: making the directory; work that stood still */
+    double copy_s, write_s, publish_s, remove_s, find_s; /* of all */
+};
+
+/* Of all saves, or all loads: bytes/s, seconds. */
+struct mc_series {
+    struct weir_stats rate, seconds, stall;
+};
+
+struct mc_test {
+    const struct mc_options *o;
+    enum mc_layout layout;
+    bool async;
+    struct weir_arena arena;
+    struct mc_job job, load_job;
+    const struct weir_backend *be;
+    struct weir_access access;
+    struct weir_session session;
+    struct weir_queue queue;
+    bool is_stored; /* the backend keeps files: there is a directory */
+    char *memory, *copy; /* the state of the training on this rank; of a save as its regions are, of a load as it was read */
+    uint64_t memory_room, copy_room;
+    struct mc_times times;
+    struct mc_series saves, loads;
+    /* saving */
+    uint64_t save_opens, save_files; /* of all ranks */
+    uint64_t bytes;            /* of all tensors */
+    struct weir_roots sharers; /* the ranks that share the file of the first region */
+    struct mc_region region[MC_REGIONS];
+    uint64_t base[MC_REGIONS]; /* of the regions in memory */
+    int regions;
+    struct weir_str head[MC_REGIONS]; /* tables of contents */
+    struct mc_plan save;
+    struct weir_file *file[MC_REGIONS];
+    uint64_t work_ns, work_left_ns; /* emulated work between two saves; that is left beside an asynchronous one */
+    int64_t first_step, first_sequence, step, sequence; /* of the first repetition; of this one */
+    int64_t made_first;            /* step of the first one that this test has published; -1: none */
+    int lock;                      /* descriptor of the directory; -1: none. Rank 0 */
+    bool made_dir, is_staged;      /* by this test, and there. Rank 0 */
+    struct weir_str staged, place; /* directories of the checkpoint that is saved */
+    struct weir_str names, gone;   /* texts of metadata; removing: files on all ranks, and directories, a line each */
+    char *next;                    /* removing: of this rank, in names */
+    int keep, stays;               /* removing: so many are kept; that something else was found in */
+    bool removes_own;              /* only those of this test */
+    /* loading */
+    int role, load_ranks;     /* the rank of the shape that loads; -1: none */
+    int64_t load_step;
+    struct weir_str from, in_name;
+    struct weir_roots copies; /* --broadcast: ranks that need the same */
+    struct mc_meta meta;
+    struct mc_plan load;
+    size_t same;         /* of its moves, the first ones: read by one rank for all of 'copies' */
+    struct weir_file *in;
+    int in_region;       /* of which the table of contents is in 'toc'; -1: none */
+    char *toc;
+    uint64_t asked, read, opens, metadata_ns;
+    uint64_t io_before;  /* bytes from devices */
+    bool io_known;
+};
+
+extern const struct weir_opt mc_opts[];
+
+/* ---- mc-data.c: the bytes of tensors ---- */
+
+/* len bytes of a part from byte 'at' of it on, of save number 'sequence'; zeros after its end. They are the same however
+ * the tensor is divided. Local. */
+void mc_data_fill(const struct mc_part *p, int64_t sequence, uint64_t at, void *buf, uint64_t len);
+
+/* Compare. Returns whether all are right; else *wrong is the first wrong byte of the part, and *kind what it
+ * is. Local, without allocation. */
+bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const void *buf, uint64_t len,
+                   uint64_t *wrong, enum weir_damage *kind);
+
+/* ---- mc-region.c: what a rank writes, and where ---- */
+
+/* The region of a rank in which a state is. */
+int mc_region_of(enum mc_layout layout, enum mc_state state);
+
+/* Fill t->region, t->head and t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
+int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
+void mc_plan_free(struct mc_plan *p);
+
+/* Add a part; then what is to be moved of its bytes from 'begin' up to 'end' in pieces of 'most'. off: of its first
+ * byte in the file. Local. Returns 0, or -1 and err: no memory. */
+int mc_plan_part(struct mc_plan *p, const struct mc_part *part, struct weir_err *err);
+int mc_plan_moves(struct mc_plan *p, int region, uint32_t part, uint64_t begin, uint64_t end, uint64_t off,
+                  uint64_t most, struct weir_err *err);
+
+/* n rounded up to a multiple of the alignment. */
+static inline uint64_t mc_aligned(uint64_t n, uint64_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
+/* Where a part begins in its file, by the table of contents of its region. Local. -1 and err (WEIR_EDATA): it is not
+ * there, or of another size. */
+int mc_region_find(const struct mc_region *r, const char *toc, const struct mc_part *p, uint64_t *off,
+                   struct weir_err *err);
+
+/* ---- mc-meta.c: the file that is written last ---- */
+
+/* The text of a checkpoint that this test saves; on rank 0. Collective over run->par. Returns 0, or -1 and err on
+ * every rank. */
+int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str *out, struct weir_err *err);
+
+/* Read it; text belongs to *m then, also after an error. Local. Returns 0, or -1 and err (WEIR_EDATA) that names the
+ * line. */
+int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, struct weir_err *err);
+void mc_meta_free(struct mc_meta *m);
+
+/* ---- mc-place.c: the directory of checkpoints. Local, for rank 0 ---- */
+
+#define MC_METADATA "metadata"
+
+enum mc_name { MC_PUBLISHED, MC_STAGED, MC_REMOVED };
+
+/* Append the path of a checkpoint in this state. */
+void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir_str *out);
+
+/* Look at a directory: what is there under our names. One that is not there has nothing. Returns 0, or -1 and err
+ * (WEIR_EIO, WEIR_ESETUP). */
+int mc_place_look(const char *dir, struct mc_found *f, struct weir_err *err);
+void mc_found_free(struct mc_found *f);
+
+/* The number of the save of a published checkpoint; 0: not known. */
+int64_t mc_place_sequence(const char *dir, int64_t step);
+
+/* Append the paths of the files in the directory of a checkpoint, a line each. False: something is in it that is not
+ * ours, or it cannot be read. */
+bool mc_place_files(const char *path, struct weir_str *out);
+
+/* Remove the directory of a checkpoint with its files; one in which something else is stays as it is (*stays).
+ * Returns 0, or -1 and err (WEIR_EIO). */
+int mc_place_remove(const char *path, bool *stays, struct weir_err *err);
+
+/* fsync of a directory; a new file with this text, flushed. -1 and err (WEIR_EIO). */
+int mc_place_sync(const char *path, struct weir_err *err);
+int mc_place_put(const char *path, const struct weir_str *text, struct weir_err *err);
+
+/* ---- mc-save.c, mc-publish.c, mc-load.c: what the stages do ---- */
+
+typedef int mc_after_fn(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_phase_rec *rec,
+                        struct weir_err *err);
+
+extern const struct weir_phase mc_copy, mc_save, mc_publish, mc_remove, mc_load;
+extern weir_stage_fn mc_compute, mc_before_copy, mc_before_save, mc_before_publish, mc_before_remove, mc_before_load;
+extern mc_after_fn mc_after_copy, mc_after_save, mc_after_publish, mc_after_remove;
+
+/* Memory of so many bytes at least, whose contents are lost. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int mc_memory(char **memory, uint64_t *room, uint64_t bytes, struct weir_err *err);
+
+/* Before the first save: take the directory, remove what a killed run has left, and choose the step. Collective. Returns
+ * 0, or -1 and err on every rank. */
+int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
+/* After a failure: as clean of struct weir_made. */
+void mc_clean(struct weir_run *run, void *state);
+
+void mc_load_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
+/* As range of struct weir_judged, for one of the files that are loaded. */
+bool mc_load_range(const struct mc_test *t, struct weir_str *path, struct weir_cache_range *range);
+/* Compare what was read. Local. Returns the number of transfers with wrong data; err has the words of the first. */
+uint64_t mc_load_verify(const struct mc_test *t, struct weir_err *err);
+
+/* ---- mc-report.c ---- */
+
+extern const struct weir_words mc_words;
+extern weir_stage_fn mc_saved;    /* a save is over: its row, and the work that is left */
+extern mc_after_fn mc_after_load; /* a load is: verify it, and its row */
+int mc_conclude(struct weir_run *run, void *state, struct weir_err *err);
+
+#endif
