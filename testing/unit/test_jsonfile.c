@@ -3,7 +3,9 @@
 #include "base/text/jsonfile.h"
 #include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,6 +18,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include "base/text/wholefile.h"
 
 struct place {
     char dir[32], path[64], left[64];
@@ -106,6 +110,26 @@ static void a_document_is_complete_after_each_step(void **state)
     weir_jsonfile_close(&f, false);
     assert_string_equal(content(p->path), whole);
     assert_int_equal(access(p->left, F_OK), -1);
+}
+
+/* Of a process that is killed before that nothing is left. */
+static void a_file_has_no_name_until_it_is_whole(void **state)
+{
+    const struct place *p = *state;
+    struct weir_wholefile w;
+    int fd = open(p->dir, O_TMPFILE | O_RDWR, 0600), entries = 0;
+    DIR *dir = opendir(p->dir);
+
+    assert_int_equal(weir_wholefile_prepare(&w, p->path, NULL), 0);
+    assert_int_equal(weir_wholefile_open(&w, NULL), 0);
+    fputs("whole\n", w.out);
+    while (readdir(dir))
+        entries++;
+    assert_int_equal(entries, fd < 0 ? 3 : 2); /* "." and ".."; some file systems have no such files */
+    closedir(dir);
+    close(fd);
+    assert_int_equal(weir_wholefile_close(&w, true, NULL), 0);
+    assert_string_equal(content(p->path), "whole\n");
 }
 
 /* Two lists side by side, of which each row needs more room now and then. */
@@ -246,6 +270,7 @@ static void two_documents_of_one_place_do_not_mix(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(a_file_has_no_name_until_it_is_whole),
         CASE(a_document_is_complete_after_each_step),
         CASE(lists_grow_side_by_side),
         CASE(what_is_written_for_many_objects_is_in_proportion),

@@ -69,7 +69,7 @@ static bool is_ours(const struct weir_growing *g)
            ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
 }
 
-/* A new file beside 'place', locked; its name in *name, which is NULL for a file in memory. */
+/* A new file beside 'place', locked; its name in *name, which is NULL where it has none, as in memory. */
 static FILE *new_file(const char *place, char **name)
 {
     int fd;
@@ -294,10 +294,12 @@ static struct weir_gap *room_for_gaps(const struct weir_growing *g)
 /* Let the new file go on, under the name of the old one: a reader finds one or the other. */
 static void take_over(struct weir_growing *g, const struct weir_gap *moved, FILE *out, char *name)
 {
-    if (name && !is_ours(g))
+    if (g->name && is_ours(g)) {
+        if (weir_name_beside(fileno(out), g->name, &name) < 0 || rename(name, g->name) < 0)
+            fail(g);
+    } else if (name) {
         unlink(name);
-    else if (name && rename(name, g->name) < 0)
-        fail(g);
+    }
     if (g->sys != 0) {
         discard(out, name);
         return;
@@ -394,14 +396,14 @@ void weir_growing_shut(struct weir_growing *g, struct weir_gap *gap, struct weir
 
 /* ---- the file ---- */
 
-static int take_name(struct weir_growing *g, const char *place, const char *made)
+static int take_name(struct weir_growing *g, const char *place, char **made)
 {
     g->name = name_beside(place, 0);
     if (g->name && is_used(g->name)) {
         free(g->name);
         g->name = name_beside(place, (long)getpid());
     }
-    return g->name ? rename(made, g->name) : -1;
+    return g->name && weir_name_beside(fileno(g->out), place, made) == 0 ? rename(*made, g->name) : -1;
 }
 
 int weir_growing_open(struct weir_growing *g, const char *place, const struct weir_str *text,
@@ -414,7 +416,7 @@ int weir_growing_open(struct weir_growing *g, const char *place, const struct we
     g->out = new_file(place, &made);
     rc = g->out && !text->failed ? write_at(fileno(g->out), text->text, text->len, 0) : -1;
     if (rc == 0 && place)
-        rc = take_name(g, place, made);
+        rc = take_name(g, place, &made);
     if (rc == 0) {
         free(made);
         return 0;

@@ -14,29 +14,54 @@
 
 #define TRIES 100 /* names, until one is free */
 
-int weir_create_beside(const char *place, char **name)
+/* Names in the directory of 'place', whose name may be as long as it likes, until one is free: for a new file, or
+ * for the one of fd. Its descriptor, or -1 with errno set and *name NULL. */
+static int take_free_name(const char *place, int fd, char **name)
 {
     const char *slash = strrchr(place, '/');
-    int dir = slash ? (int)(slash - place) + 1 : 0, fd = -1;
+    int dir = slash ? (int)(slash - place) + 1 : 0, rc = -1;
     struct weir_str text = { 0 };
+    char of_fd[32];
 
-    for (int i = 0; i < TRIES && fd < 0; i++) {
+    snprintf(of_fd, sizeof(of_fd), "/proc/self/fd/%d", fd);
+    for (int i = 0; i < TRIES && rc < 0; i++) {
         weir_str_clear(&text);
         weir_str_addf(&text, "%.*s.weir-%ld-%d", dir, place, (long)getpid(), i);
         errno = ENOMEM;
-        if (!text.failed)
-            fd = open(text.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
+        if (!text.failed && fd < 0)
+            rc = open(text.text, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        else if (!text.failed && linkat(AT_FDCWD, of_fd, AT_FDCWD, text.text, AT_SYMLINK_FOLLOW) == 0)
+            rc = fd;
+        if (rc < 0 && errno != EEXIST)
             break;
     }
-    if (fd < 0) {
+    if (rc < 0) {
         int reason = errno;
 
         weir_str_free(&text);
         errno = reason;
     }
     *name = text.text;
-    return fd;
+    return rc;
+}
+
+int weir_create_beside(const char *place, char **name)
+{
+    const char *slash = strrchr(place, '/');
+    struct weir_str dir = { 0 };
+    int fd = -1;
+
+    weir_str_addf(&dir, "%.*s.", slash ? (int)(slash - place) + 1 : 0, place);
+    if (!dir.failed && access("/proc/self/fd", X_OK) == 0)
+        fd = open(dir.text, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    weir_str_free(&dir);
+    *name = NULL;
+    return fd >= 0 ? fd : take_free_name(place, -1, name);
+}
+
+int weir_name_beside(int fd, const char *place, char **name)
+{
+    return *name || take_free_name(place, fd, name) >= 0 ? 0 : -1;
 }
 
 /* A directory that files are only added to lets no name be removed or changed. */
@@ -48,8 +73,8 @@ static bool can_create_and_rename(const char *place)
 
     if (fd < 0)
         return false;
+    removed = weir_name_beside(fd, place, &name) == 0 && unlink(name) == 0;
     close(fd);
-    removed = unlink(name) == 0;
     free(name);
     return removed;
 }
@@ -99,7 +124,8 @@ int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *e
     if (w->out) {
         errno = 0;
         /* The data come before the name: a crash must not leave an empty file in the place. */
-        bad = fflush(w->out) != 0 || ferror(w->out) || (keep && fsync(fileno(w->out)) != 0);
+        bad = fflush(w->out) != 0 || ferror(w->out) ||
+              (keep && (fsync(fileno(w->out)) != 0 || weir_name_beside(fileno(w->out), w->place, &w->beside) < 0));
         if (fclose(w->out) != 0)
             bad = true;
         if (keep && (bad || rename(w->beside, w->place) < 0))

@@ -12,7 +12,7 @@
 /* Zero-initialise; release with weir_wholefile_close. */
 struct weir_wholefile {
     char *place;  /* where it will be, symbolic links followed; NULL: see weir_wholefile_prepare */
-    char *beside; /* where it is now; NULL: not open */
+    char *beside; /* where it is now; NULL: not open, or it has no name yet */
     FILE *out;
 };
 
@@ -34,10 +34,12 @@ int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *e
  * A pipe that nobody reads is an error. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
 
-/* Create a new file in the directory of 'place', whose name does not depend on how long that of the
- * place is. Local. Returns its descriptor, and its name in *name (malloc'ed), or -1 with errno set
- * and *name NULL. */
+/* Create a new file in the directory of 'place', where the file system can without a name, so that nothing is left of a
+ * process that is killed; *name is NULL then, else it is malloc'ed. weir_name_beside gives it one where it has none,
+ * that does not depend on how long the name of the place is. Local. The descriptor, or 0; -1 with errno set and
+ * *name NULL. */
 int weir_create_beside(const char *place, char **name);
+int weir_name_beside(int fd, const char *place, char **name);
 
 /* fopen(3) with mode "r", "w" or "a" that does not wait for the other end of a pipe: one that nobody
  * writes to is empty, and one that nobody reads is an error (ENXIO). For files that are opened
