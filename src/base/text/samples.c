@@ -40,16 +40,6 @@ void weir_label_add(struct weir_str *labels, const char *name, const char *value
     weir_str_addc(labels, '"');
 }
 
-bool weir_label_is_there(const struct weir_str *labels, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (const char *at = weir_str_text(labels); (at = strstr(at, name)); at += len)
-        if (strncmp(at + len, "=\"", 2) == 0)
-            return true;
-    return false;
-}
-
 /* ---- samples ---- */
 
 static struct weir_sample *find(const struct weir_samples *s, size_t metric, const char *labels)

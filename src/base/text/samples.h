@@ -33,7 +33,6 @@ struct weir_samples {
 
 /* Append a label, with a comma after those that are there; a byte that is not UTF-8 becomes U+FFFD. Local. */
 void weir_label_add(struct weir_str *labels, const char *name, const char *value);
-bool weir_label_is_there(const struct weir_str *labels, const char *name);
 
 /* Add a sample of metrics[metric]; one that is not finite was not measured and is left out. Local. */
 void weir_samples_add(struct weir_samples *s, const struct weir_metric *metrics, size_t metric,

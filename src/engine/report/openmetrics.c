@@ -66,6 +66,7 @@ struct exposition {
     struct weir_str path;    /* keys of the open objects */
     struct weir_str program; /* labels that all samples of the run have, */
     struct weir_str info[METRICS]; /* of RUN_INFO and TEST_INFO */
+    unsigned known;          /* the rows of 'facts' that are in them, a bit each */
     int tests;               /* that were begun */
 };
 
@@ -132,6 +133,8 @@ static void add_info(struct exposition *e, enum metric metric)
     labels.failed |= info->failed;
     take_sample(e, metric, &labels, 1);
     weir_str_free(info);
+    for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+        e->known &= ~((unsigned)(facts[i].metric == metric) << i);
 }
 
 /* ---- what is reported ---- */
@@ -199,8 +202,9 @@ static void put_fact(struct exposition *e, const struct weir_fact *f)
             continue;
         if (!facts[i].label)
             add_sample(e, facts[i].metric, f->type == WEIR_FACT_INT ? (double)f->num : f->real);
-        else if (f->type == WEIR_FACT_STR && f->str && !weir_label_is_there(&e->info[facts[i].metric], facts[i].label))
+        else if (f->type == WEIR_FACT_STR && f->str && !(e->known & 1u << i))
             weir_label_add(&e->info[facts[i].metric], facts[i].label, f->str);
+        e->known |= (unsigned)(f->type == WEIR_FACT_STR && f->str) << i;
     }
 }
 
