@@ -9,7 +9,7 @@ from spack.package import *
 
 
 class Weir(AutotoolsPackage):
-    """Parallel I/O benchmarks with the command lines of ior, mdtest, md-workbench and mib."""
+    """Parallel I/O benchmarks with the command lines of ior, mdtest, md-workbench and mib, alone or several at once."""
 
     # There is no released archive yet.
     version("main")
@@ -53,7 +53,7 @@ class Weir(AutotoolsPackage):
 
     def test_version(self):
         """the programs start without a launcher"""
-        for name in ("ior", "mdtest", "md-workbench"):
+        for name in ("ior", "mdtest", "md-workbench", "mib", "weir-mix"):
             with test_part(self, f"test_version_{name}", purpose=f"{name} tells its version"):
                 said = Executable(os.path.join(self.prefix.bin, name))("--version", output=str.split, error=str.split)
                 check_outputs("weir", said)
