@@ -173,16 +173,31 @@ void weir_observers_command(struct weir_run *run, const char *line, pid_t child)
             o->row->command(run, o->state, line, child);
 }
 
+static struct weir_str *text_of(const one *o)
+{
+    return TAKES(o, text) ? (void *)((char *)o->state + o->row->text) : NULL;
+}
+
 void weir_observers_test_end(struct weir_run *run)
 {
-    CALL(TAKES, test_end);
+    EACH(o) {
+        const struct weir_str *text = text_of(o);
+
+        if (text && text->len > 0)
+            weir_report_line(&run->report, "%s", text->text);
+        if (TAKES(o, test_end))
+            o->row->test_end(run, o->state);
+    }
 }
 
 void weir_observers_test_free(struct weir_run *run)
 {
-    EACH_BACK(o)
+    EACH_BACK(o) {
+        if (text_of(o))
+            weir_report_free(&run->report, text_of(o));
         if (TAKES(o, test_free))
             o->row->test_free(run, o->state);
+    }
 }
 
 /* ---- a phase ---- */

@@ -24,6 +24,8 @@ struct weir_observer {
     const char *name;
     size_t state_size;  /* bytes, zeroed, as long as the run: 'state' below */
     int maxima, sums;   /* numbers of this row in the maximum and in the sum of a phase */
+    size_t text;        /* where its state has a struct weir_str with tables for people, which stand where test_end
+                         * comes and are freed before test_free; 0: nowhere */
 
     /* LOCAL, the same on all: does it take part in a test? NULL: yes. Otherwise no function below
      * from test_begin on is called in that test. */

@@ -348,15 +348,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
 /* ---- the end ---- */
 
-/* The intervals of all phases of the test as a table of text, after its results. */
-static void test_end(struct weir_run *run, void *state)
-{
-    const struct state *s = state;
-
-    if (s->text.len > 0)
-        weir_report_line(&run->report, "%s", s->text.text);
-}
-
 static void test_free(struct weir_run *run, void *state)
 {
     struct state *s = state;
@@ -367,8 +358,7 @@ static void test_free(struct weir_run *run, void *state)
     free(s->room.ends);
     free(s->room.max_ns);
     free(s->room.word);
-    weir_report_free(&run->report, &s->text);
-    *s = (struct state) { .text = { 0 } };
+    *s = (struct state) { .bins = { 0 } };
 }
 
 const struct weir_observer weir_interval = {
@@ -379,6 +369,6 @@ const struct weir_observer weir_interval = {
     .test_begin = test_begin,
     .start = start,
     .after = after,
-    .test_end = test_end,
+    .text = offsetof(struct state, text),
     .test_free = test_free,
 };

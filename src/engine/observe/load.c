@@ -346,14 +346,6 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
 
 /* ---- the end ---- */
 
-static void test_end(struct weir_run *run, void *state)
-{
-    const struct state *s = state;
-
-    if (s->text.len > 0)
-        weir_report_line(&run->report, "%s", s->text.text);
-}
-
 static void test_free(struct weir_run *run, void *state)
 {
     struct state *s = state;
@@ -361,8 +353,6 @@ static void test_free(struct weir_run *run, void *state)
     run->pace = NULL;
     free(s->room);
     s->room = NULL;
-    weir_report_free(&run->report, &s->text);
-    s->text = (struct weir_str) { 0 };
 }
 
 const struct weir_observer weir_load = {
@@ -378,6 +368,6 @@ const struct weir_observer weir_load = {
     .most = most,
     .add = add,
     .after = after,
-    .test_end = test_end,
+    .text = offsetof(struct state, text),
     .test_free = test_free,
 };

@@ -103,9 +103,9 @@ static void test_free(struct weir_run *run, void *state)
 {
     struct state *s = state;
 
+    (void)run;
     weir_tally_free(&s->tally);
     free(s->hist);
-    weir_report_free(&run->report, &s->text);
     *s = (struct state) { .on = false };
 }
 
@@ -318,15 +318,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
     return 0;
 }
 
-/* The windows of all phases of the test as a table of text, after its results. */
-static void test_end(struct weir_run *run, void *state)
-{
-    const struct state *s = state;
-
-    if (s->text.len > 0)
-        weir_report_line(&run->report, "%s", s->text.text);
-}
-
 const struct weir_observer weir_steady_state = {
     .name = "steady",
     .state_size = sizeof(struct state),
@@ -337,6 +328,6 @@ const struct weir_observer weir_steady_state = {
     .start = start,
     .tick = tick,
     .after = after,
-    .test_end = test_end,
+    .text = offsetof(struct state, text),
     .test_free = test_free,
 };
