@@ -244,7 +244,6 @@ enum {
 struct weir_backend {
     unsigned abi;               /* WEIR_BACKEND_ABI */
     const char *name, *brief;   /* "POSIX"; one sentence */
-    const char *const *aliases; /* NULL-terminated, may be NULL */
     const char *prefix;         /* of its options: "posix." */
     const char *plugin; /* NULL, or: only a descriptor, the functions are in weir-<plugin>.so */
     /* NULL, or the backend that this one is built on: its options hold here, too */

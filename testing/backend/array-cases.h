@@ -133,8 +133,12 @@ static unsigned char *make_memory(const struct weir_slab *slab, enum layout layo
         mem->slab.start[d] = 1;
         mem->slab.count[d] = slab->count[d] * slab->block[d];
     }
-    if (layout == MEMBER)
-        weir_slab_spread(&mem->slab, &mem->shape, PARTS, 1, NULL);
+    if (layout == MEMBER) { /* of each record number 1 of its elements */
+        int d = mem->slab.rank++;
+
+        mem->shape.len[mem->shape.rank++] = PARTS;
+        mem->slab.start[d] = mem->slab.count[d] = mem->slab.stride[d] = mem->slab.block[d] = 1;
+    }
     if (weir_shape_bytes(&mem->shape, elem, bytes, NULL) < 0 || n == 0)
         *bytes = 0;
     buf = malloc(*bytes + elem);

@@ -237,22 +237,6 @@ static void pieces_lie_together_in_both(void **unused)
     }
 }
 
-static void a_member_of_records_is_a_dimension(void **unused)
-{
-    struct weir_shape shape = { .rank = 1, .len = { 6 } };
-    struct weir_err err = WEIR_ERR_INIT;
-    struct weir_slab s;
-    uint64_t have[MOST];
-
-    (void)unused;
-    weir_slab_box(&s, 1, (uint64_t[]) { 2 }, (uint64_t[]) { 3 });
-    assert_int_equal(weir_slab_spread(&s, &shape, 5, 4, &err), 0);
-    assert_int_equal(expand(&s, &shape, have), 3);
-    assert_int_equal(have[0], 14);
-    assert_int_equal(have[2], 24);
-    assert_int_equal(weir_slab_spread(&s, &shape, 5, 5, &err), -1);
-}
-
 /* Each element is in exactly one tile, and no tile is too large. */
 static void tiles_cover_an_array_once(void **unused)
 {
@@ -311,7 +295,6 @@ int main(void)
         cmocka_unit_test(what_is_out_of_bounds_is_refused),
         cmocka_unit_test(sizes_do_not_overflow),
         cmocka_unit_test(pieces_lie_together_in_both),
-        cmocka_unit_test(a_member_of_records_is_a_dimension),
         cmocka_unit_test(tiles_cover_an_array_once),
         cmocka_unit_test(words_name_a_slab),
     };

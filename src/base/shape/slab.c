@@ -128,22 +128,6 @@ uint64_t weir_slab_end(const struct weir_slab *s, const struct weir_shape *shape
     return end;
 }
 
-int weir_slab_spread(struct weir_slab *s, struct weir_shape *shape, uint64_t parts, uint64_t part,
-                     struct weir_err *err)
-{
-    int d = s->rank;
-
-    if (d >= WEIR_SLAB_RANK || shape->rank != d || part >= parts)
-        return weir_refuse(err, WEIR_EBUG,
-                           "part %" PRIu64 " of %" PRIu64 " in records of %d dimensions", part,
-                           parts, d);
-    s->rank = shape->rank = d + 1;
-    s->start[d] = part;
-    s->count[d] = s->stride[d] = s->block[d] = 1;
-    shape->len[d] = parts;
-    return 0;
-}
-
 /* ---- words ---- */
 
 static int add_numbers(char *text, int len, int at, const char *title, const uint64_t *v, int n)

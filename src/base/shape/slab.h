@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 #define WEIR_RANK_MAX 32                   /* dimensions of an array */
-#define WEIR_SLAB_RANK (WEIR_RANK_MAX + 1) /* of memory: one more, see weir_slab_spread */
+#define WEIR_SLAB_RANK (WEIR_RANK_MAX + 1) /* of memory: one more, for elements of records */
 
 /* Some elements of an array whose last dimension varies fastest. In each dimension 'count' blocks
  * of 'block' elements; the first begins at 'start', each other one 'stride' elements after the one
@@ -55,12 +55,6 @@ int weir_slab_check(const struct weir_slab *s, const struct weir_shape *shape, u
 /* Elements from the first of the array to one past the last of the slab; 0 for an empty slab. For
  * checked slabs. Local. */
 uint64_t weir_slab_end(const struct weir_slab *s, const struct weir_shape *shape);
-
-/* Change a slab of records into one of elements: each record has 'parts' elements, of which only
- * number 'part' is selected. This adds a dimension, which varies fastest. Local. Returns 0, or -1
- * and err (WEIR_EBUG). */
-int weir_slab_spread(struct weir_slab *s, struct weir_shape *shape, uint64_t parts, uint64_t part,
-                     struct weir_err *err);
 
 /* The words "start 0,4 count 2,8" (and stride and block where there are any) for messages; cut
  * where it does not fit. Local. Returns text. */
