@@ -299,9 +299,14 @@ static int add_files(struct weir_command *c, const struct weir_values *t, struct
     return 0;
 }
 
-/* Of all tests; then observers check the options of each, and add theirs. */
-static int add_all_files(struct weir_command *c, struct weir_files *files, struct weir_err *err)
+int weir_command_add_files(struct weir_command *c, struct weir_files *files, struct weir_err *err)
 {
+    const struct weir_run_options *first = c->tests[0].given;
+
+    files->program = c->program;
+    if (weir_files_add(files, "the script", c->here, WEIR_FILE_READ, err) < 0 ||
+        (first->reports && weir_files_add_reports(files, first->reports, err) < 0))
+        return -1;
     for (files->test = 0; files->test < c->n; files->test++) {
         const struct weir_values *t = &c->tests[files->test];
 
@@ -313,17 +318,6 @@ static int add_all_files(struct weir_command *c, struct weir_files *files, struc
     }
     files->test = c->n - 1;
     return 0;
-}
-
-int weir_command_add_files(struct weir_command *c, struct weir_files *files, struct weir_err *err)
-{
-    const struct weir_run_options *first = c->tests[0].given;
-
-    files->program = c->program;
-    if (weir_files_add(files, "the script", c->here, WEIR_FILE_READ, err) < 0 ||
-        (first->reports && weir_files_add_reports(files, first->reports, err) < 0))
-        return -1;
-    return add_all_files(c, files, err);
 }
 
 int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
