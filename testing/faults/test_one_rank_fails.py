@@ -37,6 +37,7 @@ def spread(calls, tries):
     return sorted({2 + i * (calls - 2) // (tries - 1) for i in range(tries)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program, args, backend", [("h5exerciser", EXERCISER, "HDF5"), ("ior", "-a NETCDF -c -w -r -t 4k -b 16k -o f", "NETCDF")])
 def test_a_rank_without_memory_ends_the_run_of_all(failing, need_backend, program, args, backend):
     """Memory is out before MPI begins, before a session, in the file. What only a remark would need is done without."""

@@ -575,6 +575,30 @@ def ask_again(config):
         config.option.only_rerun = [r"^(\w+\.)?(Untimely|LauncherCrash)\b"]
 
 
+def shares_its_module(item):
+    """Has it a fixture that is made once for the tests of a module? These stay together."""
+    return any(made.scope == "module" for name in item.fixturenames for made in item._fixtureinfo.name2fixturedefs.get(name, ()))
+
+
+def places_of(items):
+    """Where each test is in the order of its folder, from 0 to 1, and that of all tests which take long: in the first half."""
+    place, long = {}, [item for item in items if item.get_closest_marker("slow") and not shares_its_module(item)]
+    for folder in {item.path.parent for item in items}:
+        mine = [item for item in items if item.path.parent == folder]
+        modules = {item.path: n / len(mine) for n, item in reversed(list(enumerate(mine)))}
+        place.update((item, modules[item.path] if shares_its_module(item) else n / len(mine)) for n, item in enumerate(mine))
+    place.update((item, n / len(long) / 2) for n, item in enumerate(long))
+    return place
+
+
+def pytest_collection_modifyitems(items):
+    """The folders go on beside each other, and not one after the other: tests of faults wait, the others need the processors. What
+    takes long is no neighbour of its kind, which would be given to the same worker, and does not begin at the end."""
+    place = places_of(items)
+    if len({item.path.parent for item in items}) > 1:
+        items.sort(key=place.get)
+
+
 def pytest_configure(config):
     if not os.access(IOR, os.X_OK):
         pytest.exit("%s is not there; build first, and say WEIR_BUILD=<build directory>" % IOR, 2)

@@ -89,6 +89,7 @@ def output(path):
     return set(program.files()) | {name + ", " + key for name, document in documents.items() for key in keys(document) - CHANCE}
 
 
+@pytest.mark.slow
 def test_each_observer_can_be_taken_out_and_takes_only_its_own_output_with_it(tmp_path):
     link = Linker()
     rows = re.findall(r"^    &(weir_\w+),", LIST.read_text(), re.M)
