@@ -3,7 +3,8 @@
  *
  * FAULT_PREFIX  files are those whose absolute path begins with this
  * FAULT         rules, separated by ';'. A rule is words:
- *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map any,
+ *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map place any,
+ *                 place is rename, mkdir and rmdir;
  *                 or memory: reading and writing the memory of other ranks, whatever the files are.
  *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome;
  *                 so is each of aio_write and aio_read, but for flip; one that hangs is never done
@@ -645,6 +646,18 @@ int unlink(const char *path)
 
     return is_ours(path) && suffer(decide("unlink", "unlink")) ? -1 : real(path);
 }
+
+#define PLACE(name, decl, names, types)                                                            \
+    int name decl                                                                                  \
+    {                                                                                              \
+        REAL(#name, int, types);                                                                   \
+        return is_ours(path) && suffer(decide(#name, "place")) ? -1 : real names;                  \
+    }
+#define TYPES_RENAME const char *, const char *
+#define TYPES_MKDIR const char *, mode_t
+PLACE(rename, (const char *path, const char *to), (path, to), TYPES_RENAME)
+PLACE(mkdir, (const char *path, mode_t mode), (path, mode), TYPES_MKDIR)
+PLACE(rmdir, (const char *path), (path), const char *)
 
 /* How MPI moves messages on a node, and what containers forbid. */
 #define MEMORY(name)                                                                               \
