@@ -426,7 +426,8 @@ static bool writes(const struct mc_job *job, int rank, const struct mc_part *par
     mc_parts_begin(&it, job, rank, 1u << part->state, true);
     while (mc_parts_next(&it, &p))
         if (p.tensor == part->tensor)
-            return memcmp(&p, part, sizeof(p)) == 0;
+            return p.from == part->from && p.to == part->to && memcmp(p.start, part->start, sizeof(p.start)) == 0 &&
+                   memcmp(p.count, part->count, sizeof(p.count)) == 0 && part->writes;
     return false;
 }
 
