@@ -110,7 +110,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     int used = 0;
 
     t->o = chosen;
-    t->skew_s = t->clock_error_s = t->common_s = NAN;
+    t->skew_s = t->common_s = NAN;
     if (!t->o->plan)
         return weir_refuse(err, WEIR_EUSAGE, "a plan is missing: weir-mix plan.txt (the page weir-mix(1) says what stands in it)");
     while (strcasecmp(t->o->end, mix_ends[t->end]) != 0)
@@ -128,16 +128,6 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 }
 
 /* ---- a test ---- */
-
-static int begin(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mix_test *t = state;
-
-    (void)run;
-    (void)err;
-    t->text = NULL;
-    return 0;
-}
 
 /* Made by rank 0, for the roots of all groups. */
 static int make_directory(struct weir_run *run, struct mix_test *t, struct weir_err *err)
@@ -311,7 +301,6 @@ static const struct weir_program weir_mix = {
     .line = &line,
     .words = &words,
     .plan = plan,
-    .begin = begin,
     .end = end,
     .start = start,
     .stages = stages,

@@ -150,7 +150,7 @@ static void take_rates(void *arg, const char *bytes, size_t len)
     struct mix_side *s = arg;
     const struct mix_rate *rate = (const void *)bytes, *end = rate + len / sizeof(*rate);
 
-    s->lost |= mix_rates_add(&s->t->rates, rate, (int)(end - rate), NULL) < 0;
+    s->lost |= mix_rates_add(&s->t->rates, rate, (int)(end - rate)) < 0;
     for (const struct mix_rate *next; rate < end; rate = next) {
         for (next = rate + 1; next < end && next->group == rate->group;)
             next++;

@@ -14,14 +14,14 @@ double mix_rate_of(const struct mix_rate *r)
     return r->seconds > 0 ? r->amount / r->seconds : NAN;
 }
 
-int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n, struct weir_err *err)
+int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n)
 {
     if (all->n + n > all->room) {
         int room = 2 * all->room + n;
         struct mix_rate *list = realloc(all->rate, sizeof(*list) * (size_t)room);
 
         if (!list)
-            return weir_fail(err, WEIR_ESETUP, "memory for %d rates", room);
+            return -1;
         all->rate = list;
         all->room = room;
     }

@@ -32,7 +32,7 @@ struct mix_test {
     struct weir_str path;     /* of it */
     struct mix_rates rates;   /* rank 0 */
     struct weir_set said;     /* messages of jobs that were told, rank 0 */
-    double skew_s, clock_error_s; /* of common starts, the most; NaN: there was none */
+    double skew_s;            /* of common starts, the most; NaN: there was none */
     double common_s;          /* the shortest time in which all groups ran; NaN: not known */
 };
 

@@ -123,7 +123,7 @@ struct mix_rates {
     struct mix_rate *rate;
     int n, room;
 };
-int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n, struct weir_err *err);
+int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n); /* -1: no memory */
 
 /* The median and its 95 % interval (NaN where there are too few). */
 struct mix_center {
