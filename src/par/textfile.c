@@ -9,33 +9,33 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/str.h"
 #include "par/agree.h"
 
 #define TEXT_MAX                                                                                   \
     ((size_t)64 << 20) /* bytes; more is no text of options, and /dev/zero has no end */
 
-static int read_all(FILE *f, struct weir_shared_text *t, struct weir_err *err)
+int weir_text_read(const char *what, const char *path, enum weir_code code, struct weir_str *text,
+                   struct weir_err *err)
 {
-    struct weir_str text = { 0 };
+    FILE *f = fopen(path, "r");
     char piece[4096];
+    int rc = 0;
     size_t n;
 
-    while (text.len <= TEXT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0) {
-        /* Some editors begin a text with this mark. */
-        size_t skip = text.len == 0 && n >= 3 && memcmp(piece, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    if (!f)
+        return weir_fail(err, code, "open %s '%s'", what, path);
+    while (text->len <= TEXT_MAX && (n = fread(piece, 1, sizeof(piece), f)) > 0) {
+        size_t skip = text->len == 0 && n >= 3 && memcmp(piece, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
-        weir_str_add(&text, piece + skip, n - skip);
+        weir_str_add(text, piece + skip, n - skip);
     }
-    weir_str_addc(&text, '\0');
-    t->text = text.text;
-    t->len = text.len > 0 ? text.len - 1 : 0;
-    if (ferror(f) || text.failed)
-        return weir_fail(err, WEIR_EUSAGE, "read %s '%s'", t->what, t->path);
-    if (text.len > TEXT_MAX)
-        return weir_refuse(err, WEIR_EUSAGE, "read %s '%s': more than %zu MiB is no %s", t->what,
-                           t->path, TEXT_MAX >> 20, t->what);
-    return 0;
+    if (ferror(f) || text->failed)
+        rc = weir_fail(err, code, "read %s '%s'", what, path);
+    else if (text->len > TEXT_MAX)
+        rc = weir_refuse(err, code, "read %s '%s': more than %zu MiB is no %s", what, path,
+                         TEXT_MAX >> 20, what);
+    fclose(f);
+    return rc;
 }
 
 /* Nobody named a file that need not be there, so nobody writes into a pipe of this name. A link to
@@ -53,18 +53,17 @@ static int look_at_file(const struct weir_shared_text *t, bool *there, struct we
 
 static int read_file(struct weir_shared_text *t, struct weir_err *err)
 {
+    struct weir_str text = { 0 };
     bool there;
-    FILE *f;
     int rc;
 
     if (look_at_file(t, &there, err) < 0 || !there)
         return there ? -1 : 0;
-    f = fopen(t->path, "r");
-    if (!f)
-        return weir_fail(err, WEIR_EUSAGE, "open %s '%s'", t->what, t->path);
-    rc = read_all(f, t, err);
-    fclose(f);
-    return rc;
+    rc = weir_text_read(t->what, t->path, WEIR_EUSAGE, &text, err);
+    weir_str_add(&text, "", 1);
+    t->text = text.text;
+    t->len = text.len > 0 ? text.len - 1 : 0;
+    return rc == 0 && text.failed ? weir_fail(err, WEIR_EUSAGE, "read %s '%s'", t->what, t->path) : rc;
 }
 
 int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,

@@ -7,7 +7,13 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "par/comm.h"
+
+/* Append a text file, without the mark of UTF-8 with which some editors begin it. 'what' it is, for messages. Local.
+ * Returns 0, or -1 and err with this code. */
+int weir_text_read(const char *what, const char *path, enum weir_code code, struct weir_str *text,
+                   struct weir_err *err);
 
 /* A file for all ranks. */
 struct weir_shared_text {

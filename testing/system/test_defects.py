@@ -144,9 +144,9 @@ def test_d10_any_number_of_hints_is_taken(ior, need_backend):
 
 
 def test_d11_an_unknown_kind_of_hint_is_left_out(ior, need_backend):
-    """A prefix that nobody knows sets nothing and does not repeat the hint before it."""
+    """A prefix that nobody knows sets nothing and does not repeat the hint before it; the mark of an editor is no prefix."""
     need_backend("MPIIO")
-    (ior.cwd / "h").write_text("IOR_HINT__MPI__first=1\nIOR_HINT__XYZ__second=2\nIOR_HINT__MPI__third=3\n")
+    (ior.cwd / "h").write_text("\ufeffIOR_HINT__MPI__first=1\nIOR_HINT__XYZ__second=2\nIOR_HINT__MPI__third=3\n")
     run = ior("-a MPIIO --mpiio.showHints --mpiio.hintsFileName=h -w -b 8k -t 8k -o ./f").ok()
     shown = run.stdout.split("hints passed to MPI_File_open() {\n")[1].split("}")[0]
     assert shown.count("first = 1") == 1 and shown.count("third = 3") == 1 and "second" not in shown and shown.count("=") == 2

@@ -4,7 +4,6 @@
 #include "par/io/mpisession.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,9 +12,9 @@
 #include <unistd.h>
 
 #include "par/io/mpifile.h"
+#include "par/textfile.h"
 
 #define MARK "IOR_HINT"
-#define HINTS_FILE_MAX ((size_t)1 << 20) /* more than this is no hints file */
 
 static const char *const kinds[] = { MARK "__MPI__", MARK "__GPFS__", NULL };
 
@@ -178,30 +177,10 @@ static int take_environment(struct harvest *h, struct weir_err *err)
     return 0;
 }
 
-/* The whole file, so that its size is known before anything is looked at. */
-static int read_file(const char *path, struct weir_str *text, struct weir_err *err)
-{
-    FILE *in = fopen(path, "r");
-    char piece[4096];
-    size_t n;
-    int rc = 0;
-
-    if (!in)
-        return weir_fail(err, WEIR_ESETUP, "open hints file '%s'", path);
-    while (text->len <= HINTS_FILE_MAX && (n = fread(piece, 1, sizeof(piece), in)) > 0)
-        weir_str_add(text, piece, n);
-    if (ferror(in))
-        rc = weir_fail(err, WEIR_ESETUP, "read hints file '%s'", path);
-    else if (text->len > HINTS_FILE_MAX)
-        rc = weir_refuse(err, WEIR_ESETUP, "hints file '%s' is larger than 1 MiB", path);
-    fclose(in);
-    return rc;
-}
-
 static int take_file(struct harvest *h, const char *path, struct weir_err *err)
 {
     struct weir_str text = { 0 }, from = { 0 };
-    int rc = read_file(path, &text, err), number = 0;
+    int rc = weir_text_read("hints file", path, WEIR_ESETUP, &text, err), number = 0;
 
     for (size_t at = 0, len; rc == 0 && at < text.len; at += len + 1) {
         const char *end = memchr(text.text + at, '\n', text.len - at);
@@ -211,8 +190,6 @@ static int take_file(struct harvest *h, const char *path, struct weir_err *err)
         weir_str_addf(&from, "line %d of '%s'", ++number, path);
         rc = take(h, text.text + at, len, weir_str_words(&from), err);
     }
-    if (rc == 0 && text.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for hints file '%s'", path);
     weir_str_free(&text);
     weir_str_free(&from);
     return rc;
