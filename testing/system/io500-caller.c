@@ -156,7 +156,8 @@ static int run_ior(const struct phase *p, struct words *w, FILE *out)
         check(done->pairs_accessed == p->expected, "%s: pairs_accessed %zu", p->name, done->pairs_accessed);
         check(done->aggFileSizeForBW == (IOR_offset_t)(p->expected * p->transfer * (size_t)tasks), "%s: aggFileSizeForBW %lld",
               p->name, done->aggFileSizeForBW);
-        check(done->stonewall_time > 0 && done->stonewall_time <= done->time, "%s: stonewall_time %g", p->name, done->stonewall_time);
+        check(done->stonewall_time > 0 && done->stonewall_time <= done->time, "%s: stonewall_time %g", p->name,
+              done->stonewall_time);
         check(near(done->stonewall_avg_data_accessed, (double)(p->expected * p->transfer)), "%s: stonewall_avg_data_accessed %g",
               p->name, done->stonewall_avg_data_accessed);
         if (me == 0)
@@ -221,7 +222,8 @@ static int run_phase(const struct phase *p, const char *api, const char *more)
     int errors;
 
     split(&w, "%s -a %s %s %s", p->general, api, p->more, more);
-    if (snprintf(path, sizeof(path), "results/%.*s-%d-%s%s.txt", (int)strcspn(api, " "), api, tasks, p->name, *more ? "-failed" : "") < 0)
+    if (snprintf(path, sizeof(path), "results/%.*s-%d-%s%s.txt", (int)strcspn(api, " "), api, tasks, p->name,
+                 *more ? "-failed" : "") < 0)
         abort();
     if (me == 0)
         out = fopen(path, "w");

@@ -41,8 +41,9 @@ def tree(tmp_path):
 def use_weir(prefix, *words, **env):
     command = [prefix / "share" / "weir" / "io500" / "use-weir", *words]
     flags = os.environ.get("WEIR_MPI_CFLAGS", "") + " -Wall -Wextra -Werror"
+    compiler = {"CC": os.environ["WEIR_CC"], "CFLAGS": flags, "LIBS": os.environ.get("WEIR_MPI_LIBS", "")}
     return subprocess.run([str(w) for w in command], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "CC": os.environ["WEIR_CC"], "CFLAGS": flags, "LIBS": os.environ.get("WEIR_MPI_LIBS", ""), **env})
+                          env={**os.environ, **compiler, **env})
 
 
 def setting(tree, name):
@@ -103,15 +104,18 @@ def test_a_caller_like_io500_gets_the_same_right_numbers_on_all_ranks(installed,
     run = use_weir(installed, tree)
     assert run.returncode == 0, run
     src = tree / "build" / "ior" / "src"
-    done(*shlex.split(os.environ["WEIR_CC"]), "-Wall", "-Wextra", "-Werror", conftest.SOURCE / "testing" / "system" / "io500-caller.c",
-         "-I%s" % src, *setting(tree, "CFLAGS"), *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), src / "libaiori.a",
+    caller = conftest.SOURCE / "testing" / "system" / "io500-caller.c"
+    done(*shlex.split(os.environ["WEIR_CC"]), "-Wall", "-Wextra", "-Werror", caller, "-I%s" % src, *setting(tree, "CFLAGS"),
+         *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), src / "libaiori.a",
          *setting(tree, "LDFLAGS"), *shlex.split(os.environ.get("WEIR_MPI_LIBS", "")), "-o", tmp_path / "caller")
-    may_mount = os.geteuid() == 0 and subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "weir", str(tmp_path)], capture_output=True).returncode == 0
+    mount = ["unshare", "-m", "mount", "-t", "tmpfs", "weir", str(tmp_path)]
+    may_mount = os.geteuid() == 0 and subprocess.run(mount, capture_output=True).returncode == 0
     prefix = ["unshare", "-m", "sh", "-c", "set -e; " + FULL, "sh"] if may_mount else []
     apis = ["POSIX", "DUMMY", "MPIIO --mpiio.showHints"] + ["HDF5"] * ("HDF5" in conftest.backends())
     # Tasks of other MPI libraries take a processor while they wait: each phase would take seconds.
     number, tasks = ("-np", 4) if conftest.OPEN_MPI else ("-n", 2)
-    run = subprocess.run([*prefix, *conftest.LAUNCHER, number, str(tasks), tmp_path / "caller", "full" if may_mount else "-", *apis],
+    words = [number, str(tasks), tmp_path / "caller", "full" if may_mount else "-", *apis]
+    run = subprocess.run([*prefix, *conftest.LAUNCHER, *words],
                          cwd=tmp_path, env=conftest.program_env(), capture_output=True, text=True, timeout=60 * conftest.PATIENCE)
     assert run.returncode == 0 and run.stdout.endswith("done\n") and "wrong" not in run.stdout, (run.stdout, run.stderr)
     told = [line.split() for line in run.stdout.splitlines()[:-1]]
