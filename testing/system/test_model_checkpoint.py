@@ -67,6 +67,21 @@ def test_each_layout_loads_in_its_own_shape_and_in_another_job_in_another(mc, la
     assert names == sorted(["metadata"] + FILES[layout])
 
 
+def test_a_file_of_arrays_of_a_model_of_ones_own_loads_in_any_shape(mc, need_backend):
+    need_backend("HDF5")
+    (mc.cwd / "tiny.txt").write_text("layers = 2\nhidden = 64\nheads = 4\nffn = 128\nvocabulary = 500\n")
+    arrays = "-o ckpt --rules=none --layout=arrays -a HDF5 "
+    mc(arrays + "--model=tiny.txt --tp=2 --zero=3 --keep=1 -i 2", np=4).ok()
+    mc(arrays + "--save=no --load-tp=1 --report=json:r.json", np=1).ok()
+    load = rows(mc)[1][0]
+    assert published(mc) == ["checkpoint-00000002"] and load["readBytes"] == load["askedBytes"] == load["bytes"]
+    data = mc.cwd / "ckpt" / "checkpoint-00000002" / "checkpoint.arrays"
+    whole = data.read_bytes()
+    overwrite(data, len(whole) // 2, bytes([whole[len(whole) // 2] ^ 1]))
+    mc(arrays + "--save=no --load-tp=1", np=1).fails(4, "checkpoint.arrays' tensor ", "bit flip")
+    mc(SMALL + "--save=no", np=1).fails(1, "was saved with --layout=arrays by HDF5")
+
+
 def test_one_rank_reads_for_all_that_need_the_same_and_parameters_are_loaded_alone(mc):
     mc(SMALL + "--tp=2 --report=json:r.json", np=4).ok()
     whole = rows(mc)[1][1]

@@ -105,6 +105,13 @@ static int plan_part(struct mc_test *t, const struct mc_part *need, struct weir_
     return 0;
 }
 
+/* Of an array a rank reads what it needs, whoever saved it. */
+static int plan_box(struct mc_test *t, const struct mc_part *need, struct weir_err *err)
+{
+    t->asked += mc_part_bytes(need);
+    return mc_arrays_plan(&t->load, need, &t->load_bytes, err);
+}
+
 /* All parts of these states that a rank of the shape that loads has. */
 static int plan_states(struct mc_test *t, int role, unsigned states, struct weir_err *err)
 {
@@ -113,7 +120,7 @@ static int plan_states(struct mc_test *t, int role, unsigned states, struct weir
 
     mc_parts_begin(&it, &t->load_job, role, states, false);
     while (mc_parts_next(&it, &p))
-        if (mc_part_bytes(&p) > 0 && plan_part(t, &p, err) < 0)
+        if (mc_part_bytes(&p) > 0 && (t->layout == MC_ARRAYS ? plan_box : plan_part)(t, &p, err) < 0)
             return -1;
     return 0;
 }
@@ -135,6 +142,17 @@ static void sort(struct mc_move *m, size_t n)
         qsort(m, n, sizeof(*m), compare_moves);
 }
 
+/* In the order of files and places, also in memory. */
+static void order_moves(struct mc_test *t)
+{
+    sort(t->load.move, t->same);
+    sort(t->load.move + t->same, t->load.moves - t->same);
+    for (size_t i = 0; i < t->load.moves; i++) {
+        t->load.move[i].memory = t->load_bytes;
+        t->load_bytes += t->load.move[i].len;
+    }
+}
+
 /* The states that all ranks of a data-parallel group load alike. */
 static unsigned same_states(const struct mc_test *t, unsigned states)
 {
@@ -148,27 +166,36 @@ static unsigned same_states(const struct mc_test *t, unsigned states)
 static int plan_load(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
-    unsigned states = strcasecmp(t->o->load, "parameters") == 0 ? MC_ONLY_PARAMETERS : MC_ALL_STATES, same = same_states(t, states);
-    uint64_t bytes = 0;
+    unsigned same;
 
     (void)run;
     mc_plan_free(&t->load);
+    t->states = strcasecmp(t->o->load, "parameters") == 0 ? MC_ONLY_PARAMETERS : MC_ALL_STATES;
     t->same = 0;
-    t->asked = 0;
+    t->asked = t->load_bytes = 0;
     if (t->role < 0)
         return 0;
+    same = same_states(t, t->states);
     if (same && plan_states(t, t->role, same, err) < 0)
         return -1;
     t->same = t->load.moves;
-    if (states & ~same && plan_states(t, t->role, states & ~same, err) < 0)
+    if (t->states & ~same && plan_states(t, t->role, t->states & ~same, err) < 0)
         return -1;
-    sort(t->load.move, t->same);
-    sort(t->load.move + t->same, t->load.moves - t->same);
-    for (size_t i = 0; i < t->load.moves; i++) {
-        t->load.move[i].memory = bytes;
-        bytes += t->load.move[i].len;
-    }
-    return mc_memory(&t->memory, &t->memory_room, bytes, err);
+    if (t->layout != MC_ARRAYS)
+        order_moves(t);
+    return mc_memory(&t->memory, &t->memory_room, t->load_bytes, err);
+}
+
+/* Files of arrays are those of one backend, which the test has begun with. */
+static int check_layout(const struct mc_test *t, struct weir_err *err)
+{
+    bool has = t->meta.layout == MC_ARRAYS, wants = t->layout == MC_ARRAYS;
+
+    if (has == wants && (!has || strcmp(t->meta.api, t->session.be->name) == 0))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' was saved with --layout=%s by %s: load it with %s%s", weir_str_text(&t->from),
+                       mc_layout_names[t->meta.layout], t->meta.api, has ? "--layout=arrays -a " : "another --layout than arrays",
+                       has ? t->meta.api : "");
 }
 
 /* The ranks that load: as many as were saved, or as the options say; those of another node where asked. */
@@ -251,7 +278,8 @@ int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *s
     if (weir_local(run, find_newest, t, err) < 0)
         return -1;
     weir_bcast(&run->par, &t->load_step, sizeof(t->load_step), 0);
-    if (read_meta(run, t, err) < 0 || weir_agree_check(&run->par, shape_load(run, t, err), err) < 0)
+    if (read_meta(run, t, err) < 0 || weir_agree_check(&run->par, check_layout(t, err), err) < 0 || weir_agree_check(&run->par,
+        shape_load(run, t, err), err) < 0)
         return -1;
     most = (int64_t)(weir_now_ns() - begin_ns);
     weir_allmax_i64(&run->par, &most, 1);

@@ -12,19 +12,23 @@
 
 /* ---- timed ---- */
 
-static int prepare_load(struct weir_run *run, void *state, struct weir_err *err)
+void mc_load_prepare(struct mc_test *t)
 {
-    struct mc_test *t = state;
     struct weir_machine_use use;
 
-    (void)run;
-    (void)err;
     t->in = NULL;
     t->in_region = -1;
     t->opens = t->metadata_ns = t->read = 0;
     weir_machine_use(&use, true);
     t->io_known = use.io_known;
     t->io_before = use.read;
+}
+
+static int prepare_load(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)run;
+    (void)err;
+    mc_load_prepare(state);
     return 0;
 }
 
@@ -190,14 +194,19 @@ static void keep_wrong(const struct mc_test *t, const struct mc_move *m, uint64_
 {
     const struct mc_part *p = &t->load.part[m->part];
     const struct mc_region *r = &t->meta.region[m->region];
-    struct weir_str name = { 0 };
+    struct weir_str name = { 0 }, place = { 0 };
 
     mc_part_name(&t->meta.job, p, &name);
-    weir_refuse(err, WEIR_EDATA,
-                "wrong data in '%s/%s' at offset %" PRIu64 ": tensor %s, saved by rank %d, byte %" PRIu64 " of %" PRIu64 ": %s",
-                weir_str_text(&t->from), r->file, m->off + (wrong - m->at), weir_str_words(&name), r->rank, wrong, mc_part_bytes(p),
-                weir_damage_name(kind));
+    if (t->layout == MC_ARRAYS)
+        weir_str_addf(&place, "tensor %s, from element %" PRIu64 ",%" PRIu64 " on", weir_str_words(&name), p->start[0],
+                      p->start[1]);
+    else
+        weir_str_addf(&place, "at offset %" PRIu64 ": tensor %s, saved by rank %d", m->off + (wrong - m->at),
+                      weir_str_words(&name), r->rank);
+    weir_refuse(err, WEIR_EDATA, "wrong data in '%s/%s' %s, byte %" PRIu64 " of %" PRIu64 ": %s", weir_str_text(&t->from), r->file,
+                weir_str_words(&place), wrong, mc_part_bytes(p), weir_damage_name(kind));
     weir_str_free(&name);
+    weir_str_free(&place);
 }
 
 uint64_t mc_load_verify(const struct mc_test *t, struct weir_err *err)

@@ -25,6 +25,7 @@ static void add_head(const struct mc_test *t, int ranks, struct weir_str *s)
     weir_str_addf(s, "tp = %" PRId64 "\npp = %" PRId64 "\ndp = %" PRId64 "\nep = %" PRId64 "\nzero = %" PRId64 "\nspread = %d\n",
                   x->tp,
                   x->pp, x->dp, x->ep, x->zero, x->spread);
+    weir_str_addf(s, "api = %s\n", t->session.be->name);
     weir_str_addf(s, "dtype = %s\noptimizer = %s\nalign = %" PRId64 "\nbytes = %" PRIu64 "\nmodel {\n", o->dtype, o->optimizer,
                   o->align, t->bytes);
     mc_model_write(&t->job.model, s);
@@ -41,7 +42,9 @@ int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str
     struct weir_str own = { 0 };
     int rc;
 
-    for (int k = 0; k < t->regions; k++)
+    if (t->layout == MC_ARRAYS && run->par.rank == 0)
+        weir_str_addf(&own, "region %s 0 0 0 %" PRIu64 " 0\n", t->region[0].file, t->bytes);
+    for (int k = 0; t->layout != MC_ARRAYS && k < t->regions; k++)
         if (t->region[k].lines > 0)
             weir_str_addf(&own, "region %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t->region[k].file,
                           t->region[k].rank,
@@ -90,7 +93,7 @@ static bool read_key(struct reader *r, const char *line)
     };
     const struct {
         const char *key, **to;
-    } words[] = { { "layout", &r->layout }, { "dtype", &r->m->dtype }, { "optimizer", &r->m->optimizer } };
+    } words[] = { { "layout", &r->layout }, { "dtype", &r->m->dtype }, { "optimizer", &r->m->optimizer }, { "api", &r->m->api } };
     const char *value;
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
@@ -124,7 +127,8 @@ static bool read_region(struct reader *r, const char *line)
     x.head = n[2];
     x.bytes = n[3];
     x.lines = n[4];
-    if (*end != '\0' || n[0] >= (uint64_t)r->m->ranks || x.lines > UINT32_MAX || (x.lines + 1) * MC_LINE > x.head ||
+    if (*end != '\0' || n[0] >= (uint64_t)r->m->ranks || x.lines > UINT32_MAX || (x.lines > 0 &&
+        (x.lines + 1) * MC_LINE > x.head) ||
         x.head > x.bytes ||
         x.bytes > INT64_MAX || x.at > INT64_MAX)
         return false;
@@ -187,7 +191,7 @@ static bool is_whole(struct reader *r)
     while (r->layout && m->layout < MC_LAYOUTS && strcmp(r->layout, mc_layout_names[m->layout]) != 0)
         m->layout++;
     r->shape.spread = r->spread != 0;
-    return r->is_ended && r->layout && m->layout < MC_LAYOUTS && m->dtype && m->optimizer && m->ranks > 0 &&
+    return r->is_ended && r->layout && m->layout < MC_LAYOUTS && m->dtype && m->optimizer && m->api && m->ranks > 0 &&
         m->ranks <= INT32_MAX &&
            m->align > 0 && m->regions > 0 && m->sequence > 0 && r->model.layers > 0;
 }

@@ -34,7 +34,8 @@ const struct weir_opt mc_opts[] = {
             .choices = mc_optimizer_names, OPT_IN(DATA)),
     OPT_STR(0, "layout", NULL, O, layout, "torch", "NAME",
             "Files of a checkpoint: one a rank (torch), one for each tensor-parallel part of each stage (megatron), "
-            "parameters so and the optimizer one a rank (deepspeed), one for all (shared)",
+            "parameters so and the optimizer one a rank (deepspeed), one for all (shared), one of arrays "
+             "of HDF5, NETCDF or NCMPI (arrays)",
             .choices = mc_layout_names, OPT_FIRST(FILES)),
     OPT_SIZE(0, "align", NULL, O, align, "4k", "SIZE",
              "Tensors begin at multiples of SIZE in their file, and transfers have such places and lengths",

@@ -138,7 +138,7 @@ static bool is_name(const char *name)
     static const char *const begins[] = { "rank-", "tp-", "parameters-", "optimizer-", "checkpoint." };
     size_t len = strlen(name);
 
-    if (strcmp(name, MC_METADATA) == 0)
+    if (strcmp(name, MC_METADATA) == 0 || strcmp(name, MC_ARRAYS_FILE) == 0)
         return true;
     for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)

@@ -12,7 +12,7 @@
 #include "par/agree.h"
 #include "par/reduce.h"
 
-const char *const mc_layout_names[] = { "torch", "megatron", "deepspeed", "shared", NULL };
+const char *const mc_layout_names[] = { "torch", "megatron", "deepspeed", "shared", "arrays", NULL };
 
 /* ---- lists that grow ---- */
 
@@ -81,7 +81,7 @@ static int file_color(const struct mc_test *t, int rank)
 {
     struct mc_place place = mc_job_place(&t->job, rank);
 
-    if (t->layout == MC_SHARED)
+    if (t->layout == MC_SHARED || t->layout == MC_ARRAYS)
         return 0;
     return has_own_file(t, 0) ? rank : (int)(place.tp + t->job.shape.tp * place.pp);
 }
@@ -91,7 +91,9 @@ static void name_file(const struct mc_test *t, int region, int rank, char out[MC
     struct mc_place place = mc_job_place(&t->job, rank);
     const char *what = t->layout != MC_DEEPSPEED ? "" : region == 0 ? "parameters-" : "optimizer-";
 
-    if (t->layout == MC_SHARED)
+    if (t->layout == MC_ARRAYS)
+        snprintf(out, MC_FILE_TEXT, MC_ARRAYS_FILE);
+    else if (t->layout == MC_SHARED)
         snprintf(out, MC_FILE_TEXT, "checkpoint.data");
     else if (has_own_file(t, region))
         snprintf(out, MC_FILE_TEXT, "%srank-%06d.data", what, rank);
@@ -226,6 +228,22 @@ static int plan_region(struct mc_test *t, int rank, int k, struct weir_err *err)
     return t->head[k].failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a table of contents") : 0;
 }
 
+/* A file of arrays has no tables of contents, and its library says where the bytes are: the region is what the rank has. */
+static int plan_arrays(struct mc_test *t, int rank, struct weir_err *err)
+{
+    struct mc_region *r = &t->region[0];
+    struct mc_parts it;
+    struct mc_part p;
+
+    mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
+    while (mc_parts_next(&it, &p)) {
+        if (mc_part_bytes(&p) > 0 && mc_arrays_plan(&t->save, &p, &r->bytes, err) < 0)
+            return -1;
+        r->lines++;
+    }
+    return 0;
+}
+
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     int rank = run->par.rank, rc = 0;
@@ -240,6 +258,10 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
 
         r->rank = rank;
         name_file(t, k, rank, r->file);
+        if (t->layout == MC_ARRAYS) {
+            rc = plan_arrays(t, rank, err);
+            break;
+        }
         size_region(t, rank, k, r);
         all = r->bytes;
         if (k == 0) {
@@ -251,7 +273,7 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
             rc = plan_region(t, rank, k, err);
     }
     sum[0] = (t->region[0].lines > 0) + (t->region[1].lines > 0);
-    sum[1] = (t->region[0].bytes > 0 && t->region[0].at == 0) + (t->region[1].lines > 0);
+    sum[1] = (t->region[0].bytes > 0 && t->region[0].at == 0 && (t->layout != MC_ARRAYS || rank == 0)) + (t->region[1].lines > 0);
     weir_allsum_u64(&run->par, sum, 2);
     t->save_opens = sum[0];
     t->save_files = sum[1];

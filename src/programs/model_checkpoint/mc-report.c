@@ -240,9 +240,10 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     weir_report_str(r, WEIR_FOR_DATA, "model", t->job.model.name);
     weir_report_int(r, WEIR_FOR_DATA, "parameters", (int64_t)parameters);
     weir_report_int(r, WEIR_FOR_DATA, "checkpointBytes", (int64_t)t->bytes);
-    weir_report_line(r, "%s, %" PRIu64 " parameters: a checkpoint of %d rank%s has %s in %d files", t->job.model.name,
+    weir_report_line(r, "%s, %" PRIu64 " parameters: a checkpoint of %d rank%s has %s in %d file%s", t->job.model.name,
                      parameters, run->par.size,
-                     run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->bytes, size), (int)t->save_files);
+                     run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->bytes, size), (int)t->save_files,
+                     t->save_files == 1 ? "" : "s");
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);
     return 0;

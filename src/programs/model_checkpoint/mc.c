@@ -48,6 +48,8 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
         { o->transfer % o->align != 0, "the transfer size (-t) must be a multiple of --align" },
         { o->compute_s > 0 && !saves(o), "--compute is work between saves; --save=no has none" },
         { o->remove && !saves(o), "--remove removes what this run saves; --save=no saves nothing" },
+        { o->broadcast && is_word(o->layout, "arrays"),
+            "--broadcast is for files with tables of contents; --layout=arrays has none" },
         { o->broadcast && !loads(o), "--broadcast says how to load; --load=no loads nothing" },
     };
 
@@ -102,20 +104,23 @@ static void plan_place(const struct mc_test *t, const struct mc_options *o, int 
 {
     uint64_t most = (uint64_t)weir_run_options_most(&o->run), kept = o->keep > 0 && (uint64_t)o->keep < most
         ? (uint64_t)o->keep + 1 : most;
-    uint64_t files = t->layout == MC_SHARED ? 2 : (uint64_t)ranks * MC_REGIONS + 1;
+    uint64_t files = t->layout == MC_SHARED || t->layout == MC_ARRAYS ? 2 : (uint64_t)ranks * MC_REGIONS + 1;
 
     plan->path = o->path;
     plan->writes = saves(o);
-    plan->shared = t->layout == MC_SHARED && ranks > 1;
+    plan->shared = (t->layout == MC_SHARED || t->layout == MC_ARRAYS) && ranks > 1;
     plan->bytes = saves(o) ? weir_product(t->bytes, kept) : 0;
     plan->inodes = saves(o) ? weir_product(files, kept) : 0;
 }
 
 /* The directory is one of the system, which is looked at and renamed beside the backend. */
-static int check_backend(const struct weir_backend *be, struct weir_err *err)
+static int check_backend(const struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
 {
-    if (be->flags & WEIR_BE_CONTAINER)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO", be->name);
+    if (t->layout == MC_ARRAYS && !be->array)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays; use a backend like HDF5, NETCDF or NCMPI", be->name);
+    if (t->layout != MC_ARRAYS && (be->flags & WEIR_BE_CONTAINER))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO, or --layout=arrays", be->name);
     if (!(be->flags & WEIR_BE_NO_DATA) && !(be->ns && be->ns->ordinary))
         return weir_refuse(err, WEIR_EUSAGE, "%s cannot publish a directory", be->name);
     return 0;
@@ -132,7 +137,8 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     t->layout = layout_of(o);
     t->async = is_word(o->save, "async");
     t->work_ns = (uint64_t)(o->compute_s * o->every * WEIR_NS_PER_S);
-    t->access = (struct weir_access) { .own_names = true, .file_per_task = true, .queued = true, .depth = o->run.depth };
+    t->access = (struct weir_access) { .own_names = true, .file_per_task = t->layout != MC_ARRAYS,
+        .queued = t->layout != MC_ARRAYS, .depth = o->run.depth };
     if (check_options(o, err) < 0 || (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
         return -1;
     plan_place(t, o, run->world.size, &run->test->plan);
@@ -144,7 +150,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
             return weir_refuse(err, WEIR_EUSAGE, "%s keeps nothing that could be loaded", run->test->plan.use[0].be->name);
         o->load = "no";
     }
-    return check_backend(run->test->plan.use[0].be, err);
+    return check_backend(t, run->test->plan.use[0].be, err);
 }
 
 /* ---- a test ---- */
@@ -168,10 +174,8 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     if (weir_local(run, take_queue, t, err) < 0)
         return -1;
     if (t->async && t->work_ns > 0 && t->queue.depth == 0)
-        weir_note(&run->log,
-                  "%s writes one transfer after the other, and the work stands still in each: use a queue "
-                  "(--posix.threads=N, -a URING)",
-                  t->session.be->name);
+        weir_note(&run->log, "%s writes one transfer after the other, and the work stands still in each%s", t->session.be->name,
+                  t->layout == MC_ARRAYS ? "" : ": use a queue (--posix.threads=N, -a URING)");
     return 0;
 }
 
@@ -207,6 +211,7 @@ static void end(void *state)
     free(t->memory);
     free(t->copy);
     free(t->toc);
+    free(t->array);
     if (t->lock >= 0)
         close(t->lock);
     t->lock = -1;
@@ -240,27 +245,46 @@ static bool wants_removal(const void *state, const struct weir_stage *stage)
     return stage->flags & WEIR_STAGE_LAST ? o->remove : saves(o) && o->keep > 0;
 }
 
+static bool is_arrays(const struct weir_stage *stage)
+{
+    return stage->phase == &mc_save_arrays || stage->phase == &mc_load_arrays;
+}
+
+/* A stage for files, and one for a file of arrays. */
+static bool wants_write(const void *state, const struct weir_stage *stage)
+{
+    const struct mc_test *t = state;
+
+    return saves(t->o) && (t->layout == MC_ARRAYS) == is_arrays(stage);
+}
+
 static bool wants_load(const void *state, const struct weir_stage *stage)
 {
-    (void)stage;
-    return loads(((const struct mc_test *)state)->o);
+    const struct mc_test *t = state;
+
+    return loads(t->o) && (t->layout == MC_ARRAYS) == is_arrays(stage);
 }
+
+#define SAVE                                                                                                                     \
+    .key = "save", .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, .wanted = wants_write, .before = mc_before_save,              \
+    .after = mc_after_save
+#define LOAD                                                                                                                     \
+    .key = "load", .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS, .wanted = wants_load, .before = mc_before_load,                \
+    .after = mc_after_load
 
 static const struct weir_stage stages[] = {
     { .key = "compute", .wanted = wants_compute, .before = mc_compute },
     { .key = "copy", .flags = WEIR_STAGE_UNTIMED, .phase = &mc_copy, .wanted = wants_copy, .before = mc_before_copy,
         .after = mc_after_copy },
-    { .key = "save", .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, .phase = &mc_save, .wanted = wants_save,
-        .before = mc_before_save,
-      .after = mc_after_save },
+    { SAVE, .phase = &mc_save },
+    { SAVE, .phase = &mc_save_arrays, .timing = mc_arrays_timing },
     { .key = "publish", .flags = WEIR_STAGE_UNTIMED, .phase = &mc_publish, .wanted = wants_save, .before = mc_before_publish,
         .after = mc_after_publish },
     { .key = "remove", .flags = WEIR_STAGE_UNTIMED, .phase = &mc_remove, .wanted = wants_removal, .before = mc_before_remove,
         .after = mc_after_remove },
     { .key = "saved", .wanted = wants_save, .before = mc_saved },
-    { .key = "load", .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS, .phase = &mc_load, .wanted = wants_load,
-        .timing = mc_load_timing,
-      .before = mc_before_load, .after = mc_after_load },
+    { LOAD, .phase = &mc_load, .timing = mc_load_timing },
+    { LOAD, .phase = &mc_load_arrays, .timing = mc_arrays_timing },
     { .key = "clear", .flags = WEIR_STAGE_LAST | WEIR_STAGE_UNTIMED, .phase = &mc_remove, .wanted = wants_removal,
         .before = mc_before_remove,
       .after = mc_after_remove },
@@ -277,7 +301,7 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
     (void)run;
     if (!stage || !t->is_stored)
         return false;
-    if (stage->flags & WEIR_STAGE_READS || run->stage->phase == &mc_load)
+    if (stage->flags & WEIR_STAGE_READS || (run->stage && (run->stage->flags & WEIR_STAGE_READS)))
         return mc_load_range(t, path, range);
     for (int k = 0; k < t->regions; k++)
         if (t->region[k].lines > 0) {
@@ -298,7 +322,7 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
     f->path = t->o->path;
     f->durable = 1;
     f->random = 0;
-    f->shared = t->layout == MC_SHARED && run->par.size > 1;
+    f->shared = (t->layout == MC_SHARED || t->layout == MC_ARRAYS) && run->par.size > 1;
     f->transfer = (double)t->o->transfer;
     f->unread = 0;
     f->data_kind = WEIR_DATA_RANDOM;

@@ -27,10 +27,12 @@ enum mc_layout {
     MC_MEGATRON, /* a file for each tensor-parallel part of each stage */
     MC_DEEPSPEED, /* parameters as MC_MEGATRON, the optimizer in a file a rank */
     MC_SHARED,   /* one file */
+    MC_ARRAYS,   /* one file of arrays */
     MC_LAYOUTS
 };
 extern const char *const mc_layout_names[]; /* in that order; end with NULL */
 
+#define MC_ARRAYS_FILE "checkpoint.arrays"
 #define MC_REGIONS 2 /* of a rank: parameters, or all; and the optimizer */
 #define MC_FILE_TEXT 64
 #define MC_LINE 256 /* bytes of a line of a table of contents */
@@ -63,7 +65,7 @@ struct mc_plan {
 /* A checkpoint as its metadata describe it. Release with mc_meta_free. */
 struct mc_meta {
     char *text;        /* all of it */
-    const char *dtype, *optimizer;
+    const char *dtype, *optimizer, *api; /* api: of the backend that saved it */
     struct mc_job job;
     struct weir_arena arena; /* of names in the job */
     int layout; /* enum mc_layout */
@@ -117,6 +119,8 @@ struct mc_test {
     struct weir_str head[MC_REGIONS]; /* tables of contents */
     struct mc_plan save;
     struct weir_file *file[MC_REGIONS];
+    struct weir_array_file *arrays; /* MC_ARRAYS: saving and loading */
+    struct weir_array **array;      /* by state and tensor */
     uint64_t work_ns, work_left_ns; /* emulated work between two saves; that is left beside an asynchronous one */
     int64_t first_step, first_sequence, step, sequence; /* of the first repetition; of this one */
     int64_t made_first;            /* step of the first one that this test has published; -1: none */
@@ -130,6 +134,7 @@ struct mc_test {
     /* loading */
     int role, load_ranks;     /* the rank of the shape that loads; -1: none */
     int64_t load_step;
+    unsigned states; /* that are loaded, a bit each */
     struct weir_str from, in_name;
     struct weir_roots copies; /* --broadcast: ranks that need the same */
     struct mc_meta meta;
@@ -138,7 +143,7 @@ struct mc_test {
     struct weir_file *in;
     int in_region;       /* of which the table of contents is in 'toc'; -1: none */
     char *toc;
-    uint64_t asked, read, opens, metadata_ns;
+    uint64_t asked, read, opens, metadata_ns, load_bytes;
     uint64_t io_before;  /* bytes from devices */
     bool io_known;
 };
@@ -240,11 +245,20 @@ int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
 /* After a failure: as clean of struct weir_made. */
 void mc_clean(struct weir_run *run, void *state);
 
+/* Before a load: nothing was read yet. Local. */
+void mc_load_prepare(struct mc_test *t);
 void mc_load_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
 /* As range of struct weir_judged, for one of the files that are loaded. */
 bool mc_load_range(const struct mc_test *t, struct weir_str *path, struct weir_cache_range *range);
 /* Compare what was read. Local. Returns the number of transfers with wrong data; err has the words of the first. */
 uint64_t mc_load_verify(const struct mc_test *t, struct weir_err *err);
+
+/* ---- mc-arrays.c ---- */
+
+extern const struct weir_phase mc_save_arrays, mc_load_arrays;
+void mc_arrays_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
+/* Add a part and the transfers of its boxes, from *memory on, which grows by its bytes. Local. Returns 0, or -1 and err. */
+int mc_arrays_plan(struct mc_plan *p, const struct mc_part *part, uint64_t *memory, struct weir_err *err);
 
 /* ---- mc-report.c ---- */
 
