@@ -41,6 +41,22 @@ void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from)
         into->bin[i] += from->bin[i];
 }
 
+void weir_hist_since(struct weir_hist *then, const struct weir_hist *now, uint64_t *numbers)
+{
+    for (unsigned i = 0; i < WEIR_HIST_BINS; i++)
+        numbers[i] = now->bin[i] - then->bin[i];
+    *then = *now;
+}
+
+void weir_hist_add_bins(struct weir_hist *h, const uint64_t *numbers)
+{
+    for (unsigned i = 0; i < WEIR_HIST_BINS; i++) {
+        h->bin[i] += numbers[i];
+        h->n += numbers[i];
+    }
+    h->max_ns = UINT64_MAX;
+}
+
 void weir_hist_ends(const struct weir_hist *h, int64_t ends[2])
 {
     ends[0] = h->n ? -(int64_t)h->min_ns : INT64_MIN;

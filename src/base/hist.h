@@ -42,6 +42,11 @@ void weir_hist_clear(struct weir_hist *h);
 /* Add every count of 'from' to 'into'. */
 void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
 
+/* Sums of bins alone, as numbers[WEIR_HIST_BINS]: those that *then has not yet of 'now', which *then becomes; and back,
+ * added to h, whose extremes and sum are not known then. */
+void weir_hist_since(struct weir_hist *then, const struct weir_hist *now, uint64_t *numbers);
+void weir_hist_add_bins(struct weir_hist *h, const uint64_t *numbers);
+
 /* The extremes as two numbers, whose maxima over ranks are those of the histogram that the ranks have
  * together: the shortest time as a negative number (INT64_MIN: it is empty), and the longest. And back. */
 void weir_hist_ends(const struct weir_hist *h, int64_t ends[2]);

@@ -14,6 +14,11 @@
 
 /* ---- a stage ---- */
 
+bool weir_stage_wanted(const struct weir_test *t, const struct weir_stage *s)
+{
+    return !s->wanted || s->wanted(t->state, s);
+}
+
 /* The time of rank 0 decides for all, so that nobody enters a phase alone. */
 bool weir_stages_time_is_up(struct weir_run *run)
 {
@@ -80,7 +85,7 @@ int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, i
     int n = 0;
 
     for (const struct weir_stage *s = t->program->stages; s && s->key; s++)
-        if (s->lone && n < most && (!s->wanted || s->wanted(t->state, s)) &&
+        if (s->lone && n < most && weir_stage_wanted(t, s) &&
             (!s->lone->can || s->lone->can(t->state, s)))
             out[n++] = s;
     return n;
@@ -166,7 +171,7 @@ static int run_stage(struct weir_run *run, struct weir_test *t, const struct wei
 
     if (s->flags & WEIR_STAGE_EXTRA)
         return run->repetition == 0 ? weir_observers_extra(run, err) : 0;
-    if (s->wanted && !s->wanted(t->state, s))
+    if (!weir_stage_wanted(t, s))
         return 0;
     if (weir_stages_time_is_up(run)) {
         if (s->skipped)
@@ -248,7 +253,7 @@ static bool has_stages(const struct weir_test *t)
     const unsigned others = WEIR_STAGE_FIRST | WEIR_STAGE_LAST | WEIR_STAGE_EXTRA;
 
     for (const struct weir_stage *s = t->program->stages; s && s->key; s++)
-        if (!(s->flags & others) && (!s->wanted || s->wanted(t->state, s)))
+        if (!(s->flags & others) && weir_stage_wanted(t, s))
             return true;
     return false;
 }

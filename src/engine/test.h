@@ -48,6 +48,8 @@ enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *fa
  * program say. What a repetition made is removed after it, also after one that failed. Collective over
  * run->par. Returns 0, or -1 and err on every rank; what went wrong on a rank was said. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err);
+/* Is it part of the test? Local, the same on all ranks. */
+bool weir_stage_wanted(const struct weir_test *t, const struct weir_stage *s);
 /* The timing of the phase of a stage. Local, the same on all ranks. */
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
 /* Put the stages of this test whose phases can be done once more into out, which has room for 'most'. Local, the same on all

@@ -138,7 +138,7 @@ static void h37(const struct weir_inputs *f, struct weir_finding *out)
     if (p)
         weir_finding_set(out, 100 * p->rate_missed,
                          "a %s phase reached %.4g of the %.4g %s that were asked for (%.1f %% less), and "
-                         "%.1f %% of its operations began late",
+                         "%.1f %% of its operations began more than 0.1 ms late",
                          p->key, (1 - p->rate_missed) * p->rate_asked, p->rate_asked,
                          p->rate_bytes ? "bytes/s" : "ops/s", 100 * p->rate_missed, 100 * p->rate_late);
 }

@@ -104,31 +104,14 @@ static void start_times(struct times *t, uint64_t now_ns)
     t->next_ns = now_ns + t->round_ns;
 }
 
-/* The operations of this rank since its last round. */
-static void give_times(const struct weir_run *run, struct times *t)
-{
-    weir_intervals_until_now(run->records.intervals, &t->now);
-    for (int i = 0; i < WEIR_HIST_BINS; i++)
-        t->tally.mine[i] = t->now.bin[i] - t->then.bin[i];
-    t->then = t->now;
-    weir_tally_give(&t->tally);
-}
-
-static void take_times(struct times *t)
-{
-    for (int i = 0; i < WEIR_HIST_BINS; i++) {
-        t->since.bin[i] += t->tally.sum[i];
-        t->since.n += t->tally.sum[i];
-    }
-    t->since.max_ns = UINT64_MAX; /* not known */
-}
-
 static void tick_times(const struct weir_run *run, struct times *t, uint64_t now_ns)
 {
     if (weir_tally_came(&t->tally)) {
-        take_times(t);
+        weir_hist_add_bins(&t->since, t->tally.sum);
     } else if (!t->tally.pending && now_ns >= t->next_ns) {
-        give_times(run, t);
+        weir_intervals_until_now(run->records.intervals, &t->now);
+        weir_hist_since(&t->then, &t->now, t->tally.mine);
+        weir_tally_give(&t->tally);
         t->next_ns += (now_ns - t->next_ns) / t->round_ns * t->round_ns + t->round_ns;
     }
 }

@@ -83,8 +83,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 static bool can_end(const struct weir_run *run)
 {
     for (const struct weir_stage *s = run->test->program->stages; s && s->key; s++)
-        if (s->phase && (s->phase->flags & WEIR_PHASE_STONEWALL) &&
-            (!s->wanted || s->wanted(run->test->state, s)))
+        if (s->phase && (s->phase->flags & WEIR_PHASE_STONEWALL) && weir_stage_wanted(run->test, s))
             return true;
     return false;
 }
@@ -130,16 +129,14 @@ static void collect(const struct weir_run *run, bool moves, struct weir_hist *ou
 /* Gives the work of this rank since the last round. */
 static void give_round(const struct weir_run *run, struct state *s, uint64_t now_ns)
 {
-    struct weir_hist *then = &s->hist[0], *now = &s->hist[1];
+    struct weir_hist *now = &s->hist[1];
     uint64_t *mine = s->tally.mine, work;
 
     collect(run, s->moves, now);
     work = s->moves ? run->counters.bytes : now->n;
     mine[RANKS] = 1;
     mine[RATE] = (uint64_t)((double)(work - s->work) * FINE * WEIR_NS_PER_S / (double)(now_ns - s->last_ns));
-    for (int i = 0; i < WEIR_HIST_BINS; i++)
-        mine[BINS + i] = now->bin[i] - then->bin[i];
-    *then = *now;
+    weir_hist_since(&s->hist[0], now, mine + BINS);
     s->work = work;
     s->last_ns = now_ns;
     weir_tally_give(&s->tally);
@@ -147,11 +144,9 @@ static void give_round(const struct weir_run *run, struct state *s, uint64_t now
 
 static double p99_of(const uint64_t *bins)
 {
-    struct weir_hist h = { .max_ns = UINT64_MAX };
+    struct weir_hist h = { 0 };
 
-    memcpy(h.bin, bins, sizeof(h.bin));
-    for (int i = 0; i < WEIR_HIST_BINS; i++)
-        h.n += bins[i];
+    weir_hist_add_bins(&h, bins);
     return h.n > 0 ? (double)weir_hist_quantile(&h, 0.99) / WEIR_NS_PER_S : NAN;
 }
 
