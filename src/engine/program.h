@@ -79,6 +79,7 @@ struct weir_timing {
  * returns 0, or -1 with err filled; a rank may fail alone, the engine makes it known to all. None
  * of them but open, opened, idle and close may call a collective, and these only where the timing
  * says so. */
+struct weir_flow; /* transfer.h */
 struct weir_phase {
     const char *key;
     const char *unit; /* what steps are called, in the plural; NULL: "transfers" */
@@ -109,12 +110,9 @@ struct weir_phase {
      * failed before, else it has less to do than others. *clock_ns as in step. */
     int (*idle)(struct weir_run *, void *state, uint64_t round, uint64_t *clock_ns,
                 struct weir_err *);
-    /* Timed with the steps, also with those before a stonewall: wait for what steps have only
-     * begun. *clock_ns as in step. Not called after a failure. */
-    int (*drain)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
-    /* Count what has ended of what steps have begun, without waiting: how much is still in flight, or
-     * -1. Called while the next step is not yet due. *clock_ns as in step. */
-    int (*reap)(struct weir_run *, void *state, uint64_t *clock_ns, struct weir_err *);
+    /* The transfers that steps only begin. Timed with the steps the engine waits for them, also before a
+     * stonewall, and counts what has ended while the next step is not yet due. Not called after a failure. */
+    struct weir_flow (*flow)(void *state);
     /* The next step is not yet due: make what it needs before, so that it begins on time. *clock_ns
      * as in step. */
     void (*ready)(struct weir_run *, void *state, uint64_t *clock_ns);

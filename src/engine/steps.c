@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engine/observer.h"
 #include "engine/pace.h"
+#include "engine/transfer.h"
 
 /* In lock step: when a phase is long enough for others to be told how far it is. */
 #define LONG_NS (3 * (uint64_t)WEIR_NS_PER_S / 2)
@@ -131,15 +132,24 @@ static void pause_alone(struct weir_phase_context *c)
 /* Ends the operations that steps have begun, before a time or a count is taken. */
 static void drain_steps(struct weir_phase_context *c)
 {
-    if (c->ph->drain && c->rc == 0 && c->ph->drain(c->run, c->state, &c->clock, c->err) < 0)
-        c->rc = -1;
+    struct weir_flow flow;
+
+    if (!c->ph->flow || c->rc < 0)
+        return;
+    flow = c->ph->flow(c->state);
+    c->rc = weir_flow_drain(c->run, &flow, &c->clock, c->err);
 }
 
 /* Operations in flight, after what has ended was counted. */
 static int reap(struct weir_phase_context *c)
 {
-    int flying = c->ph->reap ? c->ph->reap(c->run, c->state, &c->clock, c->err) : 0;
+    struct weir_flow flow;
+    int flying;
 
+    if (!c->ph->flow)
+        return 0;
+    flow = c->ph->flow(c->state);
+    flying = weir_flow_reap(c->run, &flow, &c->clock, c->err);
     if (flying < 0)
         c->rc = -1;
     return flying;

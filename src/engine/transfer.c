@@ -27,10 +27,10 @@ static int count_failed(struct weir_run *run, const struct weir_request *r)
 }
 
 /* Take back what is done, so many transfers at least. */
-static int take_back(struct weir_run *run, const struct weir_flow *w, struct weir_file *f, int least,
-                     uint64_t *clock_ns, struct weir_err *err)
+static int take_back(struct weir_run *run, const struct weir_flow *w, int least, uint64_t *clock_ns,
+                     struct weir_err *err)
 {
-    int n = weir_queue_complete(w->queue, f, least, clock_ns, err);
+    int n = weir_queue_complete(w->queue, w->file, least, clock_ns, err);
     int rc = n < 0 ? -1 : 0;
 
     for (int i = 0; i < n; i++) {
@@ -51,16 +51,16 @@ static int take_back(struct weir_run *run, const struct weir_flow *w, struct wei
     return rc;
 }
 
-struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w,
-                                    struct weir_file *f, uint64_t *clock_ns, struct weir_err *err)
+struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns,
+                                    struct weir_err *err)
 {
     struct weir_request *r = weir_queue_take(w->queue);
 
-    if (!r && take_back(run, w, f, 1, clock_ns, err) < 0)
+    if (!r && take_back(run, w, 1, clock_ns, err) < 0)
         return NULL;
     if (!r)
         r = weir_queue_take(w->queue);
-    r->file = f;
+    r->file = w->file;
     return r;
 }
 
@@ -76,14 +76,14 @@ int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct wei
     return -1;
 }
 
-int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
-                   const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err)
+int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, const struct weir_io *io,
+                   uint64_t *clock_ns, struct weir_err *err)
 {
-    struct weir_request *r = weir_flow_next(run, w, f, clock_ns, err);
+    struct weir_request *r = weir_flow_next(run, w, clock_ns, err);
     int rc = r ? 0 : -1;
 
     if (!r) /* others have failed, and this rank must take part all the same */
-        r = weir_flow_next(run, w, f, clock_ns, NULL);
+        r = weir_flow_next(run, w, clock_ns, NULL);
     if (!r)
         return -1;
     r->io = *io;
@@ -91,19 +91,17 @@ int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_
     return weir_flow_submit(run, w, r, clock_ns, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
-int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
-                   uint64_t *clock_ns, struct weir_err *err)
+int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err)
 {
-    if (weir_queue_in_flight(w->queue) > 0 && take_back(run, w, f, 0, clock_ns, err) < 0)
+    if (weir_queue_in_flight(w->queue) > 0 && take_back(run, w, 0, clock_ns, err) < 0)
         return -1;
     return weir_queue_in_flight(w->queue);
 }
 
-int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
-                    uint64_t *clock_ns, struct weir_err *err)
+int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err)
 {
     while (weir_queue_in_flight(w->queue) > 0)
-        if (take_back(run, w, f, 1, clock_ns, err) < 0)
+        if (take_back(run, w, 1, clock_ns, err) < 0)
             return -1;
     return 0;
 }

@@ -64,27 +64,26 @@ weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *i
  * does is outside of all transfers that begin after it. */
 struct weir_flow {
     struct weir_queue *queue;
+    struct weir_file *file;
     void (*ended)(struct weir_run *run, void *state, const struct weir_io *io, uint64_t *clock_ns);
     void *state; /* for ended */
 };
 
-/* A request for the next transfer of f; its io is to be set. Where all are in flight it waits, and
+/* A request for the next transfer of the file; its io is to be set. Where all are in flight it waits, and
  * counts what has ended. Local. NULL and err: a transfer has failed. */
-struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w,
-                                    struct weir_file *f, uint64_t *clock_ns, struct weir_err *err);
+struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns,
+                                    struct weir_err *err);
 /* Begin it. Local. 0, or -1 and err. */
 int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
                      uint64_t *clock_ns, struct weir_err *err);
 /* The others take a round of collective transfers, which this rank takes part in with nothing: with the
  * place of io. Local. 0, or -1 and err: an earlier transfer has failed. */
-int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
-                   const struct weir_io *io, uint64_t *clock_ns, struct weir_err *err);
-/* Count what has ended, without waiting: how much is still in flight, or -1 and err. Local. */
-int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
+int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, const struct weir_io *io,
                    uint64_t *clock_ns, struct weir_err *err);
+/* Count what has ended, without waiting: how much is still in flight, or -1 and err. Local. */
+int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err);
 /* Wait for all that is in flight, and count it. Local. 0, or -1 and err. */
-int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, struct weir_file *f,
-                    uint64_t *clock_ns, struct weir_err *err);
+int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err);
 
 /* An operation of the phase that runs is over: its time goes into run->records.hist, and the operation
  * into the records. Local, some ns. */

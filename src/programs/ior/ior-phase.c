@@ -139,12 +139,12 @@ static void describe_file(struct weir_run *run, void *state)
 
     if (run->repetition > 0 || run->par.rank > 0 || t->access.dry_run) /* dry: nothing is open */
         return;
-    if (run->report.details && t->be->hints && !t->use.knows_hints)
-        t->be->hints(t->use.file, &t->use.in_effect);
-    t->use.knows_hints = true;
     weir_checks_applied(run, &t->session, t->use.file);
-    if (t->be->describe)
+    if (run->report.details && t->be->hints && !t->use.is_known)
+        t->be->hints(t->use.file, &t->use.in_effect);
+    if (t->be->describe && !t->use.is_known)
         t->be->describe(t->use.file, &t->use.facts);
+    t->use.is_known = true;
 }
 
 static int close_file(struct weir_run *run, void *state, struct weir_err *err)
@@ -221,9 +221,11 @@ static void look_at(struct weir_run *run, void *state, const struct weir_io *io,
         verify(run, state, io, clock_ns);
 }
 
-static struct weir_flow flow_of(struct ior_test *t)
+static struct weir_flow flow_of(void *state)
 {
-    return (struct weir_flow) { .queue = &t->queue, .ended = look_at, .state = t };
+    struct ior_test *t = state;
+
+    return (struct weir_flow) { .queue = &t->queue, .file = t->use.file, .ended = look_at, .state = t };
 }
 
 static void *write_from(struct weir_run *run, struct ior_test *t, const struct weir_request *r,
@@ -259,33 +261,16 @@ static int queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint
                       struct weir_err *err)
 {
     const struct weir_flow flow = flow_of(t);
-    struct weir_request *r = weir_flow_next(run, &flow, t->use.file, clock_ns, err);
+    struct weir_request *r = weir_flow_next(run, &flow, clock_ns, err);
 
     if (!r && t->access.collective) /* the others begin a transfer now */
-        weir_flow_idle(run, &flow, t->use.file, &(struct weir_io) { .dir = t->pass.dir, .tag = i },
-                       clock_ns, NULL);
+        weir_flow_idle(run, &flow, &(struct weir_io) { .dir = t->pass.dir, .tag = i }, clock_ns, NULL);
     if (!r)
         return -1;
     r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
     r->io.off = next_offset(run, t, i, clock_ns);
     r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
     return weir_flow_submit(run, &flow, r, clock_ns, err);
-}
-
-static int queue_drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    const struct weir_flow flow = flow_of(t);
-
-    return weir_flow_drain(run, &flow, t->use.file, clock_ns, err);
-}
-
-static int queue_reap(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    const struct weir_flow flow = flow_of(t);
-
-    return t->queue.depth > 0 ? weir_flow_reap(run, &flow, t->use.file, clock_ns, err) : 0;
 }
 
 /* The data of the next write are made before it is due. */
@@ -338,9 +323,9 @@ static int mix_step(struct weir_run *run, void *state, uint64_t i, uint64_t *clo
                     struct weir_err *err)
 {
     struct ior_test *t = state;
+    const struct weir_flow flow = flow_of(t);
 
-    if (t->queue.depth > 0 && i > 0 && i % t->pass.steps == 0 &&
-        queue_drain(run, t, clock_ns, err) < 0)
+    if (i > 0 && i % t->pass.steps == 0 && weir_flow_drain(run, &flow, clock_ns, err) < 0)
         return -1;
     t->pass.dir = ior_mix_draw(&t->mix, i);
     return t->pass.dir == WEIR_DIR_WRITE ? write_step(run, t, i, clock_ns, err)
@@ -360,7 +345,7 @@ static int idle_step(struct weir_run *run, void *state, uint64_t round, uint64_t
         return 0;
     if (!err && count_steps(run, t) > 0)
         io.off = next_offset(run, t, round, clock_ns);
-    return is_queued(t) ? weir_flow_idle(run, &flow, t->use.file, &io, clock_ns, err)
+    return is_queued(t) ? weir_flow_idle(run, &flow, &io, clock_ns, err)
                         : weir_session_xfer(t->use.file, &io, clock_ns, err);
 }
 
@@ -381,8 +366,7 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
                                                    .opened = describe_file,                        \
                                                    .step = way##_step,                             \
                                                    .idle = idle_step,                          \
-                                                   .drain = queue_drain,                       \
-                                                   .reap = queue_reap,                         \
+                                                   .flow = flow_of,                            \
                                                    .ready = make_ready,                        \
                                                    .close = close_file,                        \
                                                    __VA_ARGS__ }

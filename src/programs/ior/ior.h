@@ -80,7 +80,7 @@ struct ior_use {
     struct weir_file *file;    /* open, or NULL */
     struct weir_str facts;     /* of the backend about it */
     struct weir_str in_effect; /* hints of the first open file, "key\0value\0" each */
-    bool knows_hints;
+    bool is_known; /* what the backend says of the file */
     bool created, removed, made_dir;
     bool made; /* the file of this repetition is there, and is written over */
     int mount;       /* which of the two mounts of -y this rank uses, -1: without -y */

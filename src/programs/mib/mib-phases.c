@@ -275,9 +275,11 @@ static void prepare_call(struct weir_run *run, const struct mib_test *t, uint64_
     }
 }
 
-static struct weir_flow flow_of(struct mib_test *t)
+static struct weir_flow flow_of(void *state)
 {
-    return (struct weir_flow) { .queue = &t->queue, .ended = look_at, .state = t };
+    struct mib_test *t = state;
+
+    return (struct weir_flow) { .queue = &t->queue, .file = t->file, .ended = look_at, .state = t };
 }
 
 /* Writes whose data do not differ share a buffer. */
@@ -285,7 +287,7 @@ static int step_queued(struct weir_run *run, struct mib_test *t, enum weir_dir d
                        uint64_t *clock_ns, struct weir_err *err)
 {
     const struct weir_flow flow = flow_of(t);
-    struct weir_request *r = weir_flow_next(run, &flow, t->file, clock_ns, err);
+    struct weir_request *r = weir_flow_next(run, &flow, clock_ns, err);
 
     if (!r)
         return -1;
@@ -322,22 +324,6 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     return step(run, state, WEIR_DIR_READ, i, clock_ns, err);
 }
 
-static int drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct mib_test *t = state;
-    const struct weir_flow flow = flow_of(t);
-
-    return weir_flow_drain(run, &flow, t->file, clock_ns, err);
-}
-
-static int reap(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct mib_test *t = state;
-    const struct weir_flow flow = flow_of(t);
-
-    return t->queue.depth > 0 ? weir_flow_reap(run, &flow, t->file, clock_ns, err) : 0;
-}
-
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     (void)run;
@@ -358,7 +344,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
         .key = (k), .unit = "calls",                                                               \
         .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES | WEIR_PHASE_REPEATS, \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
-        .look = grow_bar, .drain = drain, .reap = reap, .close = close_file, __VA_ARGS__                                     \
+        .look = grow_bar, .flow = flow_of, .close = close_file, __VA_ARGS__                        \
     }
 
 static const struct weir_phase phases[] = {

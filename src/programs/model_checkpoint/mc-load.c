@@ -49,22 +49,18 @@ static int close_in(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
-static struct weir_flow flow_of(struct mc_test *t)
-{
-    return (struct weir_flow) { .queue = &t->queue };
-}
-
-static int drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
+static struct weir_flow flow_of(void *state)
 {
     struct mc_test *t = state;
-    const struct weir_flow flow = flow_of(t);
 
-    return t->in ? weir_flow_drain(run, &flow, t->in, clock_ns, err) : 0;
+    return (struct weir_flow) { .queue = &t->queue, .file = t->in };
 }
 
 static int open_in(struct weir_run *run, struct mc_test *t, const struct mc_region *r, uint64_t *clock_ns, struct weir_err *err)
 {
-    if (drain(run, t, clock_ns, err) < 0 || close_in(run, t, err) < 0)
+    const struct weir_flow flow = flow_of(t);
+
+    if (weir_flow_drain(run, &flow, clock_ns, err) < 0 || close_in(run, t, err) < 0)
         return -1;
     weir_str_clear(&t->in_name);
     weir_str_addf(&t->in_name, "%s/%s", weir_str_text(&t->from), r->file);
@@ -79,9 +75,12 @@ static int enter_region(struct weir_run *run, struct mc_test *t, int region, uin
     bool same = t->in_region >= 0 && strcmp(r->file, t->meta.region[t->in_region].file) == 0;
     uint64_t begin_ns = *clock_ns, most = (uint64_t)t->o->transfer;
 
+    struct weir_flow flow;
+
     if (!same && open_in(run, t, r, clock_ns, err) < 0)
         return -1;
-    if (drain(run, t, clock_ns, err) < 0)
+    flow = flow_of(t);
+    if (weir_flow_drain(run, &flow, clock_ns, err) < 0)
         return -1;
     for (uint64_t at = 0; at < r->head; at += most) {
         uint64_t len = r->head - at < most ? r->head - at : most;
@@ -114,17 +113,18 @@ static int place_move(struct weir_run *run, struct mc_test *t, struct mc_move *m
 
 static int step_own(struct weir_run *run, struct mc_test *t, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
-    const struct weir_flow flow = flow_of(t);
     struct mc_move *m = &t->load.move[i];
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->memory + m->memory, .len = m->len };
     struct weir_request *r;
+    struct weir_flow flow;
 
     if (place_move(run, t, m, clock_ns, err) < 0)
         return -1;
     io.off = m->off;
     if (t->queue.depth == 0 || i < t->same)
         return weir_transfer(run, t->in, &io, clock_ns, err);
-    r = weir_flow_next(run, &flow, t->in, clock_ns, err);
+    flow = flow_of(t);
+    r = weir_flow_next(run, &flow, clock_ns, err);
     if (!r)
         return -1;
     r->io = io;
@@ -182,7 +182,7 @@ const struct weir_phase mc_load = {
     .count = count_load,
     .step = step_load,
     .idle = idle,
-    .drain = drain,
+    .flow = flow_of,
     .close = close_in,
 };
 

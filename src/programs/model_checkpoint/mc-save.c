@@ -201,21 +201,24 @@ static int open_files(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-static struct weir_flow flow_of(struct mc_test *t)
+/* The transfers of all files of the save, of which the first stands for all. */
+static struct weir_flow flow_of(void *state)
 {
-    return (struct weir_flow) { .queue = &t->queue };
+    struct mc_test *t = state;
+
+    return (struct weir_flow) { .queue = &t->queue, .file = t->file[0] ? t->file[0] : t->file[1] };
 }
 
-/* The work goes on while all transfers are in flight. */
-static int work_while_full(struct weir_run *run, struct mc_test *t, struct weir_file *f, uint64_t *worked_ns,
-                           uint64_t *clock_ns, struct weir_err *err)
+/* The work goes on while so many transfers are in flight. */
+static int work_while(struct weir_run *run, struct mc_test *t, int in_flight, uint64_t *worked_ns, uint64_t *clock_ns,
+                      struct weir_err *err)
 {
     const struct weir_flow flow = flow_of(t);
 
-    while (t->work_left_ns > 0 && weir_queue_in_flight(&t->queue) == t->queue.depth) {
+    while (t->work_left_ns > 0 && weir_queue_in_flight(&t->queue) >= in_flight) {
         *worked_ns += work(t);
         *clock_ns = weir_now_ns();
-        if (weir_flow_reap(run, &flow, f, clock_ns, err) < 0)
+        if (weir_flow_reap(run, &flow, clock_ns, err) < 0)
             return -1;
     }
     return 0;
@@ -224,12 +227,12 @@ static int work_while_full(struct weir_run *run, struct mc_test *t, struct weir_
 static int move(struct weir_run *run, struct mc_test *t, struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns,
                 struct weir_err *err)
 {
-    const struct weir_flow flow = flow_of(t);
+    const struct weir_flow flow = { .queue = &t->queue, .file = f };
     struct weir_request *r;
 
     if (t->queue.depth == 0)
         return weir_transfer(run, f, io, clock_ns, err);
-    r = weir_flow_next(run, &flow, f, clock_ns, err);
+    r = weir_flow_next(run, &flow, clock_ns, err);
     if (!r)
         return -1;
     r->io = *io;
@@ -247,34 +250,13 @@ static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     uint64_t begin_ns = *clock_ns, worked_ns = 0;
     bool works = t->work_left_ns > 0;
 
-    if (works && t->queue.depth > 0 && work_while_full(run, t, t->file[m->region], &worked_ns, clock_ns, err) < 0)
+    if (works && t->queue.depth > 0 && work_while(run, t, t->queue.depth, &worked_ns, clock_ns, err) < 0)
         return -1;
     if (move(run, t, t->file[m->region], &io, clock_ns, err) < 0)
         return -1;
     if (works)
         t->times.own_ns[MC_BLOCKED] += *clock_ns - begin_ns - worked_ns;
-    return 0;
-}
-
-static struct weir_file *any_file(const struct mc_test *t)
-{
-    return t->file[0] ? t->file[0] : t->file[1];
-}
-
-static int drain(struct weir_run *run, void *state, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct mc_test *t = state;
-    const struct weir_flow flow = flow_of(t);
-
-    if (!any_file(t))
-        return 0;
-    while (t->work_left_ns > 0 && weir_queue_in_flight(&t->queue) > 0) {
-        work(t);
-        *clock_ns = weir_now_ns();
-        if (weir_flow_reap(run, &flow, any_file(t), clock_ns, err) < 0)
-            return -1;
-    }
-    return weir_flow_drain(run, &flow, any_file(t), clock_ns, err);
+    return i + 1 < t->save.moves ? 0 : work_while(run, t, 1, &worked_ns, clock_ns, err);
 }
 
 /* ---- fsync ---- */
@@ -326,7 +308,7 @@ const struct weir_phase mc_save = {
     .count = count_moves,
     .open = open_files,
     .step = step_save,
-    .drain = drain,
+    .flow = flow_of,
     .flush = flush,
     .close = close_files,
 };
