@@ -272,8 +272,8 @@ struct weir_backend {
      * access.depth begin may set it to what its options allow. NULL: the session makes a queue of
      * depth 1 from xfer. Nothing here allocates but queue.
      * queue: from now on up to depth (1 to s->depth) requests are in flight. None is now.
-     * submit: start r, or keep it for a batch. There is room: the session counts. -1: not in the
-     * queue. What the system refuses later comes back from complete.
+     * submit: start r, or keep it for a batch. There is room: the session counts. 1: it was moved in the
+     * call, complete gives it back. -1: not in the queue. What the system refuses later comes back from complete.
      * complete: give back requests with n and sys set, of any file of the session and in any order:
      * 'most' at most, and wait for 'least' (not more than are in flight; 0: what is done now), or
      * for fewer where the system cannot go on. f is

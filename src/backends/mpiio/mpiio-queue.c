@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 
-#define LOOKS 8                     /* of the first calls: had they ended when they returned? */
-#define LOST_S 3                    /* nothing has ended for so long: is the oldest one lost? */
+#define LOOKS 32 /* of the first calls: had they ended when they returned? */
+#define LOST_S 3 /* nothing has ended for so long: is the oldest one lost? */
 
 #ifdef OPEN_MPI
 #define OWN_COLLECTIVES true /* OMPIO makes an independent transfer of each task of a nonblocking collective one */
@@ -147,7 +147,7 @@ static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
 
 /* MPICH never completes a transfer whose asynchronous I/O has failed, and OMPIO no read that meets the end of a file
  * that was cut. The oldest one is lost where a blocking call of this task alone does not move all of it, and so are the
- * others then. */
+ * others then: the outcome of each is that of such a call. */
 static void find_lost(struct mpiio_queue *q)
 {
     for (int i = 0; i < q->n; i++) {
@@ -155,10 +155,10 @@ static void find_lost(struct mpiio_queue *q)
         struct mpiio_file *f = (struct mpiio_file *)g->r->file;
         ssize_t n;
 
-        if ((f->collective && !OWN_COLLECTIVES) || (i > 0 && !q->lost))
+        if (f->collective && !OWN_COLLECTIVES)
             return;
         n = g->want > 0 ? mpiio_move(f, &g->r->io, false, NULL) : 0;
-        if (n >= (ssize_t)g->want) {
+        if (n >= (ssize_t)g->want && !q->lost) {
             be_patient(q, g->r->file);
             return;
         }
@@ -234,6 +234,7 @@ int mpiio_queue_submit(struct weir_request *r, struct weir_err *err)
     struct mpiio_queue *q = queue_of(f->base.s);
     struct mpiio_flight *g = &q->flight[q->n];
     struct weir_io io = r->io;
+    bool at_once;
     ssize_t n = 0;
 
     *g = (struct mpiio_flight) { .mpi = MPI_REQUEST_NULL, .r = r };
@@ -245,11 +246,12 @@ int mpiio_queue_submit(struct weir_request *r, struct weir_err *err)
     if ((io.len > 0 || f->collective) && start(f, &io, g, err) < 0)
         return -1;
     q->n++;
-    if (q->seen < LOOKS && g->mpi != MPI_REQUEST_NULL && g->want > 0) {
-        q->seen++;
-        q->at_once += has_ended(g) && r->n >= 0;
-    }
-    return 0;
+    if (q->at_once < q->seen || q->seen == LOOKS || g->mpi == MPI_REQUEST_NULL || g->want == 0)
+        return q->at_once == LOOKS;
+    q->seen++;
+    at_once = has_ended(g) && r->n >= 0;
+    q->at_once += at_once;
+    return at_once;
 }
 
 /* The library does not say why: the same transfer in a blocking call of this task does. */

@@ -84,7 +84,7 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
         rc = s->be->submit(r, err);
         *clock_ns = weir_now_ns();
         if (r->io.len > 0)
-            weir_hist_add(&s->stats->hist[WEIR_HIST_DEPTH], (uint64_t)s->in_flight + 1);
+            weir_hist_add(&s->stats->hist[WEIR_HIST_DEPTH], rc > 0 ? 1 : (uint64_t)s->in_flight + 1);
     }
     if (rc < 0) {
         drop_flight(s, r);
