@@ -120,8 +120,7 @@ static int find_name(const char *const *names, const char *name)
     return 0;
 }
 
-/* Operations. Each returns 0, or -1 with an error that says what was attempted, on what, and
- * why it failed. */
+/* Operations. Each returns 0, or -1 with an error that says what was attempted, on what, and why it failed. */
 
 static int dummy_begin(struct weir_session *s, struct weir_err *err)
 {
@@ -153,16 +152,18 @@ static int64_t delay_of(const struct dummy *d, const struct dummy_options *o, in
 }
 
 /* Count an operation; is it the one that shall fail? errno is set then. */
-static bool fails_now(struct dummy *d, const struct dummy_options *o, enum op op)
+static bool fails_now(struct weir_session *s, enum op op)
 {
+    const struct dummy_options *o = s->opt;
+    struct dummy *d = s->priv;
+
     if (++d->count[op] != o->fail_at || !d->fails || (int)op != d->fail_op)
         return false;
     errno = d->fail_errno;
     return true;
 }
 
-static int dummy_open(struct weir_session *s, const char *path, unsigned flags,
-                      struct weir_file *wf, struct weir_err *err)
+static int dummy_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf, struct weir_err *err)
 {
     struct dummy_file *f = (struct dummy_file *)wf;
     const struct dummy_options *o = s->opt;
@@ -171,7 +172,7 @@ static int dummy_open(struct weir_session *s, const char *path, unsigned flags,
     if (flags & WEIR_OPEN_CREATE)
         delay(d, o->delay_create);
     f->fd = -1;
-    if (fails_now(d, o, OP_OPEN) || (d->stores && (f->fd = weir_posix_open(s, path, flags | WEIR_OPEN_READ, 0)) < 0))
+    if (fails_now(s, OP_OPEN) || (d->stores && (f->fd = weir_posix_open(s, path, flags | WEIR_OPEN_READ, 0)) < 0))
         return weir_fail(err, WEIR_EIO, "open '%s'", path);
     return 0;
 }
@@ -180,7 +181,7 @@ static int dummy_close(struct weir_file *wf, struct weir_err *err)
 {
     struct dummy_file *f = (struct dummy_file *)wf;
     const struct dummy_options *o = wf->s->opt;
-    bool failed = fails_now(wf->s->priv, o, OP_CLOSE);
+    bool failed = fails_now(wf->s, OP_CLOSE);
 
     delay(wf->s->priv, o->delay_close);
     if (f->fd >= 0 && close(f->fd) < 0)
@@ -202,7 +203,7 @@ static ssize_t choose_end(struct weir_session *s, const struct weir_io *io)
     struct dummy *d = s->priv;
     ssize_t n = (ssize_t)io->len;
 
-    if (fails_now(d, o, OP_XFER))
+    if (fails_now(s, OP_XFER))
         return -1;
     if (o->short_every > 0 && d->count[OP_XFER] % o->short_every == 0)
         n -= n / 2;
@@ -239,8 +240,7 @@ static ssize_t dummy_xfer(struct weir_file *wf, const struct weir_io *io, struct
     return n < 0 ? weir_fail(err, WEIR_EIO, "stored") : n;
 }
 
-/* The queue (--depth). A request is held until its time; its end_ns is ours until we give it
- * back. */
+/* The queue (--depth). A request is held until its time; its end_ns is ours until we give it back. */
 
 static int dummy_submit(struct weir_request *r, struct weir_err *err)
 {
@@ -295,8 +295,15 @@ static int take_ended(struct dummy *d, int most, struct weir_request **done)
     return n;
 }
 
-static int dummy_complete(struct weir_file *wf, int least, int most, struct weir_request **done,
-                          struct weir_err *err)
+static int dummy_reason(const struct weir_request *r, struct weir_err *err)
+{
+    const struct dummy *d = r->file->s->priv;
+
+    errno = r->sys;
+    return weir_fail(err, WEIR_EIO, d->fails && r->sys == d->fail_errno ? "injected" : "stored");
+}
+
+static int dummy_complete(struct weir_file *wf, int least, int most, struct weir_request **done, struct weir_err *err)
 {
     struct dummy *d = wf->s->priv;
     uint64_t end_ns, now_ns;
@@ -319,7 +326,7 @@ static int dummy_sync(struct weir_file *wf, struct weir_err *err)
     const struct dummy_options *o = wf->s->opt;
 
     delay(wf->s->priv, o->delay_sync);
-    if (fails_now(wf->s->priv, o, OP_SYNC) || (f->fd >= 0 && fsync(f->fd) < 0))
+    if (fails_now(wf->s, OP_SYNC) || (f->fd >= 0 && fsync(f->fd) < 0))
         return weir_fail(err, WEIR_EIO, "sync '%s'", wf->path);
     return 0;
 }
@@ -332,30 +339,24 @@ static bool stores(const struct weir_session *s)
     return ((const struct dummy *)s->priv)->stores;
 }
 
-/* Does the call on a name fail, as asked for? */
-static bool fails_name(struct weir_session *s, enum op op)
-{
-    return fails_now(s->priv, s->opt, op);
-}
-
 static int dummy_mkdir(struct weir_session *s, const char *path, unsigned mode,
                        struct weir_err *err)
 {
-    if (fails_name(s, OP_MKDIR))
+    if (fails_now(s, OP_MKDIR))
         return weir_fail(err, WEIR_EIO, "make directory '%s'", path);
     return stores(s) ? weir_posix_ns.mkdir(s, path, mode, err) : 0;
 }
 
 static int dummy_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (fails_name(s, OP_RMDIR))
+    if (fails_now(s, OP_RMDIR))
         return weir_fail(err, WEIR_EIO, "remove directory '%s'", path);
     return stores(s) ? weir_posix_ns.rmdir(s, path, err) : 0;
 }
 
 static int dummy_unlink(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (fails_name(s, OP_UNLINK))
+    if (fails_now(s, OP_UNLINK))
         return weir_fail(err, WEIR_EIO, "remove '%s'", path);
     return stores(s) ? weir_posix_ns.unlink(s, path, err) : 0;
 }
@@ -363,14 +364,14 @@ static int dummy_unlink(struct weir_session *s, const char *path, struct weir_er
 static int dummy_rename(struct weir_session *s, const char *from, const char *to,
                         struct weir_err *err)
 {
-    if (fails_name(s, OP_RENAME))
+    if (fails_now(s, OP_RENAME))
         return weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", from, to);
     return stores(s) ? weir_posix_ns.rename(s, from, to, err) : 0;
 }
 
 static int dummy_stat(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (fails_name(s, OP_STAT))
+    if (fails_now(s, OP_STAT))
         return weir_fail(err, WEIR_EIO, "stat '%s'", path);
     return stores(s) ? weir_posix_ns.stat(s, path, err) : 0;
 }
@@ -381,8 +382,7 @@ static int dummy_exists(struct weir_session *s, const char *path, bool *yes, str
     return stores(s) ? weir_posix_ns.exists(s, path, yes, err) : 0;
 }
 
-static int dummy_size(struct weir_session *s, const char *path, uint64_t *bytes,
-                      struct weir_err *err)
+static int dummy_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err)
 {
     *bytes = 0;
     return stores(s) ? weir_posix_ns.size(s, path, bytes, err) : 0;
@@ -390,13 +390,12 @@ static int dummy_size(struct weir_session *s, const char *path, uint64_t *bytes,
 
 static int dummy_mknod(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (fails_name(s, OP_MKNOD))
+    if (fails_now(s, OP_MKNOD))
         return weir_fail(err, WEIR_EIO, "make node '%s'", path);
     return stores(s) ? weir_posix_ns.mknod(s, path, err) : 0;
 }
 
-static int dummy_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
-                       struct weir_err *err)
+static int dummy_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u, struct weir_err *err)
 {
     *u = (struct weir_fs_usage) { 1, 1, 1, 1, 1 };
     return stores(s) ? weir_posix_ns.usage(s, path, u, err) : 0;
@@ -404,7 +403,7 @@ static int dummy_usage(struct weir_session *s, const char *path, struct weir_fs_
 
 static int dummy_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (fails_name(s, OP_SYNCFS))
+    if (fails_now(s, OP_SYNCFS))
         return weir_fail(err, WEIR_EIO, "syncfs on '%s'", path);
     return stores(s) ? weir_posix_ns.syncfs(s, path, err) : 0;
 }
@@ -445,6 +444,7 @@ const struct weir_backend weir_backend_dummy = {
     .xfer = dummy_xfer,
     .submit = dummy_submit,
     .complete = dummy_complete,
+    .reason = dummy_reason,
     .sync = dummy_sync,
     .ns = &dummy_ns,
 };

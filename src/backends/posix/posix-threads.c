@@ -11,9 +11,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "backends/shared/posixfile.h"
 #include "base/locale.h"
-
-#define LIMIT_TEXT 32
 
 /* The next that waits; NULL: the threads shall end. The caller holds the lock. */
 static struct weir_request *take_waiting(struct posix_threads *t)
@@ -49,26 +48,27 @@ static void *work(void *arg)
     return NULL;
 }
 
-static const char *show_limit(unsigned long long limit, char text[LIMIT_TEXT])
+const char *weir_posix_limit(int resource, unsigned unit, const char *name, char text[WEIR_LIMIT_TEXT])
 {
-    if (limit == RLIM_INFINITY)
+    struct rlimit limit = { 0, 0 };
+
+    getrlimit((unsigned)resource, &limit);
+    if (limit.rlim_cur == RLIM_INFINITY)
         return "unlimited";
-    snprintf(text, LIMIT_TEXT, "%llu", limit);
+    snprintf(text, WEIR_LIMIT_TEXT, "%llu%s", (unsigned long long)limit.rlim_cur / unit, name);
     return text;
 }
 
 /* Threads are counted with the processes of the user and of the control group, and have a stack each. */
 static int explain(int n, int all, struct weir_err *err)
 {
-    struct rlimit user = { 0, 0 }, memory = { 0, 0 };
-    char users[LIMIT_TEXT], bytes[LIMIT_TEXT];
+    char users[WEIR_LIMIT_TEXT], bytes[WEIR_LIMIT_TEXT];
 
-    getrlimit(RLIMIT_NPROC, &user);
-    getrlimit(RLIMIT_AS, &memory);
     return weir_fail(err, WEIR_ESETUP,
                      "start thread %d of --posix.threads=%d (limits: %s processes of the user, ulimit "
                      "-u; %s bytes of memory, ulimit -v; and pids.max of the control group)",
-                     n, all, show_limit(user.rlim_cur, users), show_limit(memory.rlim_cur, bytes));
+                     n, all, weir_posix_limit(RLIMIT_NPROC, 1, "", users),
+                     weir_posix_limit(RLIMIT_AS, 1, "", bytes));
 }
 
 static int start_threads(struct posix_threads *t, int n, struct weir_err *err)

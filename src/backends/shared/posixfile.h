@@ -31,6 +31,10 @@ int weir_posix_check_queue(const struct weir_session *s, struct weir_err *err);
 /* Do transfers bypass the page cache? Local. */
 bool weir_posix_is_direct(const struct weir_session *s);
 
+/* A limit of this process in words (setrlimit(2)), in units of so many bytes with this name. Local. */
+#define WEIR_LIMIT_TEXT 32
+const char *weir_posix_limit(int resource, unsigned unit, const char *name, char text[WEIR_LIMIT_TEXT]);
+
 /* Record why a transfer failed: 'doing' and the reason in errno, which stays. weir_complete or the
  * session name the transfer. Local. Returns -1. */
 int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct weir_err *err);

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
@@ -18,7 +17,6 @@
 #define DEPTH_MOST 32768      /* entries of a ring */
 #define CALL_MOST 0x7ffff000u /* bytes that the kernel moves at a time; the rest is a short transfer */
 #define BUFFER_MOST (UINT64_C(1) << 30) /* bytes of a registered buffer */
-#define LIMIT_TEXT 32
 #define AREAS 2
 #define FILES 64 /* that can be registered at once */
 
@@ -65,15 +63,9 @@ static int uring_check(struct weir_session *s, const struct weir_extent *extent,
 /* ---- the ring ---- */
 
 /* The limit of locked memory, with which the kernel counts what is registered. */
-static const char *show_locked(char text[LIMIT_TEXT])
+static const char *show_locked(char text[WEIR_LIMIT_TEXT])
 {
-    struct rlimit limit = { 0, 0 };
-
-    getrlimit(RLIMIT_MEMLOCK, &limit);
-    if (limit.rlim_cur == RLIM_INFINITY)
-        return "unlimited";
-    snprintf(text, LIMIT_TEXT, "%llu KiB", (unsigned long long)limit.rlim_cur / 1024);
-    return text;
+    return weir_posix_limit(RLIMIT_MEMLOCK, 1024, " KiB", text);
 }
 
 /* The remedy for an errno of io_uring_setup. */
@@ -130,7 +122,7 @@ static void close_ring(struct uring *q)
 /* Register what was asked for: 0 or errno; -1 and err where it must be. */
 static int outcome(const char *what, const char *way, int rc, struct weir_err *err)
 {
-    char text[LIMIT_TEXT];
+    char text[WEIR_LIMIT_TEXT];
 
     if (rc >= 0 || is_way(way, "auto"))
         return rc < 0 ? -rc : 0;
@@ -158,7 +150,7 @@ static int uring_begin(struct weir_session *s, struct weir_err *err)
 {
     struct uring *q = s->priv;
     int rc = open_ring(&q->ring, s->depth, s->opt);
-    char text[LIMIT_TEXT];
+    char text[WEIR_LIMIT_TEXT];
 
     if (rc < 0) {
         errno = -rc;
