@@ -61,9 +61,9 @@ double weir_load_mean(const struct weir_load *load, double len)
     double unit = load->bytes ? len : 1, burst = (double)load->burst;
     double pause_s = (double)load->pause_ns / WEIR_NS_PER_S;
 
-    if (load->rate <= 0 || load->burst == 0)
+    if (load->burst == 0)
         return load->rate;
-    return burst * unit / (burst * unit / load->rate + pause_s);
+    return burst * unit / ((load->rate > 0 ? burst * unit / load->rate : 0) + pause_s);
 }
 
 /* ---- options ---- */

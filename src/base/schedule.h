@@ -41,7 +41,7 @@ uint64_t weir_schedule_due(const struct weir_schedule *s);
 /* The next operation moves so many bytes: the one after it is the next. Local, some ns. */
 void weir_schedule_take(struct weir_schedule *s, uint64_t len);
 
-/* The rate with the pauses in it, for operations of len bytes each: 0 without a rate. */
+/* The rate with the pauses in it, for operations of len bytes each; without a rate the most that pauses leave. */
 double weir_load_mean(const struct weir_load *load, double len);
 
 /* Read --rate: SIZE ("100m", bytes a second) or a number and "ops" ("500ops", "0.2ops"), more than 0.

@@ -161,6 +161,8 @@ static void a_pause_is_a_part_of_the_schedule(void **state)
     assert_true(weir_load_mean(&load, 1) == 2);
     load.bytes = true;
     assert_true(weir_load_mean(&load, 10) == 50 / 7.0);
+    load = (struct weir_load) { .burst = 5, .pause_ns = load.pause_ns };
+    assert_true(weir_load_mean(&load, 10) == 5e9 / (double)load.pause_ns);
 }
 
 static void what_is_no_rate_or_burst_is_refused(void **state)

@@ -315,6 +315,27 @@ static void note_steady(const struct weir_steady_verdict *v, struct weir_inputs_
     weir_steady_why(v, p->steadiness);
 }
 
+static void note_rate(const struct weir_phase_rec *rec, struct weir_inputs_phase *p)
+{
+    double missed = 1 - rec->rate_reached / rec->rate_asked;
+
+    if (isnan(missed) || p->rate_missed >= missed)
+        return;
+    p->rate_missed = fmax(0, missed);
+    p->rate_asked = rec->rate_asked;
+    p->rate_late = rec->late_share;
+    p->rate_bytes = rec->rate_bytes;
+}
+
+/* How much of its time a phase of data was in open, close and sync, of which those of tasks may overlap. */
+static double ends_share(const struct weir_phase_rec *rec, const struct weir_checks_sums *s, double tasks)
+{
+    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    double ends = fmax(total - weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED), (double)s->ends_ns / tasks / 1e9);
+
+    return fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total);
+}
+
 static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
                        const struct weir_checks_sums *s, struct weir_inputs *f,
                        struct weir_inputs_phase *p)
@@ -322,7 +343,6 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
     double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     bool moves = p->moves != WEIR_MOVES_NOTHING;
-    double ends = fmax(total - work, (double)s->ends_ns / tasks / 1e9); /* tasks may overlap */
     double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
 
     p->n++;
@@ -338,12 +358,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
         MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
     if (rec->steady)
         note_steady(rec->steady, p);
-    if (!isnan(rec->rate_asked) && !(p->rate_missed >= 1 - rec->rate_reached / rec->rate_asked)) {
-        p->rate_missed = fmax(0, 1 - rec->rate_reached / rec->rate_asked);
-        p->rate_asked = rec->rate_asked;
-        p->rate_late = rec->late_share;
-        p->rate_bytes = rec->rate_bytes;
-    }
+    note_rate(rec, p);
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] = rate;
@@ -351,35 +366,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
         return;
     note_cache(run, rec, s, f, p);
     MOST(rate, rate);
-    MOST(ends, fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total));
-}
-
-/* The share of a read that will come from memory. NaN: not known before. */
-static double expect_cached(const struct weir_run_options *o, const struct weir_inputs *f)
-{
-    bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&
-                 f->planned_bytes / f->nodes < f->memory;
-
-    return stays && weir_inputs_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;
-}
-
-/* A dry run measures nothing: what is known is what was meant. */
-static void note_plan(const struct weir_run *run, const char *key, enum weir_moves moves,
-                      struct weir_inputs *f)
-{
-    struct weir_inputs_phase *p = weir_inputs_phase_of(f, key);
-    double bytes = f->planned_bytes, rate = (double)run->test->plan.options->assume_rate;
-
-    if (!p || moves == WEIR_MOVES_NOTHING)
-        return;
-    f->planned = true;
-    p->moves = moves;
-    p->n++;
-    MOST(bytes, bytes);
-    if (rate > 0)
-        LEAST(shortest_s, bytes / rate);
-    if (p->moves & WEIR_MOVES_IN)
-        MOST(cached, expect_cached(run->test->plan.options, f));
+    MOST(ends, ends_share(rec, s, tasks));
 }
 
 /* All ranks have measured the phase; a dry run means to do it. */
@@ -391,7 +378,7 @@ static void collect(struct weir_run *run, struct weir_phase_rec *rec, enum weir_
     struct weir_inputs_phase *p;
 
     if (run->test->plan.options->dry_run) {
-        note_plan(run, stage->key, moves, f);
+        weir_checks_expect(run, rec, moves);
         return;
     }
     weir_stragglers_note(run, rec, stage->key);

@@ -115,6 +115,8 @@ int weir_checks_run_begin(struct weir_run *run, void *state, struct weir_test *t
                           struct weir_err *err);
 int weir_checks_test_start(struct weir_run *run, void *state, struct weir_err *err);
 void weir_checks_test_end(struct weir_run *run, void *state);
+/* A dry run measures nothing: note what is known of its phase before. Local. */
+void weir_checks_expect(const struct weir_run *run, const struct weir_phase_rec *rec, enum weir_moves moves);
 
 /* Note how far requests were applied (applied in struct weir_backend). f NULL: after a phase. Local;
  * a program may call it of rank 0's open file, outside the time of its transfers. */

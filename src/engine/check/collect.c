@@ -324,3 +324,43 @@ void weir_checks_test_end(struct weir_run *run, void *state)
     if (worst == WEIR_INVALID)
         run->test->invalid_by = weir_rule_sets[weir_checks_rules(run, o)];
 }
+
+/* ---- a dry run ---- */
+
+/* The share of a read that will come from memory. NaN: not known before. */
+static double expect_cached(const struct weir_run_options *o, const struct weir_inputs *f)
+{
+    bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&
+                 f->planned_bytes / f->nodes < f->memory;
+
+    return stays && weir_inputs_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;
+}
+
+/* The time of a phase at its rate (--rate, --burst) or the one that is assumed. NaN: neither is given. */
+static double expect_seconds(const struct weir_run *run, const struct weir_timing *k, const struct weir_inputs *f)
+{
+    double unit = k->load.bytes ? 1 : f->transfer, assumed = (double)run->test->plan.options->assume_rate;
+    double asked = weir_load_mean(&k->load, f->transfer) * unit * run->par.size;
+    double seconds = fmax(asked > 0 ? f->planned_bytes / asked : NAN, assumed > 0 ? f->planned_bytes / assumed : NAN);
+
+    return k->deadline_s > 0 && seconds > k->deadline_s ? k->deadline_s : seconds;
+}
+
+void weir_checks_expect(const struct weir_run *run, const struct weir_phase_rec *rec, enum weir_moves moves)
+{
+    struct weir_inputs *f = weir_checks_of(run)->inputs;
+    struct weir_inputs_phase *p = weir_inputs_phase_of(f, rec->stage->key);
+    double seconds = expect_seconds(run, rec->timing, f);
+
+    if (!p || moves == WEIR_MOVES_NOTHING)
+        return;
+    f->planned = true;
+    p->moves = moves;
+    p->n++;
+    p->bytes = fmax(p->bytes, f->planned_bytes);
+    p->shortest_s = fmin(p->shortest_s, seconds);
+    if (rec->repetition == 0 && (rec->timing->load.rate > 0 || rec->timing->load.burst > 0))
+        weir_note(&run->log, "--dry-run: at its rate the %s phase takes %.6g s", rec->stage->key, seconds);
+    if (p->moves & WEIR_MOVES_IN)
+        p->cached = fmax(p->cached, expect_cached(run->test->plan.options, f));
+}
