@@ -101,7 +101,7 @@ static const struct weir_opt run_rows[] = {
             "rate and p99 are steady over a window of rounds (SNIA): round=SECONDS (60), window=N "
             "(5 rounds), excursion=P% (20) and slope=P% (10) of the mean at most, of=rate, p99 or "
             "both, most=SECONDS of a phase (-D, or 25 rounds)",
-            .example = "5", APART, OPT_IN(TIME)),
+            .example = "5", APART | WEIR_OPT_NONE, OPT_IN(TIME)),
     OPT_INT(0, "until-max", "untilMax", R, until_max, "0", "N",
             "With --until, repetitions at most; 0: the number of repetitions, or 100 where that "
             "is 1",
@@ -115,14 +115,14 @@ static const struct weir_opt run_rows[] = {
             "Begin the operations of each task at this rate, SIZE bytes or Nops operations a second: "
             "each is due at its time, whether the one before it has ended or not, and its response time "
             "counts from there. P%..Q%:N: measure the maximum after the phases of the first repetition, "
-            "and N rates from P to Q percent of it",
-            .example = "500ops", OPT_IN(ORDER)),
+            "and N rates from P to Q percent of it; none: no rate",
+            .example = "500ops", .flags = WEIR_OPT_NONE, OPT_IN(ORDER)),
     OPT_REAL(0, "rate-time", "rateTime", R, rate_s, "5", "SECONDS",
              "With --rate in percent, measure each phase at each rate for so long", .min = 0,
              .max = INT32_MAX, OPT_IN(ORDER)),
     OPT_STR(0, "rate-total", "rateTotal", R, rate_total, NULL, "RATE",
             "The same for all tasks of the test together: each has an equal part", .example = "1g",
-            OPT_IN(ORDER)),
+            .flags = WEIR_OPT_NONE, OPT_IN(ORDER)),
     OPT_STR(0, "arrivals", "arrivals", R, arrivals, NULL, "HOW",
             "With a rate: operations come in equal distances on all tasks at once (even), in equal "
             "distances with the tasks taking turns (shifted), or at random, the same in each run "
@@ -131,12 +131,12 @@ static const struct weir_opt run_rows[] = {
     OPT_STR(0, "burst", "burst", R, burst, NULL, "N:PAUSE",
             "After each N operations of a task pause for so many seconds: after the last has ended, or "
             "with a rate as a part of its schedule; 1:PAUSE is a time to think",
-            .example = "100:0.5", OPT_IN(ORDER)),
+            .example = "100:0.5", .flags = WEIR_OPT_NONE, OPT_IN(ORDER)),
 
     OPT_STR(0, "sweep", "sweep", R, sweep, NULL, "UNITS",
             "After the phases of the first repetition measure each node alone, or each pair of "
             "neighbouring nodes, or each rank, and name the slow ones",
-            .choices = weir_sweep_units, APART, OPT_IN(TRUST)),
+            .choices = weir_sweep_units, APART | WEIR_OPT_NONE, OPT_IN(TRUST)),
     OPT_REAL(0, "sweep-time", "sweepTime", R, sweep_s, "1", "SECONDS",
              "With --sweep, measure each phase of each of them for so long", .min = 0,
              .max = INT32_MAX, APART, OPT_IN(TRUST)),

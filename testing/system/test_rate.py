@@ -82,13 +82,30 @@ rate=0.1ops
 arrivals=even
 blockSize=1k
 RUN
+rate=none
+burst=1:0.001
+mix=read:1+write:1
+RUN
+burst=None
+mix=none
+RUN
+dryRun=1
+blockSize=10k
+rate=5ops
+RUN
+deadlineForStonewalling=1
+RUN
 IOR STOP
 """
 
 
 def test_each_test_has_the_rate_that_it_asks_for(ior):
     (ior.cwd / "script").write_text(SCRIPT)
-    ops, in_bytes, one = results_of(ior("-f script -w -b 20k -t 1k" + JSON).ok())
+    run = ior("-f script -w -b 20k -t 1k" + JSON).ok()
+    ops, in_bytes, one, mixed, plain, *dry = results_of(run)
+    assert [row["operation"] for test in (mixed, plain) for row in test["phases"]] == ["write", "mix-write", "mix-read", "write"], plain
+    assert not any(key in plain["Parameters"] for key in ("rate", "burst", "mix")) and "load" not in plain, plain["Parameters"]
+    assert [run.stderr.count("--dry-run: at its rate the write phase takes %d s\n" % seconds) for seconds in (2, 1)] == [1, 1], run
     assert [test["load"][0]["rateAsked"] for test in (ops, in_bytes, one)] == [400, 2 * 40 * 1024, 0.2]
     assert [test["load"][0]["unit"] for test in (ops, in_bytes, one)] == ["ops/s", "bytes/s", "ops/s"]
     assert [test["phases"][0]["transferCount"] for test in (ops, in_bytes, one)] == [40, 40, 2]

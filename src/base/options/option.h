@@ -82,7 +82,8 @@ enum {
                                   * begins otherwise after it is noted */
     WEIR_OPT_JOINS = 1u << 12, /* STR: a list with commas; given again on a command line, it goes on */
     WEIR_OPT_PLACE = 1u << 13, /* STR: where files are made; without a value the working directory */
-    WEIR_OPT_WORD = 1u << 14 /* STR: a word of a command line that begins without a dash is its value */
+    WEIR_OPT_WORD = 1u << 14, /* STR: a word of a command line that begins without a dash is its value */
+    WEIR_OPT_NONE = 1u << 15  /* STR: "none" takes it back, as if it had not been given */
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also

@@ -152,7 +152,9 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
         return parse_real(row, text, value, err);
     case WEIR_OPT_STR:
         /* --help without "=NAME" is the empty text, whatever the choices are. */
-        if (row->choices == NULL || (*text == '\0' && (row->flags & WEIR_OPT_OPTARG)))
+        if ((row->flags & WEIR_OPT_NONE) && strcasecmp(text, "none") == 0)
+            value->text = NULL;
+        if (value->text == NULL || row->choices == NULL || (*text == '\0' && (row->flags & WEIR_OPT_OPTARG)))
             return 0;
         return parse_choice(row, text, value, err);
     case WEIR_OPT_LIST:

@@ -104,7 +104,7 @@ const struct weir_opt ior_opts[] = {
     OPT_STR(0, "mix", "mix", O, mix, NULL, "read:N,write:M",
             "After the write phase, or without -w over a file that is there: go through the file again "
             "and read or write each transfer, drawn with these weights; in scripts joined by +",
-            .example = "read:70,write:30", OPT_IN(ORDER)),
+            .example = "read:70,write:30", .flags = WEIR_OPT_NONE, OPT_IN(ORDER)),
     OPT_STR(0, "read-back", "readBack", O, read_back, "default", "WHO",
             "elsewhere: each task reads what another node wrote and its own node has not read in "
             "this test; default: as -C and -Z say",
