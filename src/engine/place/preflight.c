@@ -41,24 +41,20 @@ static unsigned existing_of(const struct weir_program *p)
 }
 
 /* Can the program do what --existing and --drop-cache ask for? */
-static int check(const struct weir_run_options *o, struct weir_files *files,
-                 struct weir_err *err)
+static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
     const struct weir_program *p = files->program;
     unsigned way = weir_existing(o);
 
     if (o->drop_cache && !reads_data(p))
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "option --drop-cache: %s has no phase that reads data, and only "
-            "the system can drop cached metadata; let another node look at the files, "
-            "or use files that were made earlier",
-            p->name);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --drop-cache: %s has no phase that reads data, and only the system can drop cached "
+                           "metadata; let another node look at the files, or use files that were made earlier",
+                           p->name);
     if (way == 0 || (way & existing_of(p)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "option --existing=%s: %s cannot do that with files that exist",
-                       o->existing, p->name);
+                       "option --existing=%s: %s cannot do that with files that exist", o->existing, p->name);
 }
 
 /* ---- files that are there ---- */
@@ -95,8 +91,7 @@ struct there {
     uint64_t lost;    /* and bytes of them that it overwrites or removes */
 };
 
-static void count_target(const struct weir_plan *plan, const struct stat *st, bool ours,
-                         struct there *there)
+static void count_target(const struct weir_plan *plan, const struct stat *st, bool ours, struct there *there)
 {
     uint64_t lost = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
 
@@ -128,8 +123,7 @@ static int check_targets(struct weir_run *run, struct weir_set *made, struct the
         count_target(&run->test->plan, &st, ours, there);
         if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
             rc = weir_refuse(err, WEIR_ESETUP,
-                             "'%s' exists, this run did not make it, and --existing is fail; "
-                             "remove it, or give another name",
+                             "'%s' exists, this run did not make it, and --existing is fail; remove it, or give another name",
                              name);
     }
     weir_str_free(&path);
@@ -212,15 +206,12 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
     weir_bcast(par, text, sizeof(text), 0);
     if (*text && par->rank != 0 && weir_par_asks(par) && !see_probe(text))
         rc = weir_refuse(err, WEIR_ESETUP,
-                         "this node does not see what rank 0 has made in the directory '%.*s': "
-                         "it is not the same one on all nodes; use a file system that all nodes "
-                         "share",
+                         "this node does not see what rank 0 has made in the directory '%.*s': it is not the same one "
+                         "on all nodes; use a file system that all nodes share",
                          (int)(strrchr(text, '/') - text), text);
     rc = weir_agree(par, rc, err);
     if (*text && par->rank == 0 && unlink(text) < 0 && errno != ENOENT)
-        weir_note(&run->log,
-                  "the file '%s', which was to show whether all nodes see the directory, could not "
-                  "be removed: %s",
+        weir_note(&run->log, "the file '%s', which was to show whether all nodes see the directory, could not be removed: %s",
                   text, strerror(errno));
     weir_str_free(&name);
     return rc;
@@ -329,29 +320,6 @@ static void note_use(const struct statvfs *vfs, struct weir_found *f)
         f->full_inodes = fmax(f->full_inodes, 1 - (double)vfs->f_ffree / (double)vfs->f_files);
 }
 
-/* Rank 0 looks, or one task of each node where each has a file system of its own, at what the tasks
- * of its node make. held: bytes on all of them, which go first. */
-static int check_room(struct weir_run *run, const char *path, struct directory *dir,
-                      uint64_t held, bool apart, struct weir_err *err)
-{
-    const struct weir_par *par = &run->par;
-    struct weir_plan need = run->test->plan;
-    bool looks = par->rank == (apart ? par->leader : 0);
-    struct place list[PLACES + 1];
-    int places = 0, n = looks ? find_places(path, dir, list, &places) : 0, rc = 0;
-
-    need.bytes -= held < need.bytes ? held : need.bytes;
-    if (apart) {
-        need.bytes = (uint64_t)((double)need.bytes / par->size * (par->followers + 1));
-        need.inodes = (uint64_t)((double)need.inodes / par->size * (par->followers + 1));
-    }
-    for (int i = 0; i < n; i++)
-        note_use(&list[i].vfs, &run->test->found);
-    for (int i = 0; rc == 0 && i < n; i++)
-        rc = check_place(run, &list[i], places, need, held, err);
-    return weir_agree(par, rc, err);
-}
-
 /* How full a place will be, and what it needs of what is free. */
 static void expect_use(const struct place *p, int places, const struct weir_plan *need,
                        struct weir_found *f)
@@ -369,27 +337,37 @@ static void expect_use(const struct place *p, int places, const struct weir_plan
                                part * (double)need->inodes / fmax(1, (double)p->vfs.f_ffree));
 }
 
-/* Of a dry run: does what it would make fit? It is a finding, and a warning. Rank 0. */
-static int foresee_room(struct weir_run *run, const char *path, struct directory *dir,
-                        uint64_t held, struct weir_err *err)
+/* Rank 0 looks, or one task of each node where each has a file system of its own, at what the tasks
+ * of its node make. held: bytes on all of them, which go first. What a dry run would make and does not
+ * fit is a finding, and a warning. */
+static int check_room(struct weir_run *run, const char *path, struct directory *dir,
+                      uint64_t held, bool apart, struct weir_err *err)
 {
+    const struct weir_par *par = &run->par;
     struct weir_plan need = run->test->plan;
     struct weir_found *f = &run->test->found;
+    bool dry = need.options->dry_run, looks = par->rank == (apart ? par->leader : 0);
     struct weir_err why = WEIR_ERR_INIT;
     struct place list[PLACES + 1];
-    int places, n = find_places(path, dir, list, &places);
+    int places = 0, n = looks ? find_places(path, dir, list, &places) : 0, rc = 0;
 
     need.bytes -= held < need.bytes ? held : need.bytes;
+    if (apart) {
+        need.bytes = (uint64_t)((double)need.bytes / par->size * (par->followers + 1));
+        need.inodes = (uint64_t)((double)need.inodes / par->size * (par->followers + 1));
+    }
     for (int i = 0; i < n; i++)
-        expect_use(&list[i], places, &need, f);
-    for (int i = 0; i < n; i++)
-        if (check_place(run, &list[i], places, need, held, &why) < 0)
-            break;
-    if (why.code == WEIR_OK)
-        return 0;
-    if (!(f->no_room = weir_arena_strdup(&run->arena, why.text, err)))
-        return -1;
-    return weir_warn(&run->log, err, "%s", why.text);
+        if (dry)
+            expect_use(&list[i], places, &need, f);
+        else
+            note_use(&list[i].vfs, f);
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = check_place(run, &list[i], places, need, held, &why);
+    if (rc < 0 && dry)
+        rc = (f->no_room = weir_arena_strdup(&run->arena, why.text, err)) ? weir_warn(&run->log, err, "%s", why.text) : -1;
+    else if (rc < 0)
+        *err = why;
+    return weir_agree(par, rc, err);
 }
 
 static void note_foreign(struct weir_run *run, const struct there *there)
@@ -423,14 +401,11 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
-        return weir_agree(&run->par,
-                          run->par.rank == 0 ? foresee_room(run, path, dir, there.bytes, err) : 0, err);
+        return check_room(run, path, dir, there.bytes, false, err);
     if (check_places(run, path, dir, &apart, err) < 0)
         return -1;
     note_foreign(run, &there);
-    return t->plan.bytes + t->plan.inodes > 0
-               ? check_room(run, path, dir, there.bytes, apart, err)
-               : 0;
+    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, dir, there.bytes, apart, err) : 0;
 }
 
 /* A test without a place that all tasks share has one for each file. */
@@ -451,10 +426,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     struct directory dir = { .of = NULL };
     int rc;
 
-    run->test->found = (struct weir_found) { .apart = -1,
-                                             .full = NAN,
-                                             .full_inodes = NAN,
-                                             .need_of_free = NAN };
+    run->test->found = (struct weir_found) { .apart = -1, .full = NAN, .full_inodes = NAN, .need_of_free = NAN };
     find_place(run);
     rc = check_test(run, state, &dir, err);
     weir_str_free(&dir.name);
