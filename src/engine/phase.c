@@ -35,23 +35,31 @@ static bool may_flush(struct weir_phase_context *c)
     return c->rc == 0 && !(c->timing->collective_flush && c->told_to_stop);
 }
 
+static void timed_open(struct weir_phase_context *c)
+{
+    const struct weir_phase *ph = c->ph;
+    bool opens = !is_idle(c) || c->timing->collective_open;
+
+    mark(c, WEIR_MARK_OPEN);
+    c->rc = ph->open && opens ? ph->open(c->run, c->state, c->err) : 0;
+    c->opened = c->rc == 0 && opens;
+    mark(c, WEIR_MARK_OPENED);
+    if (c->timing->collective_open && ph->open && weir_agree(&c->run->par, c->rc, c->err) < 0) {
+        c->rc = -1;
+        c->agreed = true;
+    }
+    if (c->rc == 0 && ph->opened && !c->timing->turn)
+        ph->opened(c->run, c->state);
+}
+
+/* From T0 to T5. */
 static void timed_part(struct weir_phase_context *c)
 {
     const struct weir_phase *ph = c->ph;
     struct weir_run *run = c->run;
     bool barriers = c->timing->barriers && (ph->flags & WEIR_PHASE_BARRIERS);
-    bool opens = !is_idle(c) || c->timing->collective_open;
 
-    mark(c, WEIR_MARK_OPEN);
-    c->rc = ph->open && opens ? ph->open(run, c->state, c->err) : 0;
-    c->opened = c->rc == 0 && opens;
-    mark(c, WEIR_MARK_OPENED);
-    if (c->timing->collective_open && ph->open && weir_agree(&run->par, c->rc, c->err) < 0) {
-        c->rc = -1;
-        c->agreed = true;
-    }
-    if (c->rc == 0 && ph->opened && !c->timing->turn)
-        ph->opened(run, c->state);
+    timed_open(c);
     if (barriers)
         weir_barrier(&run->par);
     if (run->pace)

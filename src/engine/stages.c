@@ -91,23 +91,32 @@ int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, i
     return n;
 }
 
+/* At this load, outside of the stage. */
+static struct weir_timing time_again(const struct weir_test *t, const struct weir_stage *s, const struct weir_turn *turn,
+                                     const struct weir_load *load, double seconds)
+{
+    struct weir_timing timing = weir_stage_timing(t, s);
+
+    timing.deadline_s = s->lone->whole ? 0 : seconds;
+    timing.min_time_s = s->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS) ? timing.deadline_s : 0;
+    timing.until_steady = timing.wear_out = false;
+    timing.turn = turn;
+    timing.load = *load;
+    return timing;
+}
+
 int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,
                       const struct weir_load *load, double seconds, struct weir_phase_rec *rec,
                       struct weir_err *err)
 {
     struct weir_test *t = run->test;
-    struct weir_timing timing = weir_stage_timing(t, s);
+    struct weir_timing timing = time_again(t, s, turn, load, seconds);
     struct weir_phase ph = *s->phase;
     bool records = run->records.wanted;
     int rc;
 
     ph.flags |= WEIR_PHASE_STONEWALL;
     ph.look = NULL;
-    timing.deadline_s = s->lone->whole ? 0 : seconds;
-    timing.min_time_s = s->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS) ? timing.deadline_s : 0;
-    timing.until_steady = timing.wear_out = false;
-    timing.turn = turn;
-    timing.load = *load;
     if (s->lone->before && weir_agree_same(run, s->lone->before(run, t->state, s, err), err) < 0)
         return -1;
     run->records.wanted = false; /* files of operations hold those of the phase of all ranks */

@@ -106,14 +106,14 @@ static const char *name_end(const struct weir_phase_rec *rec, uint64_t tasks)
     return rec->interrupted ? "signal" : "mixed";
 }
 
-static void gather(const struct weir_par *par, const struct weir_phase_rec *rec, int test,
-                   struct weir_metrics *out)
+/* The work that was done. */
+static void gather(const struct weir_run *run, const struct weir_phase_rec *rec, struct weir_metrics *out)
 {
     *out = (struct weir_metrics) {
         .operation = rec->phase->key,
-        .test = test,
+        .test = run->test->id,
         .iter = rec->repetition,
-        .tasks = par->size,
+        .tasks = run->par.size,
         .bytes = (int64_t)rec->bytes_sum,
         .steps = (int64_t)rec->steps_sum,
         .steps_min = (int64_t)rec->steps_min,
@@ -122,25 +122,33 @@ static void gather(const struct weir_par *par, const struct weir_phase_rec *rec,
         .operations_min = (int64_t)rec->done_min,
         .operations_max = (int64_t)rec->done_max,
         .wrong = (int64_t)rec->wrong_sum,
-        .open_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED),
-        .work_ns = span_ns(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
-        .close_ns = span_ns(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED),
-        .total_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED),
-        .fill_ns = (double)rec->fill_ns_sum / par->size,
-        .verify_ns = (double)rec->verify_ns_sum / par->size,
-        .fastest_ns = (double)rec->work_ns_min,
-        .slowest_ns = (double)rec->work_ns_max,
-        .stop_ns = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORKED]),
+        .cache_looked = rec->cache_looked,
+        .cache_resident = rec->cache_resident,
+        .cache_dirty = rec->cache_dirty,
+        .stonewall = rec->stonewall,
         .interrupted = rec->interrupted,
-        .ended = name_end(rec, (uint64_t)par->size),
-        .rate_asked = rec->rate_asked,
-        .rate_reached = rec->rate_reached,
-        .late = 100 * rec->late_share,
-        .late_ns = rec->late_ns,
+        .ended = name_end(rec, (uint64_t)run->par.size),
     };
     for (int i = 0; i < WEIR_ENDS; i++)
         out->by[i] = (int64_t)rec->ended[i];
+}
+
+static void add_times(const struct weir_phase_rec *rec, struct weir_metrics *out)
+{
+    out->open_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED);
+    out->work_ns = span_ns(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    out->close_ns = span_ns(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED);
+    out->total_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    out->fill_ns = (double)rec->fill_ns_sum / (double)out->tasks;
+    out->verify_ns = (double)rec->verify_ns_sum / (double)out->tasks;
+    out->fastest_ns = (double)rec->work_ns_min;
+    out->slowest_ns = (double)rec->work_ns_max;
+    out->stop_ns = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORKED]);
     out->clock_error_ns = (double)rec->clock_error_ns;
+    out->rate_asked = rec->rate_asked;
+    out->rate_reached = rec->rate_reached;
+    out->late = 100 * rec->late_share;
+    out->late_ns = rec->late_ns;
 }
 
 /* The calls, and the operations of the program of all kinds that the phase had. */
@@ -193,12 +201,9 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
         weir_report_head(&run->report, &phases);
     if (!rec || !run->report.details)
         return;
-    gather(&run->par, rec, run->test->id, &m);
+    gather(run, rec, &m);
+    add_times(rec, &m);
     add_latencies(run, s, rec, &m);
-    m.cache_looked = rec->cache_looked;
-    m.cache_resident = rec->cache_resident;
-    m.cache_dirty = rec->cache_dirty;
-    m.stonewall = rec->stonewall;
     for (int dir = 0; rec->phase->mixed && dir < 2; dir++)
         report_half(run, rec, (enum weir_dir)dir, m);
     if (!rec->phase->mixed)

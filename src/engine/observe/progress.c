@@ -143,9 +143,24 @@ static void wipe(struct progress *p)
     p->shown = false;
 }
 
-static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
+static struct progress begin_line(const struct weir_run *run, const struct weir_phase_rec *rec, uint64_t now_ns)
 {
     const struct weir_phase *ph = rec->phase;
+
+    return (struct progress) { .key = ph->key,
+                               .unit = ph->unit ? ph->unit : "transfers",
+                               .turn = rec->timing->turn,
+                               .limits = limits_of(ph, rec->timing),
+                               .wanted = run->par.rank == 0 && !is_mode(run, 2),
+                               .terminal = -1,
+                               .lines_ns = is_mode(run, 1) ? ALWAYS_NS : run->report.is_data ? 0 : AUTO_NS,
+                               .begin_ns = now_ns,
+                               .before_ns = now_ns,
+                               .next_ns = now_ns + FIRST_NS };
+}
+
+static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
+{
     const struct weir_turn *turn = rec->timing->turn;
     struct progress *p = &((struct state *)state)->line;
     uint64_t now = turn ? turn->begin_ns : weir_now_ns();
@@ -153,24 +168,12 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
     start_times(&((struct state *)state)->times, weir_now_ns());
     if (p->turn && turn && p->begin_ns == now) { /* the line of the phase before goes on */
         p->turn = turn;
-        p->key = ph->key;
+        p->key = rec->phase->key;
         return;
     }
     if (p->turn) /* its series ended early */
         wipe(p);
-    *p = (struct progress) { .key = ph->key,
-                             .unit = ph->unit ? ph->unit : "transfers",
-                             .turn = turn,
-                             .limits = limits_of(ph, rec->timing),
-                             .terminal = -1,
-                             .begin_ns = now,
-                             .before_ns = now,
-                             .next_ns = now + FIRST_NS };
-    p->wanted = run->par.rank == 0 && !is_mode(run, 2);
-    if (is_mode(run, 1))
-        p->lines_ns = ALWAYS_NS;
-    else if (!run->report.is_data)
-        p->lines_ns = AUTO_NS;
+    *p = begin_line(run, rec, now);
 }
 
 /* Where does it go? Asked when the first line is due: most phases have none. */
@@ -359,14 +362,27 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
     return false;
 }
 
-/* Wipe the line on the terminal, or say in a file that the phase is over, where it was shown. */
-static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
-                 struct weir_err *err)
+/* Says in a file that the phase, or the series of phases, is over. */
+static void show_end(const struct progress *p, const struct weir_phase_rec *rec, uint64_t now_ns)
+{
+    struct weir_str line = { 0 };
+
+    weir_str_addf(&line, "%s: over after %.1f s", p->turn ? p->turn->name : p->key, seconds(now_ns - p->begin_ns));
+    if (!p->turn) {
+        weir_str_addf(&line, ", ");
+        add_rates(p, rec->bytes_sum, rec->steps_sum, false, now_ns, &line);
+        if (p->first_ns > 0)
+            weir_str_addf(&line, "; the first task was done after %.1f s", seconds(p->first_ns - p->begin_ns));
+    }
+    fprintf(stderr, "%s\n", weir_str_text(&line));
+    weir_str_free(&line);
+}
+
+/* Wipe the line on the terminal, or show the end where there was a line. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct times *t = &((struct state *)state)->times;
     struct progress *p = &((struct state *)state)->line;
-    uint64_t now = weir_now_ns();
-    struct weir_str line = { 0 };
 
     (void)run;
     (void)err;
@@ -375,20 +391,8 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     if (p->turn && p->turn->done + 1 < p->turn->all && !rec->failed && !rec->interrupted)
         return 0; /* the next phase of the series goes on with it */
     wipe(p);
-    if (!p->shown)
-        return 0;
-    if (p->turn) {
-        fprintf(stderr, "%s: over after %.1f s\n", p->turn->name, seconds(now - p->begin_ns));
-        return 0;
-    }
-    add_rates(p, rec->bytes_sum, rec->steps_sum, false, now, &line);
-    fprintf(stderr, "%s: over after %.1f s, %s", p->key, seconds(now - p->begin_ns),
-            weir_str_text(&line));
-    if (p->first_ns > 0)
-        fprintf(stderr, "; the first task was done after %.1f s",
-                seconds(p->first_ns - p->begin_ns));
-    fprintf(stderr, "\n");
-    weir_str_free(&line);
+    if (p->shown)
+        show_end(p, rec, weir_now_ns());
     return 0;
 }
 
