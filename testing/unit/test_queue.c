@@ -459,7 +459,7 @@ static void a_queue_that_does_not_answer_is_an_error(void **state)
     b->fake.lost = true;
     assert_int_equal(get(b, 1), -1);
     assert_string_equal(b->err.text, "wait for '/x/f': Bad address");
-    weir_queue_drain(&b->q, b->f); /* does not wait for ever */
+    weir_session_drain(b->f); /* does not wait for ever */
     b->fake.lost = false;
     stop(b);
 }

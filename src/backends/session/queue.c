@@ -95,12 +95,3 @@ int weir_queue_complete(struct weir_queue *q, struct weir_file *f, int least, ui
         q->idle[q->n_idle++] = q->done[i];
     return n;
 }
-
-void weir_queue_drain(struct weir_queue *q, struct weir_file *f)
-{
-    uint64_t clock_ns = weir_now_ns();
-
-    while (weir_queue_in_flight(q) > 0)
-        if (weir_queue_complete(q, f, 1, &clock_ns, NULL) < 0)
-            return;
-}

@@ -59,7 +59,4 @@ static inline int weir_queue_submit(struct weir_queue *q, struct weir_request *r
 int weir_queue_complete(struct weir_queue *q, struct weir_file *f, int least, uint64_t *clock_ns,
                         struct weir_err *err);
 
-/* Take back all that is in flight and forget the outcome: before close, after a failure. */
-void weir_queue_drain(struct weir_queue *q, struct weir_file *f);
-
 #endif

@@ -154,7 +154,6 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 
     (void)run;
     t->use.file = NULL;
-    weir_queue_drain(&t->queue, f); /* nothing is left unless a transfer has failed */
     return weir_session_close(f, err);
 }
 

@@ -335,7 +335,6 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
     struct mib_test *t = state;
 
     (void)run;
-    weir_queue_drain(&t->queue, t->file); /* nothing is left unless a call has failed */
     return weir_session_close(t->file, err);
 }
 
