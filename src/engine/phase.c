@@ -162,14 +162,17 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
 /* Numbers of a record: the least and the most of all ranks, and sums. Until they are merged they are
  * those of this rank. */
 #define AT(field) offsetof(struct weir_phase_rec, field)
-static const size_t least[] = { AT(steps_min), AT(done_min), AT(own_ns_min), AT(work_ns_min) };
+static const size_t least[] = { AT(steps_min), AT(done_min), AT(own_ns_min), AT(work_ns_min),
+                                AT(half[0].ops_min), AT(half[1].ops_min) };
 static const size_t most[] = { AT(steps_max), AT(done_max), AT(own_ns_max), AT(work_ns_max),
-                               AT(end_max) };
+                               AT(end_max), AT(half[0].ops_max), AT(half[1].ops_max) };
 static const size_t summed[] = { AT(bytes_sum),   AT(wrong_sum),     AT(steps_sum),
                                  AT(busy_ns_sum), AT(fill_ns_sum),   AT(verify_ns_sum),
                                  AT(records_sum), AT(dropped_sum),   AT(done_sum),
                                  AT(ended[WEIR_END_WORK]), AT(ended[WEIR_END_COUNT]),
-                                 AT(ended[WEIR_END_TIME]), AT(ended[WEIR_END_STEADY]) };
+                                 AT(ended[WEIR_END_TIME]), AT(ended[WEIR_END_STEADY]),
+                                 AT(half[0].ops_sum), AT(half[1].ops_sum),
+                                 AT(half[0].bytes_sum), AT(half[1].bytes_sum) };
 
 /* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last;
  * then the others. Minima are maxima of negative numbers. */
@@ -214,6 +217,8 @@ static void fill_record(struct weir_phase_context *c)
     rec->records_sum = c->run->records.n;
     rec->dropped_sum = c->run->records.dropped;
     rec->ended[own_end(c)] = 1;
+    for (int d = 0; d < 2; d++)
+        rec->half[d] = (struct weir_half) { own->half[d].ops, own->half[d].ops, own->half[d].ops, own->half[d].bytes };
 }
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
@@ -329,27 +334,6 @@ static void begin_record(struct weir_phase_context *c, const struct weir_stage *
     c->rec->failed = true; /* until it has run */
 }
 
-/* The operations of a mixed phase. Collective. */
-static void merge_halves(struct weir_run *run, struct weir_phase_rec *rec)
-{
-    uint64_t sum[4];
-    int64_t max[4];
-
-    for (int d = 0; d < 2; d++) {
-        sum[2 * d] = run->counters.half[d].ops;
-        sum[2 * d + 1] = run->counters.half[d].bytes;
-        max[2 * d] = (int64_t)run->counters.half[d].ops;
-        max[2 * d + 1] = -max[2 * d];
-    }
-    weir_allsum_u64(&run->par, sum, 4);
-    weir_allmax_i64(&run->par, max, 4);
-    for (int d = 0; d < 2; d++)
-        rec->half[d] = (struct weir_half) { .ops_sum = sum[2 * d],
-                                            .ops_min = (uint64_t)-max[2 * d + 1],
-                                            .ops_max = (uint64_t)max[2 * d],
-                                            .bytes_sum = sum[2 * d + 1] };
-}
-
 /* Reduces the work of all ranks, with one maximum and one sum, and calls the observers. */
 static int conclude(struct weir_phase_context *c, struct weir_err *err)
 {
@@ -358,8 +342,6 @@ static int conclude(struct weir_phase_context *c, struct weir_err *err)
     fill_record(c);
     find_extremes(c->run, c->rec, m.max);
     sum_up(c->run, c->rec, m.sum);
-    if (c->ph->mixed)
-        merge_halves(c->run, c->rec);
     c->rec->max = m.max + MAXIMA;
     c->rec->sum = m.sum + SUMS;
     return weir_observers_after(c->run, c->rec, c->rec->failed ? weir_run_second(c->run) : err);

@@ -129,37 +129,28 @@ static void pause_alone(struct weir_phase_context *c)
 
 /* ---- at a rate ---- */
 
+static struct weir_flow flow_of(const struct weir_phase_context *c)
+{
+    return c->ph->flow ? c->ph->flow(c->state) : (struct weir_flow) { .queue = NULL };
+}
+
 /* Ends the operations that steps have begun, before a time or a count is taken. */
 static void drain_steps(struct weir_phase_context *c)
 {
-    struct weir_flow flow;
+    const struct weir_flow flow = flow_of(c);
 
-    if (!c->ph->flow || c->rc < 0)
-        return;
-    flow = c->ph->flow(c->state);
-    c->rc = weir_flow_drain(c->run, &flow, &c->clock, c->err);
-}
-
-/* Operations in flight, after what has ended was counted. */
-static int reap(struct weir_phase_context *c)
-{
-    struct weir_flow flow;
-    int flying;
-
-    if (!c->ph->flow)
-        return 0;
-    flow = c->ph->flow(c->state);
-    flying = weir_flow_reap(c->run, &flow, &c->clock, c->err);
-    if (flying < 0)
-        c->rc = -1;
-    return flying;
+    if (flow.queue && c->rc == 0)
+        c->rc = weir_flow_drain(c->run, &flow, &c->clock, c->err);
 }
 
 /* Takes back what has ended, and waits a little, until a local time at most. */
 static void rest_until(struct weir_phase_context *c, uint64_t until)
 {
-    int flying = reap(c);
+    const struct weir_flow flow = flow_of(c);
+    int flying = flow.queue ? weir_flow_reap(c->run, &flow, &c->clock, c->err) : 0;
 
+    if (flying < 0)
+        c->rc = -1;
     if (c->clock < until)
         weir_pace_rest(c->run->pace, until, flying > 0, &c->clock);
 }
