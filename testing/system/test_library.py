@@ -18,7 +18,8 @@ NO_BENCHMARK = r"""
 int main(void)
 {
     struct weir_job *job = weir_job_new("no", 0);
-    int number = 1;
+    struct weir_job *two[] = { weir_job_new("ior", NULL), weir_job_new("ior", NULL) };
+    int number = 1, tasks[] = { 1, 1 };
 
     puts(weir_version());
     puts(weir_job_error(job));
@@ -30,6 +31,8 @@ int main(void)
     if (weir_job_results(job) != 0 || weir_job_result(job, 0) || weir_job_remarks(job) != 0 || weir_job_remark(job, 0))
         return 3;
     weir_job_free(job);
+    if (weir_jobs_clash(two, tasks, 2, NULL, &number) != 1 || number != 0)
+        return 4;
     MPI_Init(NULL, NULL);
     puts(weir_storage_error(weir_storage_open("HDF5", 0, NULL)));
     MPI_Finalize();
