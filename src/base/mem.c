@@ -91,3 +91,21 @@ int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
     memset(*out, 0, all & ~(align - 1));
     return 0;
 }
+
+bool weir_mem_room(void *list, size_t n, size_t *room, size_t size)
+{
+    size_t wanted = *room ? *room : 4;
+    void *more;
+
+    if (n < *room)
+        return true;
+    while (wanted <= n)
+        wanted *= 2;
+    memcpy(&more, list, sizeof(more));
+    more = reallocarray(more, wanted, size);
+    if (!more)
+        return false;
+    memcpy(list, &more, sizeof(more));
+    *room = wanted;
+    return true;
+}

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "base/steady.h"
 
 void weir_stats_add(struct weir_stats *s, double x)
@@ -83,17 +84,9 @@ bool weir_median_interval(const double *sorted, int n, double *low, double *high
 
 int weir_series_reserve(struct weir_series *s, struct weir_err *err)
 {
-    size_t capacity = s->capacity ? 2 * s->capacity : 16;
-    double *more;
-
-    if (s->n < s->capacity)
+    if (weir_mem_room(&s->v, s->n, &s->capacity, (s->width + 1) * sizeof(*s->v)))
         return 0;
-    more = realloc(s->v, capacity * (s->width + 1) * sizeof(*more));
-    if (!more)
-        return weir_fail(err, WEIR_ESETUP, "memory for %zu repetitions", capacity);
-    s->v = more;
-    s->capacity = capacity;
-    return 0;
+    return weir_fail(err, WEIR_ESETUP, "memory for %zu repetitions", s->n + 1);
 }
 
 double *weir_series_add(struct weir_series *s)

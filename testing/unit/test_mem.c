@@ -162,6 +162,27 @@ static void an_alignment_that_is_no_power_of_two_is_refused(void **state)
     assert_null(p);
 }
 
+static void a_list_grows_with_what_it_has(void **state)
+{
+    int *list = NULL;
+    size_t room = 0, times = 0;
+
+    (void)state;
+    for (size_t n = 0; n < 1000; n++) {
+        size_t before = room;
+
+        assert_true(weir_mem_room(&list, n, &room, sizeof(*list)));
+        list[n] = (int)n;
+        times += room != before;
+    }
+    for (size_t n = 0; n < 1000; n++)
+        assert_int_equal(list[n], n);
+    assert_in_range(times, 2, 12);
+    assert_false(weir_mem_room(&list, room, &room, SIZE_MAX / 4096)); /* too much: as it was */
+    assert_int_equal(list[999], 999);
+    free(list);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -173,6 +194,7 @@ int main(void)
         cmocka_unit_test(buffers_are_aligned_and_rounded_up),
         cmocka_unit_test(a_buffer_aligned_to_a_huge_page_asks_for_huge_pages),
         cmocka_unit_test(an_empty_buffer_can_be_freed),
+        cmocka_unit_test(a_list_grows_with_what_it_has),
         cmocka_unit_test(an_alignment_that_is_no_power_of_two_is_refused),
     };
 

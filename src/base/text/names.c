@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 /* Kinds of names; a host has its number from 0. */
 enum { WORD = -1, FILE_NAME = -2 };
 
@@ -16,20 +18,13 @@ enum { WORD = -1, FILE_NAME = -2 };
 static void add(struct weir_names *n, int what, const char *text, size_t len)
 {
     int64_t number = len > 0 ? weir_set_add(&n->texts, text, len) : 0;
-    size_t room = n->room ? 2 * n->room : 16;
 
     n->failed |= number < 0;
     if (len == 0 || n->failed || (size_t)number < n->known)
         return;
-    if (n->known == n->room) {
-        int *more = realloc(n->what, room * sizeof(*more));
-
-        n->failed = !more;
-        if (!more)
-            return;
-        n->what = more;
-        n->room = room;
-    }
+    n->failed = !weir_mem_room(&n->what, n->known, &n->room, sizeof(*n->what));
+    if (n->failed)
+        return;
     n->what[n->known++] = what;
     n->longest = len > n->longest ? len : n->longest;
 }

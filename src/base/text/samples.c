@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text/json.h"
 #include "base/text/quote.h"
 
@@ -50,23 +51,11 @@ static struct weir_sample *find(const struct weir_samples *s, size_t metric, con
     return NULL;
 }
 
-static bool make_room(struct weir_samples *s)
-{
-    size_t room = s->room ? 2 * s->room : 64;
-    struct weir_sample *more = s->n < s->room ? s->sample : realloc(s->sample, room * sizeof(*more));
-
-    if (!more)
-        return false;
-    s->room = s->n < s->room ? s->room : room;
-    s->sample = more;
-    return true;
-}
-
 static void add_new(struct weir_samples *s, size_t metric, const struct weir_str *labels, double value)
 {
     char *text = labels->failed ? NULL : strdup(weir_str_text(labels));
 
-    if (!text || !make_room(s)) {
+    if (!text || !weir_mem_room(&s->sample, s->n, &s->room, sizeof(*s->sample))) {
         s->failed = true;
         free(text);
         return;

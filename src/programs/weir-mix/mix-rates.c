@@ -16,15 +16,8 @@ double mix_rate_of(const struct mix_rate *r)
 
 int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n)
 {
-    if (all->n + n > all->room) {
-        int room = 2 * all->room + n;
-        struct mix_rate *list = realloc(all->rate, sizeof(*list) * (size_t)room);
-
-        if (!list)
-            return -1;
-        all->rate = list;
-        all->room = room;
-    }
+    if (!weir_mem_room(&all->rate, (size_t)(all->n + n), &all->room, sizeof(*all->rate)))
+        return -1;
     if (n > 0)
         memcpy(all->rate + all->n, more, sizeof(*more) * (size_t)n);
     all->n += n;

@@ -8,24 +8,9 @@
 
 #define GAP_NS 20000000 /* between two samples, until there are too many */
 
-/* Room for one more of 'size' bytes each; it doubles. */
-static bool make_room(void **list, int n, int *room, size_t size)
-{
-    void *more;
-
-    if (n < *room)
-        return true;
-    more = realloc(*list, (size_t)(*room ? 2 * *room : 4) * size);
-    if (!more)
-        return false;
-    *list = more;
-    *room = *room ? 2 * *room : 4;
-    return true;
-}
-
 void mix_series_begin(struct mix_series *s, int64_t at_ns)
 {
-    if (s->failed || !make_room((void **)&s->phase, s->n, &s->room, sizeof(*s->phase))) {
+    if (s->failed || !weir_mem_room(&s->phase, (size_t)s->n, &s->room, sizeof(*s->phase))) {
         s->failed = true;
         return;
     }
@@ -56,7 +41,7 @@ void mix_series_add(struct mix_series *s, int64_t at_ns, uint64_t bytes, uint64_
     } else if (p->n == MIX_SAMPLES) {
         thin_out(p);
     }
-    if (!make_room((void **)&p->sample, p->n, &p->room, sizeof(*p->sample))) {
+    if (!weir_mem_room(&p->sample, (size_t)p->n, &p->room, sizeof(*p->sample))) {
         s->failed = true;
         return;
     }

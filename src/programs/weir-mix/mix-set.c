@@ -149,16 +149,9 @@ static void keep_result(void *arg, const struct weir_result *result)
 {
     struct mix_side *s = arg;
 
-    if (s->n_told == s->room) {
-        int room = s->room ? 2 * s->room : 8;
-        struct mix_told *more = realloc(s->told, sizeof(*more) * (size_t)room);
-
-        if (!more) {
-            s->lost = true;
-            return;
-        }
-        s->told = more;
-        s->room = room;
+    if (!weir_mem_room(&s->told, (size_t)s->n_told, &s->room, sizeof(*s->told))) {
+        s->lost = true;
+        return;
     }
     s->told[s->n_told++] = (struct mix_told) { s->series.n - 1, *result };
 }

@@ -40,7 +40,8 @@ struct mix_side {
     struct weir_notices board; /* of roots */
     struct mix_series series;
     struct mix_told *told; /* on a root */
-    int n_told, room;
+    int n_told;
+    size_t room;
     struct weir_str messages, phases; /* the same */
     int64_t start_ns, asked_ns;       /* common clock; 0: not known, never */
     bool has_begun, ended_by_rule, stopped, lost;

@@ -70,13 +70,15 @@ struct mix_sample {
 struct mix_phase {
     int64_t begin_ns, gap_ns; /* gap: at least so much between two samples */
     struct mix_sample *sample;
-    int n, room;
+    int n;
+    size_t room;
 };
 
 /* Zero-initialise; release with mix_series_free. */
 struct mix_series {
     struct mix_phase *phase;
-    int n, room;
+    int n;
+    size_t room;
     bool failed; /* memory ran out: something is missing */
 };
 
@@ -121,7 +123,8 @@ double mix_rate_of(const struct mix_rate *r);
 /* All rates of a run of the program, on rank 0. Zero-initialise; free rate. */
 struct mix_rates {
     struct mix_rate *rate;
-    int n, room;
+    int n;
+    size_t room;
 };
 int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n); /* -1: no memory */
 
