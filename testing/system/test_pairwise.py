@@ -116,7 +116,7 @@ ORIGINAL = "-z -O randomOffsetDeal=original,randomOffsetSeed=%d"
 RANDOM = ["-z", "-z -z -X 3", ORIGINAL % 2, ORIGINAL % 3]
 REORDER = ["-C", "-Z", "-Z -Z -X -2 --drop-cache", "-C -Q 2"]
 WEAR_OUT = ["-D 1 -O stoneWallingWearOut=1", "-D 1 -O stoneWallingWearOut=1,stoneWallingWearOutIterations=2"]
-MIN_TIME = "-O minTimeDuration=1"
+MIN_TIME = "-O minTimeDuration=0.1"
 STEADY = "--until=steady,round=0.05,window=2,most=0.2"
 PHASES = ["", "-w -r", "-w -W", "-w -W -r -R", "-w -R"]
 STATUS_FILE = "-O stoneWallingStatusFile=stone"
@@ -197,7 +197,7 @@ class Ior(Program):
     def words(self, case):
         words = super().words(case)
         if case["outcome"] != "clean":
-            words = [w.replace("minTimeDuration=1", "minTimeDuration=%d" % LONG) for w in words]
+            words = [w.replace("minTimeDuration=0.1", "minTimeDuration=%d" % LONG) for w in words]
         return words
 
     def fault(self, n, case):
