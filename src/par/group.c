@@ -156,3 +156,27 @@ void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank)
     }
     weir_mpi_must(par, MPI_Comm_free(&circle), "MPI_Comm_free");
 }
+
+/* ---- an order in which no node sees the same data twice ----
+ *
+ * The tasks stand in a circle, those of a node side by side. Two tasks that are at least m places
+ * apart in both directions, m being the most tasks of a node, are on different nodes. In round k
+ * everybody reads the data of the task (k + 1) * m places further on: the data of a task are then
+ * touched by tasks that are m or more places apart from each other. */
+
+int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err)
+{
+    if (most == tasks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "all tasks are on one node; at least two nodes are needed");
+    if (2LL * most > tasks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "one node has %d of the %d tasks; it may have half of them at most",
+                           most, tasks);
+    if ((rounds + 1LL) * most > tasks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "the data are read %d times, and a node with %d of %d tasks would see "
+                           "some of them twice",
+                           rounds, most, tasks);
+    return 0;
+}

@@ -54,4 +54,10 @@ void weir_patches_scatter(const struct weir_patches *p, const void *all, void *m
 int weir_circle_most(const struct weir_par *par);
 void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank);
 
+/* Is there an order for 'rounds' times of reading in which no node sees the same data
+ * twice? A node with m of n tasks touches m tasks' data when it writes and in each round, never the
+ * same: (rounds + 1) * m must not be more than n, and that is enough. 'most' is the largest m.
+ * Local. 0, or -1 and err (WEIR_EUSAGE): the reason. */
+int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err);
+
 #endif

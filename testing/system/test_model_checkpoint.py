@@ -61,7 +61,7 @@ def test_each_layout_loads_in_its_own_shape_and_in_another_job_in_another(mc, la
     assert save["bytes"] == test["checkpointBytes"] == 14 * test["parameters"]
     assert load["askedBytes"] >= save["bytes"] and load["readBytes"] >= load["askedBytes"] and load["opens"] >= 4
     assert save["time"] >= save["writeTime"] + save["publishTime"] and load["time"] >= load["findTime"]
-    mc(SMALL + "--save=no --report=json:r.json " + loads, np=4).ok()
+    mc(SMALL + "--save=no --report=json:r.json " + loads, np=4, env={"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}).ok()
     assert rows(mc)[1][0]["askedBytes"] >= save["bytes"]
     names = sorted(p.name for p in (mc.cwd / "ckpt" / "checkpoint-00000001").iterdir())
     assert names == sorted(["metadata"] + FILES[layout])
@@ -177,7 +177,7 @@ def test_a_signal_or_a_failing_rank_leaves_the_old_checkpoint_and_nothing_else(m
 @pytest.mark.parametrize("args, words", [
     ("--model=llama3", "llama3"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
     ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot keep plain files"), ("-a DUMMY --save=no", "keeps nothing"),
-    ("--existing=replace", "--keep"), ("--load-dp=9 --scale=1/16384", "need 9 ranks, there is 1")])
+    ("--existing=replace", "--keep"), ("--scale=1/16384 --load-dp=1 --read-back=elsewhere", "all tasks are on one node"), ("--load-dp=9 --scale=1/16384", "need 9 ranks, there is 1")])
 def test_bad_input_is_one_line(mc, args, words):
     status = mc(args + " --rules=none", np=1)
     assert status.returncode == 1 and len(status.errors) == 1 and words in status.stderr, status

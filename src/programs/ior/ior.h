@@ -197,12 +197,6 @@ int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
 /* The seed of a repetition: X when X >= 0, else -X + rep. */
 unsigned ior_shift_seed(int x, int rep);
 
-/* ior-owner.c: is there an order for 'rounds' times of reading in which no node sees the same data
- * twice? A node with m of n tasks touches m tasks' data when it writes and in each round, never the
- * same: (rounds + 1) * m must not be more than n, and that is enough. 'most' is the largest m.
- * Local. 0, or -1 and err (WEIR_EUSAGE): the reason. */
-int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err);
-
 /* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);

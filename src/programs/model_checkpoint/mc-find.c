@@ -203,7 +203,7 @@ static int shape_load(struct weir_run *run, struct mc_test *t, struct weir_err *
 {
     const struct mc_options *o = t->o;
     struct mc_shape x = t->meta.job.shape;
-    int64_t ranks, shift = strcasecmp(o->read_back, "elsewhere") == 0 ? weir_par_node_stride(&run->par) : 0;
+    int64_t ranks;
 
     x.tp = o->load_tp > 0 ? o->load_tp : x.tp;
     x.pp = o->load_pp > 0 ? o->load_pp : x.pp;
@@ -215,10 +215,25 @@ static int shape_load(struct weir_run *run, struct mc_test *t, struct weir_err *
                            run->par.size == 1 ? "is" : "are", run->par.size);
     if (mc_job_init(&t->load_job, &t->meta.job.model, &x, t->meta.dtype, t->meta.optimizer, (int)ranks, err) < 0)
         return weir_err_within(err, "the shape that loads");
-    t->role = (int)((run->par.rank + shift) % run->par.size);
+    t->role = t->place_of;
     if (t->role >= ranks)
         t->role = -1;
     t->load_ranks = (int)ranks;
+    return 0;
+}
+
+/* Whose place this rank takes: with --read-back=elsewhere that of a rank of another node. Collective. */
+static int find_place(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    int most;
+
+    t->place_of = run->par.rank;
+    if (strcasecmp(t->o->read_back, "elsewhere") != 0)
+        return 0;
+    most = weir_circle_most(&run->par);
+    if (weir_elsewhere_check(most, run->par.size, 1, err) < 0)
+        return weir_err_within(err, "option --read-back=elsewhere");
+    weir_circle_ranks(&run->par, most, 1, &t->place_of);
     return 0;
 }
 
@@ -278,7 +293,8 @@ int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *s
     if (weir_local(run, find_newest, t, err) < 0)
         return -1;
     weir_bcast(&run->par, &t->load_step, sizeof(t->load_step), 0);
-    if (read_meta(run, t, err) < 0 || weir_agree_check(&run->par, check_layout(t, err), err) < 0 || weir_agree_check(&run->par,
+    if (find_place(run, t, err) < 0 || read_meta(run, t, err) < 0 || weir_agree_check(&run->par, check_layout(t, err),
+        err) < 0 || weir_agree_check(&run->par,
         shape_load(run, t, err), err) < 0)
         return -1;
     most = (int64_t)(weir_now_ns() - begin_ns);

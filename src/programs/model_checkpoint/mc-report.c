@@ -55,12 +55,14 @@ static const struct weir_col cols[] = {
          "Load: search, metadata, opens and tables of contents of the rank that took longest for them, seconds",
              .head = "meta(s)", .rule = "-------"),
     COL_REAL(R, opens, "opens", "Files that ranks opened", .none = "-", .head = "opens", .rule = "-----", .width = 6, .gap = 1),
-    COL_REAL(R, asked, "askedBytes", "Load: bytes that ranks needed", .unit = 1, .none = "-"),
+    COL_REAL(R, asked, "askedBytes", "Load: bytes that ranks needed", .none = "-", .head = "asked(B)", .rule = "--------",
+             .width = 14, .gap = 1),
     COL_REAL(R, read, "readBytes", "Load: bytes of all read calls", .none = "-"),
-    COL_REAL(R, storage, "storageBytes", "Load: of these from or to a device of this kernel, as far as it tells", .none = "-"),
+    COL_REAL(R, storage, "storageBytes", "Load: bytes that came from devices, as far as the kernels of the ranks tell", .none = "-",
+             .head = "device(B)", .rule = "---------", .width = 14, .gap = 1),
     COL_REAL(R, amplification, "amplification", "Load: bytes of read calls / bytes that ranks needed", .none = "-",
              .head = "read/asked", .rule = "----------",
-             .width = 10, .prec = 3, .gap = 1),
+             .width = 10, .prec = 3),
     TIME(verify, "verifyTime", "Load: comparison of all bytes, after it and in no time, of the slowest rank, seconds"),
     WEIR_COL_END
 };
@@ -190,7 +192,7 @@ static const struct weir_col sum_cols[] = {
     RATE(rate, "mean", "Mean of the rates, MiB/s", .head = "mean"),
     RATE(deviation, "deviation", "Standard deviation of the rates, MiB/s", .head = "stddev"),
     COL_REAL(S, seconds, "time", "Mean time, seconds", .head = "mean(s)", .width = 10, .prec = 4, .gap = 1),
-    COL_REAL(S, stall, "stall", "Mean stall, seconds", .head = "stall(s)", .width = 10, .prec = 4, .gap = 1, .none = "-"),
+    COL_REAL(S, stall, "stall", "Mean stall, seconds", .head = "stall(s)", .width = 10, .prec = 4, .none = "-"),
     WEIR_COL_END
 };
 

@@ -132,6 +132,7 @@ struct mc_test {
     int keep, stays;               /* removing: so many are kept; that something else was found in */
     bool removes_own;              /* only those of this test */
     /* loading */
+    int place_of;             /* a rank: this one, or one of another node */
     int role, load_ranks;     /* the rank of the shape that loads; -1: none */
     int64_t load_step;
     unsigned states; /* that are loaded, a bit each */
