@@ -110,6 +110,20 @@ static void name_file(struct trial *t, const char *name, int task)
     t->extent.task = task;
 }
 
+/* The name that is handed over is gone when the file is open. */
+static int open_named(struct trial *t, unsigned flags, struct weir_file **f)
+{
+    char name[sizeof(t->path)];
+    int rc;
+
+    memcpy(name, t->path, sizeof(name));
+    rc = weir_session_open(&t->s, name, flags, &t->extent, f, &t->err);
+    memset(name, '?', sizeof(name) - 1);
+    if (rc == 0 && strcmp((*f)->path, t->path) != 0)
+        rc = weir_refuse(&t->err, WEIR_EBUG, "the file keeps a name that belongs to others");
+    return rc;
+}
+
 /* Open as a driver does: a shared file is created by rank 0 before the others come, unless
  * opening is collective. */
 static int open_file(struct trial *t, unsigned flags, struct weir_file **f)
@@ -120,12 +134,11 @@ static int open_file(struct trial *t, unsigned flags, struct weir_file **f)
 
     *f = NULL;
     if (alone && t->par->rank == 0)
-        rc = weir_session_open(&t->s, t->path, flags, &t->extent, f, &t->err);
+        rc = open_named(t, flags, f);
     if (alone)
         weir_barrier(t->par);
     if (!alone || t->par->rank > 0)
-        rc = weir_session_open(&t->s, t->path, alone ? flags & ~(unsigned)WEIR_OPEN_TRUNC : flags,
-                               &t->extent, f, &t->err);
+        rc = open_named(t, alone ? flags & ~(unsigned)WEIR_OPEN_TRUNC : flags, f);
     weir_barrier(t->par);
     return rc;
 }

@@ -107,8 +107,6 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     struct hdf5_file *f = (struct hdf5_file *)file;
     int rc;
 
-    f->base.s = s;
-    f->base.path = path;
     f->sync_fd = -1;
     if (hdf5_container_open(&f->c, s->priv, path, flags, &f->base.extent, err) < 0)
         return -1;

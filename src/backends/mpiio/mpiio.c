@@ -190,8 +190,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     struct mpiio_file *f = (struct mpiio_file *)file;
     int rc;
 
-    f->base.s = s;
-    f->base.path = path;
+    (void)path; /* that of the file */
     f->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     f->collective = s->access.collective;
     f->whole = MPI_DATATYPE_NULL;

@@ -190,8 +190,6 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 
     if (file->extent.transfer == 0) /* on all ranks */
         return weir_refuse(err, WEIR_EUSAGE, "NCMPI needs to know the geometry of '%s'", path);
-    b->base.s = s;
-    b->base.path = path;
     if (ncmpi_file_open(&b->f, s, path, flags, err) < 0)
         return -1;
     b->var = describe_var(b);

@@ -124,8 +124,6 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
 
     if (file->extent.transfer == 0) /* on all ranks */
         return weir_refuse(err, WEIR_EUSAGE, "NETCDF needs to know the geometry of '%s'", path);
-    b->base.s = s;
-    b->base.path = path;
     if (netcdf_file_open(&b->f, s->priv, path, flags, file->extent.file_bytes, false, err) < 0)
         return -1;
     rc = weir_agree_open(s->par, b->f.st->comm, prepare(b, err), err);

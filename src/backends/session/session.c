@@ -185,7 +185,7 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
         f->extent = *extent;
     start_ns = weir_now_ns();
     if (!s->access.dry_run)
-        rc = weir_session_leave(s, s->be->open(weir_session_enter(s, "open", path), path, flags, f, err));
+        rc = weir_session_leave(s, s->be->open(weir_session_enter(s, "open", f->path), f->path, flags, f, err));
     weir_hist_add(&s->stats->hist[WEIR_OP_OPEN], weir_now_ns() - start_ns);
     if (rc < 0) {
         free(f);
