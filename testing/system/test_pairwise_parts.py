@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""As test_pairwise.py, for mib, h5exerciser, the checkpoint programs and those of their parts."""
+"""As test_pairwise.py, for mib, h5exerciser, the checkpoint programs, those of their parts, and model_checkpoint."""
 import itertools
 
 import pytest
@@ -240,7 +240,72 @@ class Gatherv(Parts):
         return False
 
 
-PROGRAMS = [Mib(), Exerciser(), Checkpoint(), Restart(), Raw(), Combo(), Gatherv()]
+MODELS = {"small.model": "layers = 4\nhidden = 16\nheads = 4\nkv-heads = 2\nffn = 32\nvocabulary = 50\n",
+          "moe.model": "layers = 4\nhidden = 16\nheads = 4\nffn = 8\nvocabulary = 50\nexperts = 4\ntied = yes\nbias = yes\n"}
+
+
+class Model(Part):
+    name = "model_checkpoint"
+    parameters = {
+        "access": ["-a POSIX", "-a POSIX --posix.threads=2 --depth=3", "-a MPIIO --depth=3", "-a DUMMY --dummy.reverse --depth=2", "-a MMAP",
+                   "-a HDF5"],
+        "layout": ["", "--layout=megatron", "--layout=deepspeed", "--layout=shared", "--layout=arrays"],
+        "outcome": OUTCOMES,
+        "shape": ["", "--tp=2 --dp=2", "--tp=2 --pp=2", "--pp=4"],
+        "zero": ["", "--zero=1", "--zero=3"],
+        "model": ["--model=small.model", "--model=moe.model", "--model=moe.model --ep=2"],
+        "bytes": ["", "--dtype=fp32 --optimizer=sgd", "--optimizer=none"],
+        "save": ["", "--save=async --compute=0.002 --every=2"],
+        "load": ["", "--load=no", "--load=parameters --broadcast", "--load-tp=1 --load-pp=1 --load-dp=3", "--load-tp=4 --load-pp=1",
+                 "--read-back=elsewhere --drop-cache=0"],
+        "keep": ["", "--keep=1", "--keep=0", "--remove"],
+        "sizes": ["", "--align=512 --transfer-size=1k", "--align=1 --transfer-size=3000"],
+        "repetitions": ["", "-i 3"],
+        "output": OUTPUT,
+        "warnings": ["", "--warning-as-errors"],
+        "engine": MAKES_NOTHING,
+    }
+    core = ("access", "layout", "outcome")
+    never = [rule(model="--model=moe.model --ep=2", shape=["--tp=2 --pp=2", "--pp=4"]),
+             rule(model="--model=moe.model --ep=2", load=["--load-tp=1 --load-pp=1 --load-dp=3", "--load-tp=4 --load-pp=1"]),
+             rule(layout="--layout=arrays", access=[words for words in parameters["access"] if words not in ("-a HDF5", "-a POSIX")]),
+             rule(layout=[words for words in parameters["layout"] if words != "--layout=arrays"], access="-a HDF5"),
+             rule(layout="--layout=arrays", load="--load=parameters --broadcast"),
+             rule(access="-a DUMMY --dummy.reverse --depth=2", load=[words for words in parameters["load"] if words]),
+             rule(warnings="--warning-as-errors", engine=FEW)]
+    left = LEFT + ("c", "small.model", "moe.model")
+    apart = OTHERS | {"--scale", "--list", "--load-ep", "--path"}
+    longer = ["-i", "300"]
+
+    def words(self, case):
+        return super().words(case) + ["-o", "c"]
+
+    def fault(self, n, case):
+        if case["outcome"] == "fail" and "DUMMY" in case["access"]:
+            operation = ("xfer", "open", "close", "sync")[n % 4]
+            return ("clean", 0), ["--dummy.fail-rank=0", "--dummy.fail-at=1", "--dummy.fail-op=" + operation]
+        return super().fault(n, case)
+
+    def statuses(self, case):
+        """A store into a mapping of a file that another rank has made long enough has no limit."""
+        return (0, 2, 3) if case.values["outcome"] == "fail" and "MMAP" in case.values["access"] else super().statuses(case)
+
+    def wrong(self, case):
+        found = super().wrong(case)
+        odd = [n for n in case.names() if n.startswith("c/.") or (case.values["keep"] == "--remove" and n.startswith("c/"))]
+        return found or (odd and "leaves %s" % odd) or None
+
+    def kept(self, case):
+        return False
+
+    def give(self, cases, tmp_path):
+        for name, text in MODELS.items():
+            (tmp_path / name).write_text(text)
+        for case in cases:
+            case.given = [tmp_path / name for name in MODELS]
+
+
+PROGRAMS = [Mib(), Exerciser(), Checkpoint(), Restart(), Model(), Raw(), Combo(), Gatherv()]
 
 
 @pytest.mark.skipif(conftest.SANITIZED, reason="limits of memory and a sanitizer do not go together")
@@ -249,7 +314,7 @@ def test_program(program, tmp_path):
     if not set("HDF5 NETCDF NCMPI MPIIO".split()) <= set(conftest.backends()):
         pytest.skip("this build has not all backends")
     cases = program.cases()
-    if isinstance(program, Restart):
+    if isinstance(program, (Restart, Model)):
         program.give(cases, tmp_path)
     run(program, cases, tmp_path)
 

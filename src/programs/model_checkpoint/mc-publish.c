@@ -376,12 +376,25 @@ static int remove_gone(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
+/* --remove: those that were published before the failure. */
+static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct mc_test *t = state;
+
+    if (!t->o->remove || t->made_first < 0)
+        return 0;
+    t->removes_own = true;
+    t->keep = 0;
+    return choose(run, t, err) < 0 ? -1 : remove_gone(run, t, err);
+}
+
 void mc_clean(struct weir_run *run, void *state)
 {
     struct mc_test *t = state;
 
     weir_clean(run, remove_staged, t);
     weir_clean(run, remove_gone, t);
+    weir_clean(run, remove_own, t);
     if (run->par.rank == 0 && t->made_dir)
         rmdir(t->o->path); /* where nothing was published */
 }
