@@ -700,7 +700,7 @@ static void test_watch(struct tap *t, const struct weir_par *par)
         told = weir_watch_tick(&w, round == par->rank) || tick_until_stop(&w);
         good = weir_watch_end(&w, false) && told && good;
     }
-    tap_ok(t, good, NULL, "when one rank asks to stop, the others hear it while they work");
+    tap_ok(t, good, NULL, "when one rank asks to stop, the others learn it while they work");
 
     weir_watch_begin(&w, par);
     told = par->rank == 0 || tick_until_stop(&w); /* rank 0 fails and goes straight to the end */
@@ -748,7 +748,7 @@ static void test_rounds(struct tap *t, const struct weir_par *par)
         n++;
     said = weir_rounds_vote(&r, slow ? 2 : par->rank == 0);
     tap_ok(t, n == 15 && said == 2 && r.period == 1, NULL,
-           "all hear the strongest wish, and vote again soon when one rank is slow");
+           "all learn the strongest wish, and vote again soon when one rank is slow");
 }
 
 /* The leader of a node has more error than its parent, whose number lacks the highest digit to the base 8; the other ranks have

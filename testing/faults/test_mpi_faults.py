@@ -65,7 +65,7 @@ def test_an_unusual_errno_in_a_read(ior, faulty, api, count, io):
 
 @pytest.mark.parametrize("api, count", [("MPIIO", 2), ("NCMPI", 3), ("HDF5", 6)])
 def test_a_read_that_fails_ends_the_work_of_the_others(ior, faulty, api, count):
-    """Who has failed does not wait in the close, where the others would not hear of it: they have a minute of work."""
+    """Who has failed does not wait in the close, where the others would not learn of it: they have a minute of work."""
     args = "-b 1m -k -a %s " % api
     ior("-w " + GEOMETRY + args, np=3, timeout=SECONDS).ok()
     run = faulty("%s read EIO, others at work" % api, "-r -O interIODelay=1000000 " + args, "call=read count=%d rank=1 errno=EIO" % count)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that fails alone while a test is set up: the others hear of it, and nothing is left."""
+"""A rank that fails alone while a test is set up: the others learn of it, and nothing is left."""
 import pytest
 
 LIMIT = '[ "${OMPI_COMM_WORLD_RANK-$PMI_RANK}" != 1 ] || ulimit -v 1200000; exec "$0" "$@"'
