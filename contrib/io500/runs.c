@@ -64,6 +64,7 @@ static void begin_run(struct run *r, const char *benchmark, int argc, char **arg
     weir_job_stream(r->job, r->out);
     weir_job_watch(r->job, NULL, take_message, r->out);
     status = weir_job_words(r->job, argc, argv);
+    MPI_Allreduce(MPI_IN_PLACE, &status, 1, MPI_INT, MPI_MAX, comm); /* one rank may have no memory */
     if (status == 0)
         status = weir_job_run(r->job);
     r->results = weir_job_results(r->job);
