@@ -258,29 +258,48 @@ static int begin_load(struct weir_run *run, struct mc_test *t, struct weir_err *
     return 0;
 }
 
-/* The files that the ranks of a kernel drop from its memory are dealt to them; the engine looks at one of them. */
+static void do_file(const char *dir, const char *file, void (*what)(const char *path, struct weir_below *b),
+                    struct weir_below *below)
+{
+    struct weir_str path = { 0 };
+
+    weir_str_addf(&path, "%s/%s", dir, file);
+    if (!path.failed)
+        what(weir_str_text(&path), below);
+    weir_str_free(&path);
+}
+
+/* The files that this rank has saved, and those that it will load. */
+static void do_files(const struct mc_test *t, void (*what)(const char *path, struct weir_below *b), bool loads)
+{
+    struct weir_below below = { .known = false };
+    const char *last = "", *dir = weir_str_text(&t->from);
+
+    for (int k = 0; k < t->regions; k++)
+        if (t->region[k].lines > 0 && t->step == t->load_step)
+            do_file(dir, t->region[k].file, what, &below);
+    for (size_t i = 0; loads && i < t->load.moves; i++) {
+        const char *file = t->meta.region[t->load.move[i].region].file;
+
+        if (strcmp(file, last) != 0)
+            do_file(dir, file, what, &below);
+        last = file;
+    }
+}
+
+/* As --drop-cache of the engine, which knows one file of a rank: all is written back before anything is dropped, and that is
+ * done twice, because two ranks that drop the same pages at one time can keep each other from it. */
 static int drop_files(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
-    int n = run->par.cache.per_node_max > 0 ? run->par.cache.per_node_max : 1, own = (run->par.rank - run->par.leader) % n;
-    struct weir_below below = { .known = false };
-
     if (!t->o->run.drop_cache)
         return 0;
-    for (int clean = 1; clean >= 0; clean--) {
-        for (int i = 0; i < t->meta.regions; i++) {
-            struct weir_str path = { 0 };
-            bool same = i > 0 && strcmp(t->meta.region[i].file, t->meta.region[i - 1].file) == 0;
-
-            if (same || (own >= 0 && i % n != own))
-                continue;
-            weir_str_addf(&path, "%s/%s", weir_str_text(&t->from), t->meta.region[i].file);
-            (clean ? weir_cache_clean : weir_cache_drop)(weir_str_text(&path), &below);
-            weir_str_free(&path);
-        }
+    do_files(t, weir_cache_clean, false);
+    for (int i = 0; i < 2; i++) {
         if (weir_agree(&run->par, 0, err) < 0)
             return -1;
+        do_files(t, weir_cache_drop, true);
     }
-    return 0;
+    return weir_agree(&run->par, 0, err);
 }
 
 int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
@@ -293,9 +312,8 @@ int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *s
     if (weir_local(run, find_newest, t, err) < 0)
         return -1;
     weir_bcast(&run->par, &t->load_step, sizeof(t->load_step), 0);
-    if (find_place(run, t, err) < 0 || read_meta(run, t, err) < 0 || weir_agree_check(&run->par, check_layout(t, err),
-        err) < 0 || weir_agree_check(&run->par,
-        shape_load(run, t, err), err) < 0)
+    if (find_place(run, t, err) < 0 || read_meta(run, t, err) < 0 ||
+        weir_agree_check(&run->par, check_layout(t, err), err) < 0 || weir_agree_check(&run->par, shape_load(run, t, err), err) < 0)
         return -1;
     most = (int64_t)(weir_now_ns() - begin_ns);
     weir_allmax_i64(&run->par, &most, 1);

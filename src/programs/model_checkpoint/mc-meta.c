@@ -128,8 +128,8 @@ static bool read_region(struct reader *r, const char *line)
     x.bytes = n[3];
     x.lines = n[4];
     if (*end != '\0' || n[0] >= (uint64_t)r->m->ranks || r->m->align <= 0 || x.lines > UINT32_MAX || x.bytes > INT64_MAX ||
-        x.at > INT64_MAX ||
-        x.head > x.bytes || x.head != (x.lines > 0 ? mc_aligned((x.lines + 1) * MC_LINE, (uint64_t)r->m->align) : 0))
+        x.at > INT64_MAX || x.head > x.bytes || x.head != (x.lines > 0 ? mc_aligned((x.lines + 1) * MC_LINE,
+            (uint64_t)r->m->align) : 0))
         return false;
     if ((size_t)r->m->regions == r->room) {
         size_t room = r->room > 0 ? 2 * r->room : 64;
