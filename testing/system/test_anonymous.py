@@ -13,6 +13,7 @@ RUNS = {
     "mdtest": "-n 2 -u -d secret/hush -Z",
     "md-workbench": "-o secret/hush -I 1 -P 1 -D 1 --run-info-file=secret/hush.status -L secret/hush",
     "h5exerciser": "--numdims 1 --minels 8 -i 1 -o secret/hush",
+    "model_checkpoint": "--model=hush.model -o secret/hush",
     "checkpoint_simulator.x": "--nx 1 --ny 1 --im_world 6 --lm 1 -i 1 -o secret/hush",
 }
 
@@ -27,6 +28,7 @@ def test_documents_for_others_have_no_names(ior, program):
         pytest.skip("this build has no " + program)
     ior.program = conftest.BUILD / "src" / program
     (ior.cwd / "secret").mkdir()
+    (ior.cwd / "hush.model").write_text("name = hush\nlayers = 1\nhidden = 8\nheads = 2\nffn = 8\nvocabulary = 9\n")
     np = 6 if program.startswith("checkpoint") else None
     args = RUNS[program] + REPORT
     ior(args, np=np).ok()

@@ -11,7 +11,7 @@ import conftest
 
 TOPICS = ["files", "order", "data", "time", "output", "trust"]
 PROGRAMS = [p.name for p in sorted(conftest.IOR.parent.iterdir())
-            if p.name in ("ior", "mdtest", "md-workbench", "mib", "h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x")]
+            if p.name in ("ior", "mdtest", "md-workbench", "mib", "h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x", "model_checkpoint")]
 
 
 def answer(program, *args):
@@ -59,7 +59,7 @@ def test_help_is_one_screen_then_topics(program):
     assert [name for name in own if name in hidden and name != "version"] == [], "every option stands in a topic"
 
 
-WHOLE = ["h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x"]
+WHOLE = ["h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x", "model_checkpoint"]
 
 
 def test_programs_that_have_no_deadline_say_so():
@@ -84,7 +84,8 @@ def test_help_of_every_option_has_an_example_that_can_be_typed():
 
 def test_the_example_of_until_has_repetitions_enough_in_every_program(tmp_path):
     """--version does not show it: what is refused here depends on the repetitions that a program has by itself."""
-    small = {"ior": "-b 4k -t 4k -o f", "mdtest": "-n 2 -d d", "md-workbench": "-P 4 -I 2 -D 1 -o d", "mib": "-l 2 -s 4k -F -t ."}
+    small = {"ior": "-b 4k -t 4k -o f", "mdtest": "-n 2 -d d", "md-workbench": "-P 4 -I 2 -D 1 -o d", "mib": "-l 2 -s 4k -F -t .",
+             "model_checkpoint": "--scale=1/16384 --optimizer=none -o d"}
     seen = 0
     for program in PROGRAMS:
         page = answer(program, "--dump-options=man").replace("\\-", "-").replace("\\e", "\\")

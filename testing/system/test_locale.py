@@ -45,6 +45,7 @@ def test_results_have_points_and_english_dates(german, tmp_path):
     programs = [["ior", *SMALL, "-w", "-r", "-i", "6", "--interval=0.5", "--until=50.5", "--limit=H01:0.25", "-D", "0.5"],
                 ["mdtest", "-a", "DUMMY", "-n", "4", "-F", "-C", "-T"],
                 ["md-workbench", "-a", "DUMMY", "-I", "2", "-P", "4", "-D", "1"],
+                ["model_checkpoint", "-a", "DUMMY", "--scale=0.0001", "--optimizer=none", "--compute=0.01"],
                 ["mib", "-F", "-t", ".", "-s", "4096", "-l", "2", "-L", "0"]]
     for case in run(tmp_path, german, *programs):
         assert (case.result, case.status) == ("end", 0), (case.words, case.error)

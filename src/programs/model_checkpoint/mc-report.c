@@ -234,12 +234,14 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     struct weir_report *r = &run->report;
     uint64_t parameters = mc_model_parameters(&t->job.model);
     char size[WEIR_SIZE_TEXT];
+    struct mc_model row;
 
     (void)err;
     weir_banner_test(run);
     if (t->bytes == 0) /* of another job, and not yet known */
         return 0;
-    weir_report_str(r, WEIR_FOR_DATA, "model", t->job.model.name);
+    if (!run->test->plan.options->anonymous || mc_model_row(t->job.model.name, &row, NULL) == 0)
+        weir_report_str(r, WEIR_FOR_DATA, "model", t->job.model.name);
     weir_report_int(r, WEIR_FOR_DATA, "parameters", (int64_t)parameters);
     weir_report_int(r, WEIR_FOR_DATA, "checkpointBytes", (int64_t)t->bytes);
     weir_report_line(r, "%s, %" PRIu64 " parameters: a checkpoint of %d rank%s has %s in %d file%s", t->job.model.name,

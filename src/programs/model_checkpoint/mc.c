@@ -360,11 +360,12 @@ static bool list_instead(struct weir_run *run, const void *opt, enum weir_code *
 }
 
 static const struct weir_example examples[] = {
-    { WEIR_TOPIC_NONE, "--model=llama3-8b --scale=1/1000 --tp=2 --pp=2 -o /scratch/d", "save, load from storage, verify" },
+    { WEIR_TOPIC_NONE, "--scale=1/1000 --tp=2 --pp=2 -o /scratch/d", "save, load from storage, verify" },
     { WEIR_TOPIC_NONE, "--model=llama3-70b --tp=8 --pp=4 --dp=16 --list", "what each of 512 ranks would write" },
     { WEIR_TOPIC_NONE, "--scale=1/100 --save=async --compute=5 --posix.threads=4 -i 10 -o /scratch/d",
       "ten saves beside emulated work: how long does it stand still?" },
     { WEIR_TOPIC_NONE, "--save=no --load-tp=1 -o /scratch/d", "another job, of another shape, loads the newest" },
+    { WEIR_TOPIC_DATA, "--model=mixtral-8x7b --scale=1/1000 --ep=2 --zero=1 -o /scratch/d", "a model with experts" },
     { WEIR_TOPIC_FILES, "--scale=1/100 --layout=deepspeed --zero=1 -o /scratch/d", "the files of DeepSpeed ZeRO" },
     { WEIR_TOPIC_ORDER, "--scale=1/100 --load=parameters --broadcast -o /scratch/d",
         "load the parameters for inference, each byte once" },
@@ -377,7 +378,7 @@ static const struct weir_judged judged = { .inputs = declare_inputs, .range = ra
 
 const struct weir_program weir_model_checkpoint = {
     .name = "model_checkpoint",
-    .brief = "save checkpoints of a model by the ranks of a training job, load them in the same or another shape, and verify them",
+    .brief = "save and load checkpoints of models as a training job does",
     .examples = examples,
     .example_tasks = 8,
     .opts = mc_opts,
