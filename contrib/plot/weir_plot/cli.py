@@ -44,7 +44,7 @@ COMMANDS = (
     ("load", "latency against the offered rate (--rate in percent)", ".svg", ""),
     ("pairs", "who slows whom down (weir-mix --pairs)", ".svg", ""),
     ("trace", "Chrome trace events for Perfetto and speedscope", ".json", "limit"),
-    ("report", "one HTML page about results and timelines", ".html", "bin outside title"),
+    ("report", "one HTML page about results and timelines", ".html", "bin outside title compare"),
 )
 
 
@@ -112,6 +112,9 @@ OPTIONS = {
         default=500000,
         metavar="N",
         help="calls in the file; of more the longest ones (default: 500000)",
+    ),
+    "compare": lambda p: p.add_argument(
+        "--compare", metavar="OLD", help="result of an earlier rehearsal of weir-io500: what changed since"
     ),
     "title": lambda p: p.add_argument("--title", metavar="TEXT", help="title of the page"),
 }

@@ -100,7 +100,8 @@ def take_outside(options):
 
 def files_read(options):
     found = [name for path in options.inputs for name in load.files_of(path)]
-    return found + [name for name in (options.log, getattr(options, "outside", None)) if name]
+    more = [getattr(options, name, None) for name in ("log", "outside", "compare")]
+    return found + [name for name in more if name]
 
 
 FUNCTIONS = {

@@ -21,6 +21,7 @@ from . import (
     page,
     quantities,
     rate,
+    rehearsal,
     repetitions,
     slowdown,
     spread,
@@ -32,7 +33,7 @@ from . import (
     words,
 )
 from .jsonfile import number
-from .refusal import Refusal
+from .refusal import BAD_USAGE, Refusal
 
 PICTURES = (
     (
@@ -68,7 +69,7 @@ COLUMNS = (
     "calls bytes ended fsyncTime"
 ).split()
 # Tables of a test that have a form of their own here; all others are shown as they are.
-KNOWN = ("Results", "phases", "latency", "intervals", "intervalCalls", "findings", "rates")
+KNOWN = ("Results", "phases", "latency", "intervals", "intervalCalls", "findings", "rates") + rehearsal.TABLES
 SLOWEST_SHOWN = 20
 MEANINGS = {
     "SOUND": "Nothing that the rules look at speaks against these numbers.",
@@ -86,6 +87,7 @@ PICKED = (
     "zero",
     "tasks",
     "against",
+    "compare",
 )
 
 
@@ -95,6 +97,7 @@ def write(inputs, options, call_size):
         if not hasattr(options, name):
             setattr(options, name, None)
     runs, results = load.runs_and_results(inputs, call_size, options.log)
+    options.old = old_of(options.compare, results) if options.compare else None
     notes = join(runs, results)
     title = options.title or heading(runs, results)
     body = ["<h1>%s</h1>" % page.text(title)]
@@ -115,6 +118,13 @@ def write(inputs, options, call_size):
     with wholefile.writing(options.output, "w", encoding="utf-8", errors="replace") as f:
         f.write(page.document(title, body))
     return ["%s: written, %d pictures" % (options.output, figures)] + notes
+
+
+def old_of(path, results):
+    """The run that --compare names."""
+    if not any(map(rehearsal.is_one, results)):
+        raise Refusal("--compare: is for results of %s; weir-compare compares others" % rehearsal.PROGRAM, BAD_USAGE)
+    return rehearsal.old_of(path, load.result(path))
 
 
 def join(runs, results):
@@ -184,7 +194,7 @@ def section(result, run, options, place):
         out += worth_of(result, test)
     out += again(result, run)
     for test in result.tests:
-        out += rates_of(result, test)
+        out += rehearsal.pieces(result, test, options.old) if rehearsal.is_one(result) else rates_of(result, test)
     out.append(page.said("Warnings of the run", texts(result.document.get("warnings"))))
     for test in result.tests:
         out += pictures_of(result, test, run, options)
