@@ -142,7 +142,7 @@ def test_metrics_of_the_run_before_stay_until_the_new_ones_are_whole(ior, mdtest
     path = ior.cwd / "m.prom"
     ior(SMALL + " --report=openmetrics:m.prom", np=None).ok()
     before, inode = path.read_text(), path.stat().st_ino
-    proc, _ = ior.begin("-a DUMMY -w -b 8k -t 1k --dummy.delay-xfer=100000 --dummy.fail-at=6 --report=openmetrics:m.prom", None)
+    proc, _ = ior.begin("-a DUMMY -w -b 8k -t 1k --dummy.delay-xfer=300000 --dummy.fail-at=6 --report=openmetrics:m.prom", None)
     assert path.read_text() == before
     ior.finish(proc)
     found = exposition(path)
