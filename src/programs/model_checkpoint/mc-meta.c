@@ -153,7 +153,10 @@ static int read_model(struct reader *r, char **at, const char *path, struct weir
         return weir_refuse(err, WEIR_EDATA, "'%s': the model has no end", path);
     end += *end == '\n';
     *at = end + 2;
-    return mc_model_read(begin, (size_t)(end - begin), path, &r->m->arena, &r->model, err);
+    if (mc_model_read(begin, (size_t)(end - begin), path, &r->m->arena, &r->model, err) == 0)
+        return 0;
+    err->code = WEIR_EDATA;
+    return weir_err_within(err, "the model in");
 }
 
 static int read_lines(struct reader *r, char *at, const char *path, struct weir_err *err)
