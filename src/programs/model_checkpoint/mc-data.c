@@ -50,16 +50,28 @@ static struct content content_wanted(const struct mc_part *p, int64_t sequence)
     return (struct content) { (uint64_t)sequence & 0xfff, (uint64_t)p->state, p->tensor, 0 };
 }
 
-/* n bytes of the whole tensor from byte 'at' on. */
+/* Some bytes of one word, from its byte 'skip' on. */
+static uint64_t fill_piece(const struct content *c, uint64_t index, uint64_t skip, unsigned char *out, uint64_t n)
+{
+    uint64_t word = word_of(c, index), len = WORD - skip < n ? WORD - skip : n;
+
+    memcpy(out, (const unsigned char *)&word + skip, len);
+    return len;
+}
+
+/* n bytes of the whole tensor from byte 'at' on: mostly whole words, which take a nanosecond each. */
 static void fill_run(const struct content *c, uint64_t at, unsigned char *out, uint64_t n)
 {
-    uint64_t skip = at % WORD, index = at / WORD, word, len;
+    uint64_t index = at / WORD, done = 0, word;
 
-    for (; n > 0; n -= len, out += len, index++, skip = 0) {
-        word = word_of(c, index);
-        len = WORD - skip < n ? WORD - skip : n;
-        memcpy(out, (const unsigned char *)&word + skip, len);
+    if (at % WORD > 0)
+        done = fill_piece(c, index++, at % WORD, out, n);
+    for (; n - done >= WORD; done += WORD) {
+        word = word_of(c, index++);
+        memcpy(out + done, &word, WORD);
     }
+    if (done < n)
+        fill_piece(c, index, 0, out + done, n - done);
 }
 
 /* Where byte 'at' of a part is in the whole tensor, and how many bytes from there on are together. */
