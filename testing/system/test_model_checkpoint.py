@@ -52,7 +52,7 @@ def place_of(path, state, least):
 
 
 @pytest.mark.parametrize("layout, zero, loads", [
-    ("torch", 0, "--load-tp=1 --load-pp=4"), ("megatron", 1, "--load-tp=4 --load-pp=1 --load-dp=1"),
+    ("torch", 0, "--load-tp=1 --load-pp=4"), ("megatron", 1, "--load-tp=4 --load-pp=1 --load-dp=1 --sieve=0"),
     ("deepspeed", 3, "--load-tp=1 --broadcast"), ("shared", 2, "--load-pp=1 --read-back=elsewhere")])
 def test_each_layout_loads_in_its_own_shape_and_in_another_job_in_another(mc, layout, zero, loads):
     args = SMALL + "--tp=2 --pp=2 --layout=%s --zero=%d --report=json:r.json" % (layout, zero)

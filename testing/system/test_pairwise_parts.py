@@ -256,8 +256,8 @@ class Model(Part):
         "model": ["--model=small.model", "--model=moe.model", "--model=moe.model --ep=2"],
         "bytes": ["", "--dtype=fp32 --optimizer=sgd", "--optimizer=none"],
         "save": ["", "--save=async --compute=0.002 --every=2"],
-        "load": ["", "--load=no", "--load=parameters --broadcast", "--load-tp=1 --load-pp=1 --load-dp=3", "--load-tp=4 --load-pp=1",
-                 "--read-back=elsewhere --drop-cache=0"],
+        "load": ["", "--load=no", "--load=parameters --broadcast", "--load-tp=1 --load-pp=1 --load-dp=3", "--load-tp=4 --load-pp=1 --sieve=0",
+                 "--read-back=same --drop-cache=0"],
         "keep": ["", "--keep=1", "--keep=0", "--remove"],
         "sizes": ["", "--align=512 --transfer-size=1k", "--align=1 --transfer-size=3000"],
         "repetitions": ["", "-i 3"],
@@ -267,7 +267,7 @@ class Model(Part):
     }
     core = ("access", "layout", "outcome")
     never = [rule(model="--model=moe.model --ep=2", shape=["--tp=2 --pp=2", "--pp=4"]),
-             rule(model="--model=moe.model --ep=2", load=["--load-tp=1 --load-pp=1 --load-dp=3", "--load-tp=4 --load-pp=1"]),
+             rule(model="--model=moe.model --ep=2", load=["--load-tp=1 --load-pp=1 --load-dp=3", "--load-tp=4 --load-pp=1 --sieve=0"]),
              rule(layout="--layout=arrays", access=[words for words in parameters["access"] if words not in ("-a HDF5", "-a POSIX")]),
              rule(layout=[words for words in parameters["layout"] if words != "--layout=arrays"], access="-a HDF5"),
              rule(layout="--layout=arrays", load="--load=parameters --broadcast"),

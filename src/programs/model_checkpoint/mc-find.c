@@ -77,12 +77,36 @@ static int region_of(const struct mc_meta *m, int rank, enum mc_state state)
     return -1;
 }
 
+/* The pieces of a saved part that are needed, and gaps of --sieve bytes at most between them, from aligned places on. */
+static int plan_pieces(struct mc_test *t, const struct mc_part *need, const struct mc_source *s, int region, struct weir_err *err)
+{
+    uint64_t align = (uint64_t)t->meta.align, most = (uint64_t)t->o->transfer, begin = 0, end = 0, have, at, len;
+    uint32_t part = (uint32_t)t->load.parts;
+    struct mc_pieces it;
+
+    if (mc_plan_part(&t->load, &s->part, err) < 0)
+        return -1;
+    mc_pieces_begin(&it, &s->part, need);
+    while (mc_pieces_next(&it, &have, &at, &len)) {
+        uint64_t first = have / align * align;
+
+        if (end > 0 && first > end + (uint64_t)t->o->sieve) {
+            if (mc_plan_moves(&t->load, region, part, begin, end, 0, most, err) < 0)
+                return -1;
+            end = 0;
+        }
+        begin = end > 0 ? begin : first;
+        end = mc_aligned(have + len, align);
+    }
+    return mc_plan_moves(&t->load, region, part, begin, end, 0, most, err);
+}
+
 /* All that a part needs of the saved ones. */
 static int plan_part(struct mc_test *t, const struct mc_part *need, struct weir_err *err)
 {
-    uint64_t align = (uint64_t)t->meta.align, most = (uint64_t)t->o->transfer, got = 0;
     struct mc_sources it;
     struct mc_source s;
+    uint64_t got = 0;
 
     mc_sources_begin(&it, &t->meta.job, need);
     while (mc_sources_next(&it, &s)) {
@@ -93,9 +117,7 @@ static int plan_part(struct mc_test *t, const struct mc_part *need, struct weir_
         if (region < 0)
             return weir_refuse(err, WEIR_EDATA, "'%s': the metadata have no file of rank %d", weir_str_text(&t->from), s.rank);
         got += s.bytes;
-        if (mc_plan_part(&t->load, &s.part, err) < 0 ||
-            mc_plan_moves(&t->load, region, (uint32_t)t->load.parts - 1, s.begin / align * align, mc_aligned(s.end, align), 0,
-                          most, err) < 0)
+        if (plan_pieces(t, need, &s, region, err) < 0)
             return -1;
     }
     t->asked += mc_part_bytes(need);

@@ -14,7 +14,7 @@ struct mc_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *path, *model, *scale, *dtype, *optimizer, *layout, *save, *load, *read_back;
     int tp, pp, dp, ep, zero, load_tp, load_pp, load_dp, load_ep, keep, every;
-    int64_t align, transfer;
+    int64_t align, transfer, sieve;
     double compute_s;
     bool list, broadcast, remove;
 };
