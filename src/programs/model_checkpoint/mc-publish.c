@@ -18,12 +18,10 @@
 #include "engine/transfer.h"
 #include "par/agree.h"
 
-static const struct weir_session no_session;
-
 /* The calls are those of no session. */
 static void measured(struct weir_run *run, const struct weir_phase_rec *rec)
 {
-    struct weir_session none = no_session;
+    struct weir_session none = { .be = NULL };
 
     weir_observers_measured(run, &none, rec);
 }
@@ -77,9 +75,11 @@ static int step_publish(struct weir_run *run, void *state, uint64_t i, uint64_t 
 {
     struct mc_test *t = state;
     uint64_t begin_ns = *clock_ns;
-    int rc = publish(t, err);
+    int rc;
 
     (void)i;
+    weir_session_enter(&t->session, "publish", weir_str_text(&t->staged)); /* for --io-timeout */
+    rc = weir_session_leave(&t->session, publish(t, err));
     *clock_ns = weir_now_ns();
     if (rc < 0)
         weir_operation_add_failed(run, MC_PUBLISH, begin_ns, *clock_ns, WEIR_NO_OFFSET, err);
@@ -236,8 +236,10 @@ static int step_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *
     (void)i;
     t->next = next_name(name, run->par.size);
     *end = '\0';
+    weir_session_enter(&t->session, "remove", name);
     if (unlink(name) < 0 && errno != ENOENT)
         rc = weir_fail(err, WEIR_EIO, "remove '%s'", name);
+    weir_session_leave(&t->session, rc);
     *clock_ns = weir_now_ns();
     weir_operation_add(run, MC_REMOVE, begin_ns, *clock_ns, WEIR_NO_OFFSET, 0);
     return rc;
