@@ -111,6 +111,8 @@ def test_each_test_has_the_rate_that_it_asks_for(ior):
     assert [test["phases"][0]["transferCount"] for test in (ops, in_bytes, one)] == [40, 40, 2]
     assert ops["phases"][0]["workTime"] >= 19 / 200 and in_bytes["phases"][0]["workTime"] >= 19.5 / 40, in_bytes
     assert in_bytes["load"][0]["arrivals"] == "shifted" and ops["load"][0]["sleepTime"] > 0 and ops["load"][0]["spinTime"] > 0, ops
+    for test in ops, in_bytes, one:  # the mean of the tasks
+        assert test["load"][0]["sleepTime"] + test["load"][0]["spinTime"] <= test["phases"][0]["totalTime"], test
 
 
 def test_a_total_rate_is_divided_and_pauses_are_in_the_schedule(ior):

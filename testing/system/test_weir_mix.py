@@ -90,7 +90,7 @@ def test_each_group_alone_in_pairs_and_all_together(mix):
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
     mix.plan({"writer": ("list 2", "ior -w -r -R -t 64k -b 1m -o data/a"),
               "meta": (1, "mdtest -F -n 40 -w 3k -d data/b", "at once"),
-              "late": ("rest", dummy("c", 30, 2000), "after writer read")})
+              "late": ("rest", dummy("c", 30, 60000, "--dummy.delay-at=7"), "after writer read")})
     run = mix("plan.txt --pairs --end=repeat -i 2 --output=texts" + JSON, np=3).ok()
     doc, test = mix.document()
     schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
@@ -110,6 +110,7 @@ def test_each_group_alone_in_pairs_and_all_together(mix):
         for with_ in ("all", "writer"):
             begin, read = measured["late", with_, "write", i]["began"], measured["writer", "late" if with_ == "writer" else "all", "read", i]
             assert begin >= read["began"], (begin, read)
+    assert all(measured["late", "alone", "write", i]["p99"] >= 0.06 for i in range(2)), "one of 30"
     assert {(c["group"], c["with"]) for c in test["slowdowns"]} == {(g, w) for g, w, _ in rows}
     with open(mix.cwd / "r.csv", newline="") as f:
         lines = list(csv.DictReader(f))
@@ -129,13 +130,14 @@ def test_the_first_that_ends_ends_the_others(mix):
     run = mix("plan.txt --no-alone --end=first" + JSON, np=3).ok()
     _, test = mix.document()
     assert mix.data() == [] and "no time in which all groups ran" in run.warnings[-1], run
-    assert {row["group"] for row in test["measured"]} == {"long", "short"} and all(row["seconds"] == 0 for row in test["measured"])
-    mix.plan({"long": (2, "ior -N 1 -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "short": (1, dummy("x", 60, 5000))})
+    assert {row["group"] for row in test["measured"]} == {"long", "short"} and all(row["seconds"] == 0 and row["p99"] is None for row in test["measured"])
+    mix.plan({"long": (2, "ior -N 1 -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "short": (1, dummy("x", 60, 5000), "after 0.05 s")})
     run = mix("plan.txt --no-alone --end=first" + JSON, np=3).ok()  # a rank of 'long' has no part in its test
     _, test = mix.document()
     rows = by_key(test["measured"], "group")
     assert 0 < rows["long",]["shared"] <= 1 and 0 < rows["short",]["shared"] <= 1 and test["sharedTime"] > 0, test
     conftest.timely(rows["short",]["shared"] >= 0.9 and test["sharedTime"] >= 0.3, test)  # both have begun at one time
+    assert rows["long",]["began"] >= 0 and rows["short",]["began"] >= 0.05, test
     assert rows["long",]["seconds"] <= test["sharedTime"] * 1.01, "what came after the end does not count"
     assert mix.data() == [] and not run.warnings and "slowdowns" not in test, run
 
