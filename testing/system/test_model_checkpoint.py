@@ -186,3 +186,12 @@ def test_bad_input_is_one_line(mc, args, words):
 def test_the_list_shows_the_ranks_of_a_job_that_is_not_there(mc):
     out = mc("--model=llama3-70b --tp=8 --pp=4 --dp=2 --list", np=1).ok().stdout
     assert len(out.splitlines()) > 64 and not mc.files()
+
+
+def test_the_rules_of_mlperf_ask_for_ten_repetitions_and_a_cold_cache(mc):
+    def invalid(args, status):
+        mc("--scale=1/16384 -o ckpt --optimizer=none --rules=mlperf --strict --report=json:r.json " + args, np=1).ok(status)
+        return {f["id"] for f in rows(mc)[0]["findings"] if f["outcome"] == "found" and f["severity"] == "INVALID"}
+    assert {"H02", "H15"} <= invalid("-i 2 --drop-cache=0", 5)
+    run = invalid("-i 10 --limit=H03:100,H05:100", 0)  # which no file system of the tests need be good for
+    assert run == set()
