@@ -6,6 +6,7 @@ import math
 import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -51,7 +52,8 @@ def has_open(pid, path):
 
 
 def test_jobs_that_end_at_one_time_add_whole_lines(ior):
-    """Lines of 200 kB, more than any system writes in one piece by itself, while another process holds the lock for a moment."""
+    """Lines of 200 kB, more than any system writes in one piece by itself, while another process holds the lock for a moment, and
+    removes the file before it gives the lock up: no line goes into what nobody can open."""
     path = ior.cwd / "h.jsonl"
     with open(path, "w") as f:
         fcntl.lockf(f, fcntl.LOCK_EX)
@@ -59,6 +61,7 @@ def test_jobs_that_end_at_one_time_add_whole_lines(ior):
                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(6)]
         conftest.wait_until(lambda: all(has_open(p.pid, path) for p in running))
         assert path.stat().st_size == 0, "nobody writes past a lock"
+        path.unlink()
     for p in running:
         assert p.wait(60) == 0
     found = lines(path)
@@ -120,9 +123,11 @@ def values(found, name):
 
 
 def test_metrics_are_those_of_the_document(ior):
-    name = 'we"ird\\na me.prom'
+    name, before = 'we"ird\\na me.prom', int(time.time())
     run = ior("-a DUMMY -w -r -b 64k -t 1k --dummy.delay-xfer=50 -i 7".split() + ["--report=openmetrics:%s,json:r.json" % name], np=2).ok()
     found, test = exposition(ior.cwd / name), json.loads((ior.cwd / "r.json").read_text())["tests"][0]
+    (begin,), (end,) = (values(found, "weir_run_%s_timestamp_seconds" % what).values() for what in ("begin", "end"))
+    assert before <= begin <= end <= time.time() + 1, (before, begin, end)  # by whole seconds
     assert {dict(words)["name"] for _, words in found} == {'we"ird\\na me'}, "the name of the file tells jobs apart"
     for key, suffix in (("median", ""), ("low", "_low"), ("high", "_high")):
         rates = {row["operation"]: row[key] for row in test["rates"]}
