@@ -54,6 +54,7 @@ BEGIN {
     may("programs/NAME", all)
     # Built on libweir, as programs of others are: it is no part of it
     may("programs/weir-mix", all " top")
+    may("programs/weir-io500", all " top")
     may("library", all " top")
 }
 FNR == 1 { room = room_of(substr(FILENAME, 5)) }

@@ -516,7 +516,7 @@ def bin(tmp_path):
     path = tmp_path / "bin"
     path.mkdir()
     for name in ("ior", "mdtest", "md-workbench", "mib", "checkpoint_simulator.x", "restart_simulator.x",
-                 "raw_bw.x", "gatherv.x", "combo.x", "h5exerciser", "hdf5Exerciser", "model_checkpoint", "weir-mix"):
+                 "raw_bw.x", "gatherv.x", "combo.x", "h5exerciser", "hdf5Exerciser", "model_checkpoint", "weir-io500", "weir-mix"):
         (path / name).symlink_to(BUILD / "src" / name)
     (path / "weir-compare").symlink_to(SOURCE / "contrib" / "plot" / "weir-compare")
     (path / "mpirun").write_text('#!/bin/sh\nexec %s %s "$@"\n' % (shutil.which(LAUNCHER[0]), shlex.join(LAUNCHER[1:])))

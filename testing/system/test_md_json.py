@@ -94,7 +94,7 @@ def test_the_schema_finds_a_broken_document_of_md_workbench(mdw):
 
 
 def test_every_program_has_a_part_of_the_schema():
-    assert {list(part.values())[0] for part in SCHEMA["anyOf"]} == {"#/$defs/" + name for name in [*PROGRAMS, "h5exerciser", "checkpoint", "checkpointParts", "modelCheckpoint", "weir-mix", "notBegun", "incomplete"]}
+    assert {list(part.values())[0] for part in SCHEMA["anyOf"]} == {"#/$defs/" + name for name in [*PROGRAMS, "h5exerciser", "checkpoint", "checkpointParts", "modelCheckpoint", "weir-mix", "weir-io500", "notBegun", "incomplete"]}
 
 
 # ---- mdtest ----

@@ -11,8 +11,9 @@ import pytest
 import conftest
 
 TEMPLATE = "doc/result.schema.json.in"
-# The only lists of the template: 0 and 1, the two directions of data, and a condition of the schema itself.
-OWN = ([0, 1], ["write", "read"], ["MPIIO", "HDF5", "NCMPI"])
+# The only lists of the template: 0 and 1, the two directions of data, a condition of the schema itself, units and scores of IO500,
+# the operations of model_checkpoint.
+OWN = ([0, 1], ["write", "read"], ["MPIIO", "HDF5", "NCMPI"], ["GiB/s", "kIOPS"], ["SCORE", "SCOREX"], ["save", "load"])
 
 
 def lists(node):

@@ -53,7 +53,7 @@ class Weir(AutotoolsPackage):
 
     def test_version(self):
         """the programs start without a launcher"""
-        for name in ("ior", "mdtest", "md-workbench", "mib", "weir-mix"):
+        for name in ("ior", "mdtest", "md-workbench", "mib", "weir-io500", "weir-mix"):
             with test_part(self, f"test_version_{name}", purpose=f"{name} tells its version"):
                 said = Executable(os.path.join(self.prefix.bin, name))("--version", output=str.split, error=str.split)
                 check_outputs("weir", said)

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-config.c - the configuration of IO500: one table of sections, keys and defaults */
+#include "config.h"
+#include "programs/weir-io500/io500.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/size.h"
+#include "base/text/quote.h"
+
+#define API_OF(s) { s, "API", IO500_TEXT, "", "Backend, and its options as words: 'POSIX --posix.odirect'; empty: that of the section above it" }
+#define RUN_OF(s) { s, "run", IO500_FLAG, "TRUE", "Run it; a valid run has all phases" }
+#define VERBOSITY_OF(s) { s, "verbosity", IO500_COUNT, "", "How often the command line has -v; empty: as [global]" }
+#define PHASE(s) API_OF(s), RUN_OF(s)
+#define FIND(s)                                                                                                        \
+    { s, "external-script", IO500_TEXT, "", "Program that finds instead, whose last line is 'MATCHED found/total'" },   \
+    { s, "external-mpi-args", IO500_TEXT, "", "Words before that program: 'mpirun -np 8'" },                            \
+    { s, "external-extra-args", IO500_TEXT, "", "Words after its own" },                                                \
+    { s, "nproc", IO500_COUNT, "", "Ranks that find; empty: all" },                                                     \
+    RUN_OF(s),                                                                                                          \
+    { s, "pfind-queue-length", IO500_COUNT, "10000", "Directories that may wait on a rank" },                           \
+    { s, "pfind-steal-next", IO500_FLAG, "FALSE", "A rank without work asks the next rank only" },                      \
+    { s, "pfind-parallelize-single-dir-access-using-hashing", IO500_FLAG, "FALSE", "Taken, without effect: entries of one directory are always shared" }
+
+const struct io500_key io500_keys[] = {
+    { "global", "datadir", IO500_TEXT, "./datafiles", "Directory in which the phases work" },
+    { "global", "timestamp-datadir", IO500_FLAG, "TRUE", "Work in a directory below it that is named by the time" },
+    { "global", "resultdir", IO500_TEXT, "./results", "Directory of the results" },
+    { "global", "timestamp-resultdir", IO500_FLAG, "TRUE", "Put them into a directory below it that is named by the time" },
+    { "global", "api", IO500_TEXT, "POSIX", "Backend of all phases, and its options as words" },
+    { "global", "drop-caches", IO500_FLAG, "FALSE", "Run drop-caches-cmd on each node before each phase" },
+    { "global", "drop-caches-cmd", IO500_TEXT, "sudo -n bash -c \"echo 3 > /proc/sys/vm/drop_caches\"", "The command that drops caches" },
+    { "global", "io-buffers-on-gpu", IO500_FLAG, "FALSE", "Buffers of ior in the memory of a GPU" },
+    { "global", "verbosity", IO500_COUNT, "0", "How often the command lines have -v" },
+    { "global", "scc", IO500_FLAG, "FALSE", "Rules of the Student Cluster Competition: phases that write take 30 s" },
+    { "global", "dataPacketType", IO500_TEXT, "timestamp", "What stands in the files: timestamp, offset, incompressible, random" },
+    { "debug", "stonewall-time", IO500_COUNT, "300", "Seconds that a phase which writes takes; other values make the run invalid" },
+    { "debug", "pause-dir", IO500_TEXT, "", "A phase does not begin while there is a file with its name in this directory" },
+    API_OF("ior-easy"),
+    { "ior-easy", "transferSize", IO500_SIZE, "2m", "Bytes of a transfer" },
+    { "ior-easy", "blockSize", IO500_SIZE, "9920000m", "Bytes that a rank writes at most" },
+    { "ior-easy", "filePerProc", IO500_FLAG, "TRUE", "A file for each rank" },
+    { "ior-easy", "uniqueDir", IO500_FLAG, "FALSE", "Each in a directory of its own" },
+    RUN_OF("ior-easy"), VERBOSITY_OF("ior-easy"),
+    PHASE("ior-easy-write"),
+    API_OF("mdtest-easy"),
+    { "mdtest-easy", "n", IO500_COUNT, "1000000", "Files that a rank makes at most" },
+    RUN_OF("mdtest-easy"), VERBOSITY_OF("mdtest-easy"),
+    PHASE("mdtest-easy-write"),
+    API_OF("mdworkbench"),
+    { "mdworkbench", "waitingTime", IO500_REAL, "0.0", "Pause after each operation, in times of the operation" },
+    { "mdworkbench", "precreatePerSet", IO500_COUNT, "", "Files of a rank in a set; empty: by the rate of mdtest-easy-write" },
+    { "mdworkbench", "filesPerProc", IO500_COUNT, "", "Operations of a rank in a set; empty: as many as files" },
+    RUN_OF("mdworkbench"), VERBOSITY_OF("mdworkbench"),
+    PHASE("mdworkbench-create"),
+    RUN_OF("timestamp"),
+    FIND("find-easy"),
+    API_OF("ior-hard"),
+    { "ior-hard", "segmentCount", IO500_COUNT, "10000000", "Transfers of 47008 bytes that a rank writes at most" },
+    { "ior-hard", "collective", IO500_FLAG, "FALSE", "Collective transfers, with a backend that has them" },
+    RUN_OF("ior-hard"), VERBOSITY_OF("ior-hard"),
+    PHASE("ior-hard-write"),
+    API_OF("mdtest-hard"),
+    { "mdtest-hard", "n", IO500_COUNT, "1000000", "Files that a rank makes at most" },
+    { "mdtest-hard", "files-per-dir", IO500_COUNT, "", "Files in a directory; empty: all in one" },
+    RUN_OF("mdtest-hard"), VERBOSITY_OF("mdtest-hard"),
+    PHASE("mdtest-hard-write"),
+    FIND("find"),
+    FIND("find-hard"),
+    PHASE("mdworkbench-bench"),
+    PHASE("ior-easy-read"),
+    PHASE("mdtest-easy-stat"),
+    PHASE("ior-hard-read"),
+    PHASE("mdtest-hard-stat"),
+    PHASE("mdworkbench-delete"),
+    PHASE("mdtest-easy-delete"),
+    PHASE("mdtest-hard-read"),
+    PHASE("mdtest-hard-delete"),
+    PHASE("ior-rnd4K-easy-read"),
+    { .section = NULL }
+};
+
+_Static_assert(sizeof(io500_keys) / sizeof(*io500_keys) <= IO500_KEYS_MOST, "there is room for all values");
+
+static const struct io500_key *find_key(const char *section, const char *name)
+{
+    for (const struct io500_key *k = io500_keys; k->section; k++)
+        if (strcasecmp(k->section, section) == 0 && (!name || strcasecmp(k->name, name) == 0))
+            return k;
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+/* Name the nearest word: a section, or with 'section' a key of it. */
+static int refuse_unknown(const char *section, const char *typed, struct weir_err *err)
+{
+    const char *names[IO500_KEYS_MOST + 1] = { NULL };
+    struct weir_str near = { 0 };
+    char shown[WEIR_QUOTE_TEXT];
+    int n = 0;
+
+    for (const struct io500_key *k = io500_keys; k->section; k++)
+        if (section ? strcasecmp(k->section, section) == 0 : n == 0 || strcmp(names[n - 1], k->section) != 0)
+            names[n++] = section ? k->name : k->section;
+    weir_near_ask(typed, names, &near);
+    weir_quote_str(typed, shown);
+    if (section)
+        weir_refuse(err, WEIR_EUSAGE, "there is no key '%s' in section [%s]%s; --list shows all", shown, section, weir_str_text(&near));
+    else
+        weir_refuse(err, WEIR_EUSAGE, "there is no section [%s]%s; --list shows all", shown, weir_str_text(&near));
+    weir_str_free(&near);
+    return -1;
+}
+
+static int begin_section(void *arg, const char *section, struct weir_err *err)
+{
+    (void)arg;
+    return find_key(section, NULL) ? 0 : refuse_unknown(NULL, section, err);
+}
+
+static bool is_flag(const char *value, bool *out)
+{
+    *out = strcasecmp(value, "TRUE") == 0 || strcmp(value, "1") == 0;
+    return *out || strcasecmp(value, "FALSE") == 0 || strcmp(value, "0") == 0;
+}
+
+static int check_value(const struct io500_key *k, const char *value, struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+    int64_t n;
+    double real;
+    bool flag;
+
+    weir_quote_str(value, shown);
+    if (k->kind == IO500_FLAG && !is_flag(value, &flag))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s = %s': write TRUE or FALSE", k->name, shown);
+    if (k->kind == IO500_REAL && (*weir_real_scan(value, &real) || real < 0))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s = %s': write a number that is not negative", k->name, shown);
+    if ((k->kind == IO500_COUNT || k->kind == IO500_SIZE) && weir_size_parse(value, k->kind == IO500_SIZE, INT64_MAX, &n, err) < 0)
+        return weir_err_within(err, "'%s'", k->name);
+    return 0;
+}
+
+static int keep_value(void *arg, const char *section, const char *key, const char *value, struct weir_err *err)
+{
+    struct io500_config *c = arg;
+    const struct io500_key *k = find_key(section, key);
+
+    if (!k)
+        return refuse_unknown(section, key, err);
+    if (c->value[k - io500_keys])
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' stands twice in section [%s]", k->name, k->section);
+    if (*value && check_value(k, value, err) < 0)
+        return -1;
+    c->value[k - io500_keys] = value;
+    return 0;
+}
+
+/* Rules about several keys. */
+static int check_all(const struct io500_config *c, struct weir_err *err)
+{
+    int64_t transfer = io500_number(c, "ior-easy", "transferSize"), block = io500_number(c, "ior-easy", "blockSize");
+
+    if (block % transfer)
+        return weir_refuse(err, WEIR_EUSAGE, "[ior-easy] blockSize = %s is no multiple of transferSize = %s",
+                           io500_text(c, "ior-easy", "blockSize"), io500_text(c, "ior-easy", "transferSize"));
+    if (io500_flag(c, "global", "io-buffers-on-gpu"))
+        return weir_refuse(err, WEIR_EUSAGE, "[global] io-buffers-on-gpu = TRUE: a rehearsal has its buffers in the memory of the host");
+    if (io500_number(c, "debug", "stonewall-time") < 1)
+        return weir_refuse(err, WEIR_EUSAGE, "[debug] stonewall-time = 0: a phase takes 1 s at least");
+    return 0;
+}
+
+int io500_config_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
+                      struct io500_config *c, struct weir_err *err)
+{
+    const struct io500_ini_sink sink = { begin_section, keep_value, c };
+    char shown[WEIR_QUOTE_TEXT];
+
+    if (io500_ini_read(text, len, name, &sink, arena, err) < 0)
+        return -1;
+    return check_all(c, err) < 0 ? weir_err_within(err, "%s", weir_quote_str(name, shown)) : 0;
+}
+
+/* ---- values ---- */
+
+const char *io500_text(const struct io500_config *c, const char *section, const char *name)
+{
+    const struct io500_key *k = find_key(section, name);
+    const char *value = k ? c->value[k - io500_keys] : NULL;
+
+    return value && *value ? value : k ? k->def : "";
+}
+
+bool io500_flag(const struct io500_config *c, const char *section, const char *name)
+{
+    bool flag;
+
+    return is_flag(io500_text(c, section, name), &flag) && flag;
+}
+
+int64_t io500_number(const struct io500_config *c, const char *section, const char *name)
+{
+    int64_t n;
+
+    return weir_size_parse(io500_text(c, section, name), 0, INT64_MAX, &n, NULL) == 0 ? n : -1;
+}
+
+void io500_config_show(const struct io500_config *c, struct weir_str *out)
+{
+    const char *section = "";
+
+    for (const struct io500_key *k = io500_keys; k->section; k++) {
+        if (strcmp(section, k->section) != 0)
+            weir_str_addf(out, "%s[%s]\n", *section ? "\n" : "", k->section);
+        section = k->section;
+        if (!c)
+            weir_str_addf(out, "# %s\n", k->help);
+        weir_str_addf(out, "%s = %s\n", k->name, c ? io500_text(c, section, k->name) : k->def);
+    }
+}

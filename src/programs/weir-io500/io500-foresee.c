@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-foresee.c - a forecast: each phase is run shortly; what would a whole run be? */
+#include "config.h"
+#include "programs/weir-io500/io500-run.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/size.h"
+#include "base/text/columns.h"
+#include "par/agree.h"
+
+#define GIB 1073741824.0
+#define HARD_BYTES 47008
+#define FILE_BYTES 4096 /* of a file of 3901 bytes, in blocks */
+#define MDW_SETS 10
+
+/* The whole run, phase by phase. */
+struct outlook {
+    struct io500_range units[IO500_FAMILIES]; /* bytes, or files, that a family has written */
+    struct io500_range seconds;               /* of all phases */
+    struct io500_range bytes, inodes;         /* at the fullest */
+    double mdw_scale;                         /* files of md-workbench over those of the short run */
+    int short_phases;
+    bool unknown;                             /* a phase that takes time has no interval */
+    bool mended;                              /* with the remedies, without rows */
+};
+
+struct row {
+    const char *phase, *unit, *length, *remedy;
+    double rate, low, high, seconds, seconds_low, seconds_high, wanted, amount;
+};
+
+#define S(f, k, h, ...) COL_STR(struct row, f, k, h, __VA_ARGS__)
+#define D(f, k, h, ...) COL_REAL(struct row, f, k, h, .none = "-", .gap = 1, __VA_ARGS__)
+
+static const struct weir_col cols[] = {
+    S(phase, "phase", "Its name", .head = "Phase", .width = -20, .gap = 1),
+    D(rate, "rate", "Of the short phase, in the unit", .head = "Rate", .width = 12, .digits = 6),
+    D(low, "low", "95 % interval of the rate, by tenths of the phase: from here", .head = "95 % from", .width = 11, .digits = 5),
+    D(high, "high", "to here; null: not known", .head = "to", .width = 11, .digits = 5),
+    S(unit, "unit", "GiB/s or kIOPS", .head = "Unit", .width = -6, .gap = 1),
+    D(seconds, "seconds", "That it would take", .head = "Seconds", .width = 9, .prec = 1),
+    D(seconds_low, "secondsLow", "With the interval of the rate: from here", .head = "from", .width = 9, .prec = 1),
+    D(seconds_high, "secondsHigh", "to here", .head = "to", .width = 9, .prec = 1),
+    D(wanted, "wanted", "Seconds that it must take; null: any time will do"),
+    D(amount, "amount", "Bytes or files that it would write; null: none"),
+    S(length, "length", "long enough, perhaps too short, too short; empty: any time will do", .head = "Length", .width = -17, .gap = 1),
+    S(remedy, "remedy", "What to change in the configuration; empty: nothing", .head = "Remedy"),
+    WEIR_COL_END
+};
+
+static const struct weir_table table = { .key = "forecast", .cols = cols, .readers = WEIR_FOR_DATA };
+
+/* ---- numbers of the short phases ---- */
+
+static double unit_of(const struct io500_phase *p)
+{
+    return p->family <= IO500_IOR_HARD ? GIB : 1000;
+}
+
+/* Where no interval is known, the value alone. */
+static struct io500_range rate_of(const struct io500_phase *p, const struct io500_done *d)
+{
+    struct io500_range rate = { d->score, isnan(d->low) ? d->score : d->low, isnan(d->high) ? d->score : d->high };
+
+    return io500_range_times(rate, unit_of(p));
+}
+
+static double limit_of(const struct io500 *t, const struct io500_phase *p)
+{
+    const struct io500_family_row *f = &io500_families[p->family];
+
+    return (double)io500_number(&t->config, f->section, f->limit) * (p->family == IO500_IOR_HARD ? HARD_BYTES : 1);
+}
+
+/* Files that there would be below the directory of a find. */
+static struct io500_range files_of(const struct io500_phase *p, const struct outlook *out)
+{
+    if (strcmp(p->name, "find-easy") == 0)
+        return out->units[IO500_MDTEST_EASY];
+    if (strcmp(p->name, "find-hard") == 0)
+        return out->units[IO500_MDTEST_HARD];
+    return io500_range_sum(io500_range_sum(out->units[IO500_MDTEST_EASY], out->units[IO500_MDTEST_HARD]), out->units[IO500_MDW]);
+}
+
+/* ---- a phase ---- */
+
+/* "[mdtest-easy] n = 2400000" */
+static const char *remedy_of(struct weir_run *run, const struct io500 *t, const struct io500_phase *p, double wanted, struct weir_err *err)
+{
+    const struct io500_family_row *f = &io500_families[p->family];
+    double transfer = (double)io500_number(&t->config, "ior-easy", "transferSize");
+    struct weir_str text = { 0 };
+    const char *out;
+
+    if (p->family == IO500_IOR_EASY && fmod(transfer, 1048576) == 0)
+        weir_str_addf(&text, "[%s] %s = %.0fm", f->section, f->limit, ceil(wanted / transfer) * (transfer / 1048576));
+    else if (p->family == IO500_IOR_EASY)
+        weir_str_addf(&text, "[%s] %s = %.0f", f->section, f->limit, ceil(wanted / transfer) * transfer);
+    else
+        weir_str_addf(&text, "[%s] %s = %.0f", f->section, f->limit, p->family == IO500_IOR_HARD ? io500_round_up(wanted / HARD_BYTES) : wanted);
+    out = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
+    weir_str_free(&text);
+    return out;
+}
+
+static int foresee_write(struct weir_run *run, struct io500 *t, int phase, struct outlook *out, struct row *row, struct weir_err *err)
+{
+    static const char *const lengths[] = { "long enough", "perhaps too short", "too short" };
+    const struct io500_phase *p = &io500_phases[phase];
+    const struct io500_done *d = &t->done[phase];
+    struct io500_writes w = { .rate = rate_of(p, d), .spread = d->spread, .limit = limit_of(t, p), .ranks = run->par.size,
+                                    .stonewall_s = io500_minimum(t) };
+    struct io500_written r = io500_forecast_writes(&w);
+
+    if (out->mended && r.length != IO500_LONG_ENOUGH) {
+        w.limit = r.wanted;
+        r = io500_forecast_writes(&w);
+    }
+    out->units[p->family] = r.units;
+    out->short_phases += r.length == IO500_TOO_SHORT;
+    row->seconds = r.seconds.value;
+    row->seconds_low = r.seconds.low;
+    row->seconds_high = r.seconds.high;
+    row->wanted = w.stonewall_s;
+    row->amount = r.units.value;
+    row->length = lengths[r.length];
+    row->remedy = r.length == IO500_LONG_ENOUGH ? "" : remedy_of(run, t, p, r.wanted, err);
+    return row->remedy ? 0 : -1;
+}
+
+/* How many files md-workbench has follows from the rate of mdtest-easy-write. */
+static void foresee_mdw(struct weir_run *run, const struct io500 *t, struct outlook *out)
+{
+    double rate = t->done[io500_phase_find("mdtest-easy-write")].score * 1000;
+    int64_t given = io500_number(&t->config, "mdworkbench", "precreatePerSet");
+    int64_t files = given > 0 ? given : io500_mdw_files(rate, io500_minimum(t), run->par.size);
+    double all = (double)files * MDW_SETS * run->par.size;
+
+    out->mdw_scale = given > 0 ? 1 : (double)files / (double)t->place.mdw_files;
+    out->units[IO500_MDW] = (struct io500_range) { all, all, all };
+}
+
+/* The time of what is not a phase that writes with a stonewall. */
+static struct io500_range time_of(struct weir_run *run, const struct io500 *t, int phase, struct outlook *out)
+{
+    const struct io500_phase *p = &io500_phases[phase];
+    const struct io500_done *d = &t->done[phase];
+    struct io500_range r = { d->seconds, d->seconds, d->seconds };
+
+    if (strncmp(p->name, "ior-rnd4K", 9) == 0)
+        return (struct io500_range) { io500_minimum(t), io500_minimum(t), io500_minimum(t) };
+    if (p->family == IO500_FIND)
+        return io500_forecast_time(files_of(p, out), rate_of(p, d));
+    if (p->family == IO500_STAMP)
+        return r;
+    if (p->family != IO500_MDW)
+        return io500_forecast_time(out->units[p->family], rate_of(p, d));
+    if (p->makes)
+        foresee_mdw(run, t, out);
+    return io500_range_times(r, out->mdw_scale);
+}
+
+static int foresee_phase(struct weir_run *run, struct io500 *t, int phase, struct outlook *out, struct weir_err *err)
+{
+    const struct io500_phase *p = &io500_phases[phase];
+    const struct io500_done *d = &t->done[phase];
+    struct row row = { .phase = p->name, .unit = unit_of(p) > 1000 ? "GiB/s" : "kIOPS", .rate = d->score, .low = d->low, .high = d->high,
+                       .wanted = NAN, .amount = NAN, .length = "", .remedy = "" };
+    struct weir_str line = { 0 };
+
+    if (p->verify) {
+        if (foresee_write(run, t, phase, out, &row, err) < 0)
+            return -1;
+    } else {
+        const struct io500_range r = time_of(run, t, phase, out);
+
+        row.seconds = r.value;
+        row.seconds_low = r.low;
+        row.seconds_high = r.high;
+    }
+    out->seconds = io500_range_sum(out->seconds, (struct io500_range) { row.seconds, row.seconds_low, row.seconds_high });
+    if (out->mended)
+        return 0;
+    out->unknown |= isnan(d->low) && row.seconds > 1;
+    weir_report_row(&run->report, &table, &row);
+    weir_col_text(&line, cols, &row);
+    io500_say(run, t, "%s", weir_str_words(&line));
+    weir_str_free(&line);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static void add_up(struct weir_run *run, struct outlook *out)
+{
+    const struct io500_range files = io500_range_sum(out->units[IO500_MDTEST_HARD], out->units[IO500_MDW]);
+    const struct io500_range iors = { run->par.size + 1, run->par.size + 1, run->par.size + 1 };
+
+    out->bytes = io500_range_sum(io500_range_sum(out->units[IO500_IOR_EASY], out->units[IO500_IOR_HARD]), io500_range_times(files, FILE_BYTES));
+    out->inodes = io500_range_sum(io500_range_sum(files, out->units[IO500_MDTEST_EASY]), iors);
+}
+
+/* Facts of the run with the remedies have names of their own. */
+static void tell(struct weir_run *run, const struct outlook *out, const char *name, double value)
+{
+    struct weir_str key = { 0 };
+
+    weir_str_addf(&key, "%s%s", out->mended ? "mended" : "all", name);
+    weir_report_real(&run->report, WEIR_FOR_DATA, weir_str_text(&key), value);
+    weir_str_free(&key);
+}
+
+static void say_range(struct weir_run *run, struct io500 *t, const struct outlook *out, const char *what, struct io500_range r, double unit, const char *name)
+{
+    struct weir_str low = { 0 }, high = { 0 };
+
+    io500_say(run, t, "%-28s %12.6g %s (%.6g to %.6g)", what, r.value / unit, name, r.low / unit, r.high / unit);
+    weir_str_addf(&low, "%sLow", what);
+    weir_str_addf(&high, "%sHigh", what);
+    tell(run, out, what, r.value);
+    tell(run, out, weir_str_text(&low), r.low);
+    tell(run, out, weir_str_text(&high), r.high);
+    weir_str_free(&low);
+    weir_str_free(&high);
+}
+
+/* "fit", "perhaps do not fit", "do not fit" */
+static const char *fit_of(struct io500_range r, double free)
+{
+    return r.high <= free ? "fit" : r.low > free ? "do not fit" : "perhaps do not fit";
+}
+
+/* Rank 0. */
+static void say_room(struct weir_run *run, struct io500 *t, const struct outlook *out, const struct statvfs *v)
+{
+    double bytes = (double)v->f_bavail * (double)v->f_frsize, inodes = v->f_files ? (double)v->f_favail : INFINITY;
+
+    io500_say(run, t, "%-28s %12.6g GiB: the bytes %s", "Free", bytes / GIB, fit_of(out->bytes, bytes));
+    if (v->f_files)
+        io500_say(run, t, "%-28s %12.6g inodes: the files %s", "", inodes, fit_of(out->inodes, inodes));
+    weir_report_str(&run->report, WEIR_FOR_DATA, out->mended ? "mendedRoom" : "allRoom",
+                    out->bytes.high > bytes ? fit_of(out->bytes, bytes) : fit_of(out->inodes, inodes));
+}
+
+static void say_all(struct weir_run *run, struct io500 *t, struct outlook *out, const struct statvfs *v)
+{
+    add_up(run, out);
+    io500_say(run, t, "\n%s", out->mended ? "With the remedies:" : "With this configuration:");
+    say_range(run, t, out, "Seconds", out->seconds, 1, "s");
+    say_range(run, t, out, "Bytes", out->bytes, GIB, "GiB");
+    say_range(run, t, out, "Files", out->inodes, 1, "files");
+    if (run->par.rank == 0 && v)
+        say_room(run, t, out, v);
+}
+
+static int foresee_all(struct weir_run *run, struct io500 *t, struct outlook *out, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; io500_phases[i].name && rc == 0; i++)
+        if (t->done[i].done)
+            rc = foresee_phase(run, t, i, out, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+static void say_heading(struct weir_run *run, struct io500 *t)
+{
+    struct weir_str head = { 0 };
+
+    weir_col_heading(&head, cols);
+    io500_say(run, t, "\nWhat a run of %g s would be:\n%s", io500_minimum(t), weir_str_words(&head));
+    weir_str_free(&head);
+}
+
+int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    struct outlook out = { .mdw_scale = 1 }, mended = { .mdw_scale = 1, .mended = true };
+    struct statvfs v;
+    const struct statvfs *room = run->par.rank == 0 && statvfs(t->place.data, &v) == 0 ? &v : NULL; /* before the first file */
+
+    if (io500_run_all(run, t, err) < 0)
+        return -1;
+    say_heading(run, t);
+    if (foresee_all(run, t, &out, err) < 0 || foresee_all(run, t, &mended, err) < 0)
+        return -1;
+    say_all(run, t, &out, room);
+    if (out.short_phases)
+        say_all(run, t, &mended, room);
+    io500_say(run, t, "\n%s", out.short_phases ? "A run with this configuration would be INVALID: a phase that writes is too short"
+                                              : "No phase is surely too short");
+    if (out.unknown)
+        io500_say(run, t, "Where - stands for an interval, a phase was too short for one, and it is taken as none: give more seconds with --forecast-time");
+    io500_say(run, t, "Rates are those of %g s: what a cache of the storage takes in that time, it does not take for %g s", t->place.stonewall_s,
+              io500_minimum(t));
+    return 0;
+}

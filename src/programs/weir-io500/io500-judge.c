@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-judge.c - why a phase or the whole of it is invalid, or worth a doubt */
+#include "config.h"
+#include "programs/weir-io500/io500-run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+double io500_minimum(const struct io500 *t)
+{
+    return io500_flag(&t->config, "global", "scc") ? IO500_MINIMUM_SCC_S : IO500_MINIMUM_S;
+}
+
+/* A finding that came with an earlier phase, too, is not said again: --report has it for each. */
+static bool was_said(const struct io500 *t, const struct io500_reason *reason)
+{
+    for (int i = 0; reason->rule[0] && i < t->reasons; i++)
+        if (strcmp(t->reason[i].rule, reason->rule) == 0 && strcmp(t->reason[i].kind, reason->kind) == 0)
+            return true;
+    return false;
+}
+
+static void say(struct weir_run *run, struct io500 *t, const struct io500_reason *r)
+{
+    const char *phase = r->phase < 0 ? "configuration" : io500_phases[r->phase].name;
+    const char *remedy = r->remedy && *r->remedy ? r->remedy : NULL;
+
+    if (strcmp(r->kind, "NOTE") == 0 || was_said(t, r))
+        return;
+    io500_say(run, t, "%s (%s) %s%s%s%s%s%s%s", io500_reason_counts(r) ? "ERROR INVALID" : "WARNING", phase, r->rule, r->rule[0] ? " " : "",
+              r->rule[0] ? r->kind : "", r->rule[0] ? ": " : "", r->text, remedy ? "; " : "", remedy ? remedy : "");
+}
+
+bool io500_reason_counts(const struct io500_reason *reason)
+{
+    return !reason->rule[0] && strcmp(reason->kind, "INVALID") == 0;
+}
+
+int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err)
+{
+    if (t->reasons == t->reasons_room) {
+        int room = t->reasons_room ? 2 * t->reasons_room : 64;
+        struct io500_reason *more = realloc(t->reason, sizeof(*more) * (size_t)room);
+
+        if (!more)
+            return weir_refuse(err, WEIR_ESETUP, "no memory for what was found");
+        t->reason = more;
+        t->reasons_room = room;
+    }
+    if (run)
+        say(run, t, reason);
+    t->reason[t->reasons++] = *reason;
+    if (reason->phase >= 0 && io500_reason_counts(reason))
+        t->done[reason->phase].valid = false;
+    return 0;
+}
+
+/* One whose text has numbers. */
+static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind, const char *remedy, struct weir_err *err,
+               const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind, const char *remedy, struct weir_err *err,
+               const char *fmt, ...)
+{
+    struct io500_reason reason = { .phase = phase, .kind = kind, .remedy = remedy };
+    struct weir_str text = { 0 };
+    va_list ap;
+
+    va_start(ap, fmt);
+    weir_str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    reason.text = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
+    weir_str_free(&text);
+    return reason.text ? io500_reason_add(run, t, &reason, err) : -1;
+}
+
+/* ---- before ---- */
+
+static int judge_phases(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    int rc = 0;
+
+    for (int i = 0; io500_phases[i].name && rc == 0; i++)
+        if ((t->extended || io500_phases[i].standard) && !io500_phase_wanted(&t->config, &io500_phases[i], t->extended))
+            rc = add(run, t, -1, "INVALID", NULL, err, "phase %s is not run (run = FALSE): a score has all phases", io500_phases[i].name);
+    return rc;
+}
+
+int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    double wanted = io500_minimum(t);
+    int nodes = run->par.kernels > 0 ? run->par.kernels : run->par.nodes;
+    int rc = 0;
+
+    if (t->place.stonewall_s != wanted)
+        rc = add(run, t, -1, "INVALID", NULL, err, "stonewall-time %gs != %gs", t->place.stonewall_s, wanted);
+    if (rc == 0 && nodes == 1)
+        rc = add(run, t, -1, "WARNING", "a submission says how many there were, and the list of 10 nodes has 10", err, "there is one client node");
+    return rc == 0 ? judge_phases(run, t, err) : rc;
+}
+
+/* ---- a phase ---- */
+
+static const char *remedy_of(struct weir_run *run, const struct io500 *t, const struct io500_phase *p, struct weir_err *err)
+{
+    const struct io500_family_row *f = &io500_families[p->family];
+    struct weir_str text = { 0 };
+    const char *out;
+
+    weir_str_addf(&text, "raise [%s] %s, which is %s (--forecast says how far)", f->section, f->limit, io500_text(&t->config, f->section, f->limit));
+    out = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
+    weir_str_free(&text);
+    return out;
+}
+
+/* Did it write until the stonewall, and long enough? */
+static int judge_time(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
+{
+    const struct io500_phase *p = &io500_phases[phase];
+    const struct io500_done *d = &t->done[phase];
+    double wall = t->place.stonewall_s, minimum = io500_minimum(t);
+    int rc = 0;
+
+    if (d->measured < wall)
+        rc = add(run, t, phase, "INVALID", remedy_of(run, t, p, err), err, "Write phase needed %fs instead of stonewall %gs: there was no more to do",
+                 d->measured, wall);
+    if (rc == 0 && d->seconds < wall)
+        rc = add(run, t, phase, "INVALID", NULL, err, "Runtime of phase (%f) is below stonewall time", d->seconds);
+    if (rc == 0 && d->seconds < minimum)
+        rc = add(run, t, phase, "INVALID", NULL, err, "Runtime is smaller than expected minimum runtime of %gs", minimum);
+    return rc;
+}
+
+int io500_judge_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
+{
+    const struct io500_done *d = &t->done[phase];
+    int rc = 0;
+
+    if (d->wrong)
+        rc = add(run, t, phase, "INVALID", NULL, err, "wrong data in %" PRIu64 " place%s", d->wrong, d->wrong == 1 ? "" : "s");
+    if (rc == 0 && io500_phases[phase].verify && !t->o->forecast)
+        rc = judge_time(run, t, phase, err);
+    if (rc == 0 && d->errors)
+        rc = add(run, t, phase, "INVALID", NULL, err, "%" PRIu64 " director%s or files could not be read: %s", d->errors, d->errors == 1 ? "y" : "ies", d->problem);
+    if (rc == 0 && io500_phases[phase].group != IO500_NONE && !(d->score > 0))
+        rc = add(run, t, phase, "INVALID", NULL, err, "no rate was measured");
+    return rc;
+}
+
+bool io500_judge_all(const struct io500 *t)
+{
+    for (int i = 0; i < t->reasons; i++)
+        if (io500_reason_counts(&t->reason[i]))
+            return false;
+    return t->whole;
+}
+
+/* How many phases a rule has found something in, and whether this is the first of them. */
+static int count_phases(const struct io500 *t, int first)
+{
+    int n = 0;
+
+    for (int i = 0; i < t->reasons; i++)
+        if (strcmp(t->reason[i].rule, t->reason[first].rule) == 0 && strcmp(t->reason[i].kind, t->reason[first].kind) == 0) {
+            if (i < first)
+                return 0;
+            n++;
+        }
+    return n;
+}
+
+void io500_judge_sum_up(struct weir_run *run, struct io500 *t)
+{
+    struct weir_str line = { 0 };
+
+    for (int i = 0; i < t->reasons; i++) {
+        int n = t->reason[i].rule[0] && strcmp(t->reason[i].kind, "NOTE") != 0 ? count_phases(t, i) : 0;
+
+        if (n)
+            weir_str_addf(&line, "%s %s %s (%d phase%s)", line.len ? "," : "", t->reason[i].rule, t->reason[i].kind, n, n == 1 ? "" : "s");
+    }
+    io500_say(run, t, "Findings by the io500 rules:%s", line.len ? weir_str_words(&line) : " none");
+    weir_str_free(&line);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-phases.c - the phases of IO500 as rows, and their command lines
+ *
+ * The words of a command line are a template: blanks separate words, {X} is replaced (expand). A word that consists of one
+ * replacement only vanishes where that is empty, and {a} and {v} are several words. */
+#include "config.h"
+#include "programs/weir-io500/io500.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text/quote.h"
+
+#define CSV " -O saveRankPerformanceDetailsCSV={q}{R}/{phase}.csv{q}"
+#define DETAILS " --saveRankPerformanceDetails={R}/{phase}.csv"
+
+const struct io500_family_row io500_families[IO500_FAMILIES] = {
+    [IO500_IOR_EASY] = { "ior-easy", "ior",
+                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G {S} -k -e -o {D}/ior-easy/ior_file_easy {status} {a} "
+                         "-t {transferSize} -b {blockSize} {F} {u}",
+                         "blockSize", "ior_file_easy ior_file_easy.* [0-9]* [0-9]*/ior_file_easy.*" },
+    [IO500_IOR_HARD] = { "ior-hard", "ior",
+                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G={S} -k -e -o {D}/ior-hard/file {status} {a} "
+                         "-t 47008 -b 47008 -s {segmentCount}",
+                         "segmentCount", "file" },
+    [IO500_MDTEST_EASY] = { "mdtest-easy", "mdtest",
+                            "./mdtest {v} --dataPacketType={P} -n {n} -u -L -F -P -G {S} -N 1 -d {D}/mdtest-easy "
+                            "-x {R}/mdtest-easy.stonewall {a}",
+                            "n", "test-dir.* test-dir.*/mdtest_tree.* test-dir.*/mdtest_tree.*/file.mdtest.*" },
+    [IO500_MDTEST_HARD] = { "mdtest-hard", "mdtest",
+                            "./mdtest {v} --dataPacketType={P} -n {n} {I} -t -w 3901 -e 3901 -P -G={S} -N 1 -F -d {D}/mdtest-hard "
+                            "-x {R}/mdtest-hard.stonewall {a}",
+                            "n", "test-dir.* test-dir.*/mdtest_tree.* test-dir.*/mdtest_tree.*/file.mdtest.*" },
+    [IO500_MDW] = { "mdworkbench", "md-workbench",
+                    "./md-workbench {v} --dataPacketType={P} --process-reports -o={D}/mdworkbench -t={waitingTime} -O=1 "
+                    "--run-info-file={R}/mdworkbench.status -D=10 -G={S} -P={files} -I={operations} {a}",
+                    NULL, "[0-9]* [0-9]*/file-*" },
+    [IO500_FIND] = { NULL, NULL, NULL, NULL, NULL },
+    [IO500_STAMP] = { NULL, NULL, NULL, NULL, NULL },
+};
+
+/* name, standard, group, verify, family, words, operation, makes, destroys */
+const struct io500_phase io500_phases[] = {
+    { "ior-easy-write", true, IO500_BW, true, IO500_IOR_EASY, "-w -D {T} -O stoneWallingWearOut=1" CSV, "write", true, false },
+    { "mdtest-easy-write", true, IO500_MD, true, IO500_MDTEST_EASY, "-C -Y -W {T}" DETAILS, "file create", true, false },
+    { "mdworkbench-create", false, IO500_NONE, false, IO500_MDW, "-1", "precreate", true, false },
+    { "timestamp", true, IO500_NONE, false, IO500_STAMP, "", NULL, false, false },
+    { "find-easy", false, IO500_MD, false, IO500_FIND, "mdtest-easy/", NULL, false, false },
+    { "ior-hard-write", true, IO500_BW, true, IO500_IOR_HARD, "-w {c} -D {T}" CSV " -O stoneWallingWearOut=1", "write", true, false },
+    { "mdtest-hard-write", true, IO500_MD, true, IO500_MDTEST_HARD, "-C -Y -W {T}" DETAILS, "file create", true, false },
+    { "find", true, IO500_MD, false, IO500_FIND, "", NULL, false, false },
+    { "find-hard", false, IO500_MD, false, IO500_FIND, "mdtest-hard/", NULL, false, false },
+    { "mdworkbench-bench", false, IO500_MD, false, IO500_MDW, "-2 -R=2 -X", "benchmark", false, true },
+    { "ior-easy-read", true, IO500_BW, false, IO500_IOR_EASY, "-r -R" CSV, "read", false, false },
+    { "mdtest-easy-stat", true, IO500_MD, false, IO500_MDTEST_EASY, "-T" DETAILS, "file stat", false, false },
+    { "ior-hard-read", true, IO500_BW, false, IO500_IOR_HARD, "-r -R {c}" CSV, "read", false, false },
+    { "mdtest-hard-stat", true, IO500_MD, false, IO500_MDTEST_HARD, "-T" DETAILS, "file stat", false, false },
+    { "mdworkbench-delete", false, IO500_NONE, false, IO500_MDW, "-3", "cleanup", false, true },
+    { "mdtest-easy-delete", true, IO500_MD, false, IO500_MDTEST_EASY, "-r" DETAILS, "file remove", false, true },
+    { "mdtest-hard-read", true, IO500_MD, false, IO500_MDTEST_HARD, "-E -X" DETAILS, "file read", false, false },
+    { "mdtest-hard-delete", true, IO500_MD, false, IO500_MDTEST_HARD, "-r" DETAILS, "file remove", false, true },
+    { "ior-rnd4K-easy-read", true, IO500_NONE, false, IO500_IOR_EASY,
+      "-r -D {T} -z -z -t=4096 -b=4096 -s=10000000 -O stoneWallingWearOut=1 -C -Q 2", "read", false, false },
+    { .name = NULL }
+};
+
+_Static_assert(sizeof(io500_phases) / sizeof(*io500_phases) == IO500_PHASES, "the number of phases and one more");
+
+int io500_phase_find(const char *name)
+{
+    for (int i = 0; io500_phases[i].name; i++)
+        if (strcmp(io500_phases[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+bool io500_phase_wanted(const struct io500_config *c, const struct io500_phase *phase, bool extended)
+{
+    const char *section = io500_families[phase->family].section;
+
+    return (extended || phase->standard) && (!section || io500_flag(c, section, "run")) && io500_flag(c, phase->name, "run");
+}
+
+/* ---- command lines ---- */
+
+struct maker {
+    const struct io500_place *place;
+    const struct io500_phase *phase;
+    const char *section;
+    struct weir_str words; /* each with its NUL */
+    struct weir_str word;  /* the one that is made */
+    int n;
+};
+
+static const char *value_of(const struct maker *m, const char *key)
+{
+    return io500_text(m->place->config, m->section, key);
+}
+
+static void end_word(struct maker *m)
+{
+    weir_str_add(&m->words, weir_str_text(&m->word), m->word.len + 1);
+    m->word.failed |= m->words.failed;
+    weir_str_clear(&m->word);
+    m->n++;
+}
+
+static void add_words(struct maker *m, const char *words)
+{
+    for (size_t len; words += strspn(words, " \t"), (len = strcspn(words, " \t")) > 0; words += len) {
+        weir_str_add(&m->word, words, len);
+        end_word(m);
+    }
+}
+
+/* The backend: that of the phase, of its family or of all; nothing where nobody has named one. */
+static void add_api(struct maker *m)
+{
+    const char *api = io500_text(m->place->config, m->phase->name, "API");
+
+    if (!*api)
+        api = value_of(m, "API");
+    if (!*api)
+        api = io500_text(m->place->config, "global", "api");
+    if (strcasecmp(api, "POSIX") == 0)
+        return;
+    add_words(m, "-a");
+    add_words(m, api);
+}
+
+static void add_verbosity(struct maker *m)
+{
+    int64_t n = io500_number(m->place->config, m->section, "verbosity");
+
+    if (n < 0)
+        n = io500_number(m->place->config, "global", "verbosity");
+    while (n-- > 0)
+        add_words(m, "-v");
+}
+
+static void add_flag(struct maker *m, const char *key, const char *word)
+{
+    if (io500_flag(m->place->config, m->section, key))
+        weir_str_addf(&m->word, "%s", word);
+}
+
+/* A number of md-workbench: as the configuration says, or the one that fits. */
+static void add_files(struct maker *m, const char *key)
+{
+    int64_t n = io500_number(m->place->config, m->section, key);
+
+    weir_str_addf(&m->word, "%" PRId64, n > 0 ? n : m->place->mdw_files);
+}
+
+/* A value of -O with a blank stands between double quotes. */
+static const char *quote_of(const struct maker *m)
+{
+    return strpbrk(m->place->results, " \t") ? "\"" : "";
+}
+
+/* Its own files are limited by what was written, in transfers of another size. */
+static bool has_status(const struct maker *m)
+{
+    return strncmp(m->phase->name, "ior-rnd4K", 9) != 0;
+}
+
+static void add_status(struct maker *m)
+{
+    if (!has_status(m))
+        return;
+    add_words(m, "-O");
+    weir_str_addf(&m->word, "stoneWallingStatusFile=%s%s/%s.stonewall%s", quote_of(m), m->place->results, m->section, quote_of(m));
+}
+
+/* A value as it is; of the key that limits a phase the default where that is more and the phase is not to be limited. */
+static void add_value(struct maker *m, const char *name)
+{
+    const char *limit = io500_families[m->phase->family].limit;
+    const struct io500_config none = { .value = { NULL } };
+    const char *own = value_of(m, name), *most = io500_text(&none, m->section, name);
+    bool more = m->place->free && limit && strcmp(limit, name) == 0 &&
+                io500_number(m->place->config, m->section, name) < io500_number(&none, m->section, name);
+
+    weir_str_addf(&m->word, "%s", more ? most : own);
+}
+
+static void add_named(struct maker *m, const char *name)
+{
+    const struct io500_place *p = m->place;
+
+    if (strcmp(name, "D") == 0 || strcmp(name, "R") == 0)
+        weir_str_addf(&m->word, "%s", *name == 'D' ? p->data : p->results);
+    else if (strcmp(name, "q") == 0)
+        weir_str_addf(&m->word, "%s", quote_of(m));
+    else if (strcmp(name, "T") == 0)
+        weir_str_addf(&m->word, "%.15g", p->stonewall_s);
+    else if (strcmp(name, "S") == 0)
+        weir_str_addf(&m->word, "%" PRId64, p->seed + (int64_t)m->phase->family);
+    else if (strcmp(name, "P") == 0)
+        weir_str_addf(&m->word, "%s", io500_text(p->config, "global", "dataPacketType"));
+    else if (strcmp(name, "phase") == 0)
+        weir_str_addf(&m->word, "%s", m->phase->name);
+    else if (strcmp(name, "files") == 0)
+        add_files(m, "precreatePerSet");
+    else if (strcmp(name, "operations") == 0)
+        add_files(m, "filesPerProc");
+    else
+        add_value(m, name);
+}
+
+/* {NAME} of a template. */
+static void expand(struct maker *m, const char *name)
+{
+    if (strcmp(name, "a") == 0)
+        add_api(m);
+    else if (strcmp(name, "v") == 0)
+        add_verbosity(m);
+    else if (strcmp(name, "status") == 0)
+        add_status(m);
+    else if (strcmp(name, "F") == 0)
+        add_flag(m, "filePerProc", "-F");
+    else if (strcmp(name, "u") == 0)
+        add_flag(m, "uniqueDir", "-u");
+    else if (strcmp(name, "c") == 0)
+        add_flag(m, "collective", "-c");
+    else if (strcmp(name, "I") == 0)
+        weir_str_addf(&m->word, *value_of(m, "files-per-dir") ? "-I=%s" : "%s", value_of(m, "files-per-dir"));
+    else
+        add_named(m, name);
+}
+
+/* The words of a template. */
+static void make_words(struct maker *m, const char *at)
+{
+    for (; *at; at++) {
+        const char *end = *at == '{' ? strchr(at, '}') : NULL;
+        char name[32] = "";
+
+        if (end && (size_t)(end - at) < sizeof(name)) {
+            memcpy(name, at + 1, (size_t)(end - at) - 1);
+            expand(m, name);
+            at = end;
+        } else if (*at != ' ') {
+            weir_str_addc(&m->word, *at);
+        } else if (m->word.len) {
+            end_word(m);
+        }
+    }
+    if (m->word.len)
+        end_word(m);
+}
+
+/* As a shell would read it. */
+static void add_shown(struct weir_str *text, const char *word)
+{
+    bool plain = word[strcspn(word, " \t\"'\\$`*?[]()<>|&;#~")] == '\0';
+
+    weir_str_addf(text, plain ? "%s%s" : "%s'%s'", text->len ? " " : "", word);
+}
+
+static int keep_words(struct maker *m, struct weir_arena *arena, struct io500_command *out, struct weir_err *err)
+{
+    char *words = weir_arena_alloc(arena, m->words.len + 1, err);
+    struct weir_str text = { 0 };
+
+    out->argv = weir_arena_alloc(arena, sizeof(*out->argv) * (size_t)(m->n + 1), err);
+    if (!words || !out->argv)
+        return -1;
+    memcpy(words, m->words.text, m->words.len);
+    for (out->argc = 0; out->argc < m->n; words += strlen(words) + 1) {
+        out->argv[out->argc++] = words;
+        add_shown(&text, words);
+    }
+    out->text = text.failed ? NULL : weir_arena_strdup(arena, weir_str_text(&text), err);
+    weir_str_free(&text);
+    return out->text ? 0 : weir_refuse(err, WEIR_ESETUP, "no memory for a command line");
+}
+
+int io500_command_make(const struct io500_place *place, const struct io500_phase *phase, struct weir_arena *arena,
+                       struct io500_command *out, struct weir_err *err)
+{
+    struct maker m = { .place = place, .phase = phase, .section = io500_families[phase->family].section };
+    int rc;
+
+    make_words(&m, io500_families[phase->family].words);
+    make_words(&m, phase->words);
+    rc = m.word.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a command line") : keep_words(&m, arena, out, err);
+    weir_str_free(&m.words);
+    weir_str_free(&m.word);
+    return rc;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-places.c - the directories of a rehearsal: their names, and how they are made */
+#include "config.h"
+#include "programs/weir-io500/io500-run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/about/banner.h"
+#include "par/agree.h"
+
+/* The outcome of what rank 0 does alone, on all ranks. Collective. */
+static int share(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    weir_bcast(par, &rc, sizeof(rc), 0);
+    if (rc < 0)
+        weir_bcast(par, err, sizeof(*err), 0);
+    return rc;
+}
+
+void io500_places_name(const struct io500 *t, int family, struct weir_str *out)
+{
+    weir_str_addf(out, "%s", t->place.data);
+    if (family < IO500_FAMILIES)
+        weir_str_addf(out, "/%s", io500_families[family].section);
+}
+
+/* ---- names ---- */
+
+/* Is there a rehearsal in base/name? */
+static bool has_state(const char *base, const char *name)
+{
+    struct weir_str path = { 0 };
+    bool found;
+
+    weir_str_addf(&path, "%s/%s/" IO500_STATE, base, name);
+    found = access(weir_str_text(&path), F_OK) == 0;
+    weir_str_free(&path);
+    return found;
+}
+
+/* The name of the last rehearsal below a directory: names are times. */
+static void find_last(const char *base, char stamp[32])
+{
+    DIR *d = opendir(base);
+
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.' && strlen(e->d_name) < 32 && strcmp(e->d_name, stamp) > 0 && has_state(base, e->d_name))
+            memcpy(stamp, e->d_name, strlen(e->d_name) + 1);
+    if (d)
+        closedir(d);
+}
+
+/* Rank 0. */
+static int choose_stamp(struct io500 *t, struct weir_err *err)
+{
+    const char *base = io500_text(&t->config, "global", "resultdir");
+    bool again = t->o->resume || t->o->cleanup;
+
+    if (t->o->timestamp && strlen(t->o->timestamp) >= sizeof(t->stamp))
+        return weir_refuse(err, WEIR_EUSAGE, "option --timestamp: at most %zu characters", sizeof(t->stamp) - 1);
+    if (t->o->timestamp)
+        memcpy(t->stamp, t->o->timestamp, strlen(t->o->timestamp) + 1);
+    else if (again && io500_flag(&t->config, "global", "timestamp-resultdir"))
+        find_last(base, t->stamp);
+    if (!t->stamp[0] && !again)
+        weir_banner_now(t->stamp, "%Y.%m.%d-%H.%M.%S");
+    if (again && !has_state(base, io500_flag(&t->config, "global", "timestamp-resultdir") ? t->stamp : "."))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "there is no rehearsal in '%s%s%s' (no file " IO500_STATE "): %s", base, t->stamp[0] ? "/" : "", t->stamp,
+                           t->o->resume ? "leave --resume out, or name another directory of results or --timestamp"
+                                        : "nothing is removed that this program has not made");
+    return 0;
+}
+
+static const char *name_place(struct weir_run *run, const struct io500 *t, const char *key, const char *stamped, struct weir_err *err)
+{
+    const char *base = io500_text(&t->config, "global", key), *name;
+    struct weir_str path = { 0 };
+
+    weir_str_addf(&path, "%s", base);
+    if (t->o->forecast && strcmp(key, "resultdir") == 0)
+        weir_str_addf(&path, "/forecast");
+    else if (io500_flag(&t->config, "global", stamped) && t->stamp[0])
+        weir_str_addf(&path, "/%s", t->stamp);
+    name = weir_arena_strdup(&run->arena, weir_str_words(&path), err);
+    weir_str_free(&path);
+    return name;
+}
+
+int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    if (share(&run->world, run->world.rank == 0 ? choose_stamp(t, err) : 0, err) < 0)
+        return -1;
+    weir_bcast(&run->world, t->stamp, sizeof(t->stamp), 0);
+    t->place.config = &t->config;
+    t->place.data = name_place(run, t, "datadir", "timestamp-datadir", err);
+    t->place.results = name_place(run, t, "resultdir", "timestamp-resultdir", err);
+    if (weir_agree(&run->world, t->place.data && t->place.results ? 0 : -1, err) < 0)
+        return -1;
+    t->left = t->o->forecast && run->world.rank == 0 && has_state(t->place.results, ".");
+    weir_bcast(&run->world, &t->left, sizeof(t->left), 0);
+    return 0;
+}
+
+/* ---- directories ---- */
+
+/* Make a directory and those above it. */
+static int make_path(const char *path, struct weir_err *err)
+{
+    struct weir_str part = { 0 };
+    int rc = 0;
+
+    for (const char *at = path; rc == 0 && *at; at += *at == '/') {
+        at += strcspn(at, "/");
+        weir_str_clear(&part);
+        weir_str_add(&part, path, (size_t)(at - path));
+        if (part.len && mkdir(weir_str_text(&part), 0777) < 0 && errno != EEXIST)
+            rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s'", weir_str_text(&part));
+    }
+    weir_str_free(&part);
+    return rc;
+}
+
+/* Two runs at once would remove each other's files. A file system without locks has none. */
+static int lock_results(struct io500 *t, struct weir_err *err)
+{
+    t->lock = open(t->place.results, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->lock < 0)
+        return weir_fail(err, WEIR_ESETUP, "read the directory '%s'", t->place.results);
+    if (flock(t->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "another run works in '%s': wait for its end, or name another [global] resultdir", t->place.results);
+}
+
+/* A rehearsal that has not ended is not lost. */
+static int make_results(struct io500 *t, struct weir_err *err)
+{
+    const char *path = t->place.results;
+
+    if (t->o->cleanup)
+        return lock_results(t, err);
+    if (!t->o->resume && !t->left && has_state(path, "."))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "in '%s' there is a rehearsal that has not ended: continue it with --resume, remove its files with "
+                           "--cleanup, or name another directory of results",
+                           path);
+    if (make_path(path, err) < 0)
+        return weir_err_within(err, "[global] resultdir");
+    if (access(path, W_OK | X_OK) < 0)
+        return weir_fail(err, WEIR_ESETUP, "[global] resultdir: write to '%s'", path);
+    return lock_results(t, err);
+}
+
+int io500_places_results(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    return share(&run->world, run->world.rank == 0 ? make_results(t, err) : 0, err);
+}
+
+/* Files of others stay out of it: the rates would be of them, too, and they would be removed. */
+static int check_empty(const char *path, struct weir_err *err)
+{
+    DIR *d = opendir(path);
+    const struct dirent *e;
+
+    if (!d)
+        return weir_fail(err, WEIR_ESETUP, "read the directory '%s'", path);
+    while ((e = readdir(d)) && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)) {
+        /* none of the two counts */
+    }
+    if (e)
+        weir_refuse(err, WEIR_EUSAGE, "'%s' is not empty: it has '%s'; remove it, or name another [global] datadir", path, e->d_name);
+    closedir(d);
+    return e ? -1 : 0;
+}
+
+static int make_family(struct io500 *t, int family, struct weir_err *err)
+{
+    struct io500_made *made = &t->made[family];
+    struct weir_str path = { 0 };
+    struct stat st;
+    int rc = 0;
+
+    io500_places_name(t, family, &path);
+    if (mkdir(weir_str_text(&path), 0777) == 0)
+        made->ours = true;
+    else if (errno != EEXIST)
+        rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s'", weir_str_text(&path));
+    else if (!made->inode && family < IO500_FAMILIES)
+        rc = check_empty(weir_str_text(&path), err);
+    if (rc == 0 && stat(weir_str_text(&path), &st) == 0) {
+        if (made->inode && (made->inode != st.st_ino || made->device != st.st_dev) && !made->ours)
+            rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is not the directory that it was when the rehearsal began", weir_str_text(&path));
+        made->device = st.st_dev;
+        made->inode = st.st_ino;
+    }
+    weir_str_free(&path);
+    return rc;
+}
+
+/* Which of them the rehearsal has made is kept before the first file is. */
+static int make_data(const struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    struct weir_str parent = { 0 };
+    const char *slash = strrchr(t->place.data, '/');
+    int rc = 0;
+
+    if (slash && slash > t->place.data) {
+        weir_str_add(&parent, t->place.data, (size_t)(slash - t->place.data));
+        rc = make_path(weir_str_text(&parent), err);
+        weir_str_free(&parent);
+    }
+    if (rc == 0)
+        rc = make_family(t, IO500_FAMILIES, err);
+    for (int f = 0; f < IO500_FAMILIES && rc == 0; f++)
+        if (io500_families[f].section)
+            rc = make_family(t, f, err);
+    if (rc < 0)
+        return weir_err_within(err, "[global] datadir");
+    return io500_state_write(t, run->par.size, t->began_phase, err);
+}
+
+int io500_places_data(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    return share(&run->par, run->par.rank == 0 ? make_data(run, t, err) : 0, err);
+}

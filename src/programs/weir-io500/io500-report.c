@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-report.c - lines for people, the files of the results, and rows for programs */
+#include "config.h"
+#include "programs/weir-io500/io500-run.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text/columns.h"
+#include "base/text/wholefile.h"
+#include "par/agree.h"
+
+/* ---- lines ---- */
+
+void io500_say(struct weir_run *run, struct io500 *t, const char *fmt, ...)
+{
+    struct weir_str line = { 0 };
+    va_list ap;
+
+    va_start(ap, fmt);
+    weir_str_vaddf(&line, fmt, ap);
+    va_end(ap);
+    weir_report_line(&run->report, "%s", weir_str_words(&line));
+    weir_report_flush(&run->report);
+    if (run->par.rank == 0)
+        weir_str_addf(&t->summary, "%s\n", weir_str_words(&line));
+    weir_str_free(&line);
+}
+
+static const char *mode_of(const struct io500 *t)
+{
+    return t->extended ? "extended" : "standard";
+}
+
+static const char *kind_of(const struct io500 *t)
+{
+    return t->o->forecast ? "forecast" : "rehearsal";
+}
+
+struct setting {
+    const char *section, *key, *value;
+};
+
+static const struct weir_col setting_cols[] = {
+    COL_STR(struct setting, section, "section", "Of the configuration"),
+    COL_STR(struct setting, key, "key", "The same"),
+    COL_STR(struct setting, value, "value", "That was given, or the default"),
+    WEIR_COL_END
+};
+
+static const struct weir_table settings = { .key = "settings", .cols = setting_cols, .readers = WEIR_FOR_DATA, .in_line = -1 };
+
+static void report_settings(struct weir_run *run, const struct io500 *t)
+{
+    for (const struct io500_key *k = io500_keys; k->section; k++)
+        weir_report_row(&run->report, &settings, &(struct setting) { k->section, k->name, io500_text(&t->config, k->section, k->name) });
+}
+
+void io500_report_begin(struct weir_run *run, struct io500 *t)
+{
+    struct weir_report *r = &run->report;
+
+    weir_report_str(r, WEIR_FOR_DATA, "mode", mode_of(t));
+    weir_report_str(r, WEIR_FOR_DATA, "kind", kind_of(t));
+    weir_report_real(r, WEIR_FOR_DATA, "stonewall", t->place.stonewall_s);
+    weir_report_real(r, WEIR_FOR_DATA, "minimum", io500_minimum(t));
+    weir_report_str(r, WEIR_FOR_DATA, "dataDirectory", t->place.data);
+    weir_report_str(r, WEIR_FOR_DATA, "resultDirectory", t->place.results);
+    weir_report_int(r, WEIR_FOR_DATA, "clientNodes", run->par.kernels > 0 ? run->par.kernels : run->par.nodes);
+    weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
+    io500_say(run, t, "IO500 %s by weir " PACKAGE_VERSION " (%s): no submission, there is no hash", kind_of(t), mode_of(t));
+    report_settings(run, t);
+}
+
+/* ---- rows of phases ---- */
+
+struct row {
+    const char *phase, *group, *unit, *began, *ended, *command, *verdict, *standard, *valid, *resumed;
+    double score, low, high, seconds, measured, stonewall, found, total;
+    int64_t bytes, operations, wrong;
+};
+
+#define S(f, k, h) COL_STR(struct row, f, k, h)
+#define D(f, k, h) COL_REAL(struct row, f, k, h)
+#define N(f, k, h) COL_INT(struct row, f, k, h)
+
+static const struct weir_col cols[] = {
+    S(phase, "phase", "Its name"),
+    S(group, "group", "What the score is a part of: bw, md or none"),
+    S(standard, "standard", "yes: of the standard mode, too"),
+    D(score, "score", "In the unit"),
+    S(unit, "unit", "GiB/s or kIOPS"),
+    D(low, "low", "95 % interval of the score, by tenths of the phase: from here; null: not known"),
+    D(high, "high", "to here"),
+    D(seconds, "seconds", "Of the phase with all that belongs to it, as its line has it"),
+    D(measured, "measured", "Seconds that the score is of"),
+    S(began, "began", "Time of day"),
+    S(ended, "ended", "The same"),
+    N(bytes, "bytes", "Moved"),
+    N(operations, "operations", "Transfers, files, or entries that a find has looked at"),
+    N(wrong, "wrong", "Operations whose data were not right"),
+    D(stonewall, "stonewallSeconds", "When the stonewall ended the work; null: it did not"),
+    D(found, "found", "Of a find; else null"),
+    D(total, "total", "Looked at by a find; else null"),
+    S(command, "command", "As in result.txt; empty: there is none"),
+    S(valid, "valid", "no: the phase makes the score invalid"),
+    S(verdict, "verdict", "By the io500 rules; empty: not judged"),
+    S(resumed, "resumed", "yes: an earlier run has done it"),
+    WEIR_COL_END
+};
+
+static const struct weir_table phases = { .key = "phases", .cols = cols, .readers = WEIR_FOR_DATA };
+
+static void show_time(int64_t seconds, char out[32])
+{
+    time_t at = (time_t)seconds;
+    struct tm tm;
+
+    if (!localtime_r(&at, &tm) || strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+        out[0] = '\0';
+}
+
+static const char *yes(bool is)
+{
+    return is ? "yes" : "no";
+}
+
+static void report_row(struct weir_run *run, const struct io500_phase *p, const struct io500_done *d)
+{
+    static const char *const groups[] = { [IO500_NONE] = "none", [IO500_BW] = "bw", [IO500_MD] = "md" };
+    bool finds = p->family == IO500_FIND;
+    char began[32], ended[32];
+    const struct row row = { .phase = p->name, .group = groups[p->group], .standard = yes(p->standard), .score = d->score,
+                             .unit = p->family <= IO500_IOR_HARD ? "GiB/s" : "kIOPS", .low = d->low, .high = d->high, .seconds = d->seconds,
+                             .measured = d->measured, .began = began, .ended = ended, .bytes = (int64_t)d->bytes,
+                             .operations = (int64_t)d->operations, .wrong = (int64_t)d->wrong,
+                             .stonewall = d->stonewall_s > 0 ? d->stonewall_s : NAN, .found = finds ? (double)d->found : NAN,
+                             .total = finds ? (double)d->total : NAN, .command = d->command ? d->command : "", .valid = yes(d->valid),
+                             .verdict = d->verdict, .resumed = yes(d->resumed) };
+
+    show_time(d->began, began);
+    show_time(d->ended, ended);
+    weir_report_row(&run->report, &phases, &row);
+}
+
+void io500_report_phase(struct weir_run *run, struct io500 *t, int phase)
+{
+    struct io500_done *d = &t->done[phase];
+    const struct io500_phase *p = &io500_phases[phase];
+    struct io500_command command;
+    struct weir_str line = { 0 };
+
+    if (!d->command && io500_families[p->family].benchmark &&
+        io500_command_make(&t->place, p, &run->arena, &command, weir_run_second(run)) == 0)
+        d->command = command.text;
+    io500_line(p, d->score, d->seconds, d->valid, &line);
+    io500_say(run, t, "%s", weir_str_words(&line));
+    weir_str_free(&line);
+    report_row(run, p, d);
+}
+
+/* ---- the end ---- */
+
+struct reason_row {
+    const char *phase, *kind, *rule, *text, *remedy;
+};
+
+static const struct weir_col reason_cols[] = {
+    COL_STR(struct reason_row, phase, "phase", "Or configuration"),
+    COL_STR(struct reason_row, kind, "kind", "INVALID, SUSPECT, WARNING or NOTE"),
+    COL_STR(struct reason_row, rule, "rule", "Of the io500 rules; empty: none"),
+    COL_STR(struct reason_row, text, "text", "Words"),
+    COL_STR(struct reason_row, remedy, "remedy", "What to do; may be empty"),
+    WEIR_COL_END
+};
+
+static const struct weir_table reasons = { .key = "reasons", .cols = reason_cols, .readers = WEIR_FOR_DATA };
+
+struct score_row {
+    const char *name, *valid;
+    double bw, iops, total;
+};
+
+static const struct weir_col score_cols[] = {
+    COL_STR(struct score_row, name, "name", "SCORE, or SCOREX of the extended mode"),
+    COL_REAL(struct score_row, bw, "bandwidth", "Geometric mean of the phases of bw, GiB/s"),
+    COL_REAL(struct score_row, iops, "iops", "Of those of md, kIOPS"),
+    COL_REAL(struct score_row, total, "total", "The square root of their product"),
+    COL_STR(struct score_row, valid, "valid", "no: there are reasons"),
+    WEIR_COL_END
+};
+
+static const struct weir_table scores = { .key = "scores", .cols = score_cols, .readers = WEIR_FOR_DATA };
+
+static struct io500_score score_of(const struct io500 *t, bool extended)
+{
+    double score[IO500_PHASES] = { 0 };
+
+    for (int i = 0; io500_phases[i].name; i++)
+        score[i] = t->done[i].done ? t->done[i].score : 0;
+    return io500_score_of(score, extended);
+}
+
+static void report_score(struct weir_run *run, struct io500 *t, bool extended)
+{
+    const struct io500_score s = score_of(t, extended);
+    const struct score_row row = { extended ? "SCOREX" : "SCORE", yes(io500_judge_all(t)), s.bw, s.iops, s.total };
+    struct weir_str line = { 0 };
+
+    io500_score_line(extended ? "SCOREX" : "SCORE ", &s, io500_judge_all(t), &line);
+    io500_say(run, t, "%s", weir_str_words(&line));
+    weir_str_free(&line);
+    weir_report_row(&run->report, &scores, &row);
+}
+
+void io500_report_end(struct weir_run *run, struct io500 *t)
+{
+    for (int i = 0; i < t->reasons; i++) {
+        const struct io500_reason *r = &t->reason[i];
+        const struct reason_row row = { r->phase < 0 ? "configuration" : io500_phases[r->phase].name, r->kind, r->rule, r->text,
+                                        r->remedy ? r->remedy : "" };
+
+        weir_report_row(&run->report, &reasons, &row);
+    }
+    if (t->o->forecast)
+        return;
+    if (t->ended) {
+        report_score(run, t, false);
+        if (t->extended)
+            report_score(run, t, true);
+        io500_judge_sum_up(run, t);
+    }
+    weir_report_line(&run->report, "\nThe result files are stored in the directory: %s", t->place.results);
+}
+
+/* ---- the plan ---- */
+
+static void add_plan(struct weir_run *run, const struct io500 *t, int phase, struct weir_err *err)
+{
+    const struct io500_phase *p = &io500_phases[phase];
+    struct io500_done d = { .valid = true, .score = NAN, .seconds = NAN, .measured = NAN, .low = NAN, .high = NAN };
+    struct io500_command command = { .text = "" };
+
+    if (io500_families[p->family].benchmark && io500_command_make(&t->place, p, &run->arena, &command, err) < 0)
+        return;
+    weir_report_line(&run->report, "\n[%s]\nexe             = %s", p->name, command.text);
+    d.command = command.text;
+    report_row(run, p, &d);
+}
+
+int io500_report_plan(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    for (int i = 0; io500_phases[i].name && err->code == WEIR_OK; i++)
+        if (io500_phase_wanted(&t->config, &io500_phases[i], t->extended))
+            add_plan(run, t, i, err);
+    return weir_agree(&run->par, err->code == WEIR_OK ? 0 : -1, err);
+}
+
+/* ---- files ---- */
+
+static void add_phase(const struct io500_phase *p, const struct io500_done *d, struct weir_str *out)
+{
+    char began[32], ended[32];
+
+    show_time(d->began, began);
+    show_time(d->ended, ended);
+    weir_str_addf(out, "\n[%s]\nt_start         = %s\n", p->name, began);
+    if (d->command)
+        weir_str_addf(out, "exe             = %s\n", d->command);
+    if (p->family == IO500_FIND)
+        weir_str_addf(out, "found           = %" PRIu64 "\ntotal-files     = %" PRIu64 "\n", d->found, d->total);
+    weir_str_addf(out, "score           = %f\nt_delta         = %.4f\nt_end           = %s\n", d->score, d->seconds, ended);
+}
+
+static void add_results(const struct io500 *t, struct weir_str *out)
+{
+    struct io500_score s = score_of(t, false), x = score_of(t, true);
+
+    weir_str_addf(out, "version         = weir " PACKAGE_VERSION ": a rehearsal, no submission\nmode            = %s\nresult-dir      = %s\n", mode_of(t),
+                  t->place.results);
+    for (int i = 0; io500_phases[i].name; i++)
+        if (t->done[i].done)
+            add_phase(&io500_phases[i], &t->done[i], out);
+    if (!t->ended)
+        return;
+    weir_str_addf(out, "\n[SCORE]\nMD              = %f\nBW              = %f\nSCORE           = %f%s\n", s.iops, s.bw, s.total,
+                  io500_judge_all(t) ? "" : " [INVALID]");
+    if (t->extended)
+        weir_str_addf(out, "\n[SCOREX]\nMD              = %f\nBW              = %f\nSCORE           = %f%s\n", x.iops, x.bw, x.total,
+                      io500_judge_all(t) ? "" : " [INVALID]");
+}
+
+static int put(const struct io500 *t, const char *name, const char *text, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc;
+
+    weir_str_addf(&path, "%s/%s", t->place.results, name);
+    rc = weir_wholefile_put(weir_str_text(&path), text, err);
+    weir_str_free(&path);
+    return rc;
+}
+
+int io500_report_files(const struct weir_run *run, const struct io500 *t, struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    int rc;
+
+    if (run->par.rank != 0)
+        return 0;
+    add_results(t, &text);
+    rc = put(t, "result.txt", weir_str_words(&text), err);
+    weir_str_free(&text);
+    return rc == 0 ? put(t, "result_summary.txt", weir_str_words(&t->summary), err) : rc;
+}
+
+int io500_report_config(const struct io500 *t, struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    int rc;
+
+    io500_config_show(&t->config, &text);
+    rc = put(t, "config.ini", weir_str_words(&text), err);
+    weir_str_free(&text);
+    return rc == 0 ? put(t, "config-orig.ini", t->text, err) : rc;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-run.c - the phases of a rehearsal, one after the other */
+#include "config.h"
+#include "programs/weir-io500/io500-run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/phase.h"
+#include "par/agree.h"
+#include "programs/weir-io500/find.h"
+
+#define FILES_SIZE 3901
+#define FILES_NAME "*01*"
+
+/* ---- before a phase ---- */
+
+/* On all ranks, so that a signal to any of them ends the wait. */
+static int wait_while_paused(struct weir_run *run, struct io500 *t, const char *name, struct weir_err *err)
+{
+    const char *dir = io500_text(&t->config, "debug", "pause-dir");
+    struct weir_str path = { 0 };
+    int paused = 0, rc = 0;
+
+    if (!*dir)
+        return 0;
+    weir_str_addf(&path, "%s/%s", dir, name);
+    do {
+        bool was = paused;
+
+        if (run->par.rank == 0)
+            paused = access(weir_str_text(&path), F_OK) == 0;
+        weir_bcast(&run->par, &paused, sizeof(paused), 0);
+        if (paused && !was)
+            weir_note(&run->log, "phase %s begins when '%s' is gone", name, weir_str_text(&path));
+        if (paused)
+            rc = weir_phase_pause(run, 0.5, err);
+    } while (paused && rc == 0);
+    weir_str_free(&path);
+    return rc;
+}
+
+/* One rank of each node. */
+static int drop_caches(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    const char *command = io500_text(&t->config, "global", "drop-caches-cmd");
+    int rc = 0, status = 0;
+
+    if (!io500_flag(&t->config, "global", "drop-caches"))
+        return 0;
+    if (run->par.rank == run->par.leader)
+        status = system(command);
+    if (status != 0)
+        rc = weir_refuse(err, WEIR_ESETUP, "[global] drop-caches-cmd: '%s' ended with status %d", command,
+                         WIFEXITED(status) ? WEXITSTATUS(status) : status);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* ---- phases without a benchmark ---- */
+
+static void name_stamp(const struct io500 *t, struct weir_str *out)
+{
+    weir_str_addf(out, "%s/timestampfile", t->place.results);
+}
+
+/* Files made from now on are newer, also where the clock of the kernel is coarse. */
+static int touch_stamp(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc = 0, fd;
+
+    if (run->par.rank == 0) {
+        name_stamp(t, &path);
+        fd = open(weir_str_text(&path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (fd < 0 || futimens(fd, NULL) < 0)
+            rc = weir_fail(err, WEIR_ESETUP, "touch '%s'", weir_str_text(&path));
+        if (fd >= 0)
+            close(fd);
+        weir_str_free(&path);
+        weir_sleep_ns(20000000);
+    }
+    return weir_agree(&run->par, rc, err);
+}
+
+static bool asks_to_stop(void *arg)
+{
+    return weir_interrupt_poll(&((struct weir_run *)arg)->interrupt);
+}
+
+/* By the first ranks, as many as the configuration says. */
+static int find_in(struct weir_run *run, const struct io500 *t, const char *section, const struct io500_find *find,
+                   struct io500_found *found, struct weir_err *err)
+{
+    int64_t nproc = io500_number(&t->config, section, "nproc");
+    struct weir_par some;
+    int rc = 0;
+
+    if (nproc < 1 || nproc >= run->par.size)
+        return io500_find_run(&run->par, find, found, err);
+    if (weir_par_subset(&run->par, (int)nproc, &some, err) < 0)
+        return -1;
+    if (some.comm != MPI_COMM_NULL) {
+        rc = io500_find_run(&some, find, found, err);
+        weir_par_free(&some);
+    }
+    weir_bcast(&run->par, found, sizeof(*found), 0);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* "MATCHED found/total" at the end of what a program has printed. */
+static int read_matched(FILE *from, const char *command, struct io500_found *found, struct weir_err *err)
+{
+    char line[512], last[512] = "";
+
+    while (fgets(line, sizeof(line), from))
+        if (line[0] != '\n')
+            memcpy(last, line, strlen(line) + 1);
+    if (strncmp(last, "MATCHED ", 8) == 0 && strchr(last, '/')) {
+        found->found = strtoull(last + 8, NULL, 10);
+        found->total = strtoull(strchr(last, '/') + 1, NULL, 10);
+        return 0;
+    }
+    last[strcspn(last, "\n")] = '\0';
+    return weir_refuse(err, WEIR_ESETUP, "[find] external-script: '%s' did not end with a line 'MATCHED found/total' but with '%s'", command, last);
+}
+
+/* Rank 0 starts it. */
+static int run_script(const char *command, struct io500_found *found, struct weir_err *err)
+{
+    uint64_t begin_ns = weir_now_ns();
+    FILE *from = popen(command, "r");
+    int rc = from ? read_matched(from, command, found, err) : weir_fail(err, WEIR_ESETUP, "start '%s'", command);
+    int status = from ? pclose(from) : 0;
+
+    found->seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
+    if (rc == 0 && status != 0)
+        rc = weir_refuse(err, WEIR_ESETUP, "[find] external-script: '%s' ended with status %d", command, WIFEXITED(status) ? WEXITSTATUS(status) : status);
+    return rc;
+}
+
+static int find_outside(struct weir_run *run, const struct io500 *t, const char *section, const struct io500_find *find,
+                        struct io500_found *found, struct weir_err *err)
+{
+    struct weir_str command = { 0 };
+    int rc = 0;
+
+    weir_str_addf(&command, "%s %s '%s'", io500_text(&t->config, section, "external-mpi-args"),
+                  io500_text(&t->config, section, "external-script"), find->directory);
+    if (find->newer)
+        weir_str_addf(&command, " -newer '%s'", find->newer);
+    if (find->size >= 0)
+        weir_str_addf(&command, " -size %dc", FILES_SIZE);
+    weir_str_addf(&command, " -name \"" FILES_NAME "\" %s", io500_text(&t->config, section, "external-extra-args"));
+    if (run->par.rank == 0)
+        rc = run_script(weir_str_text(&command), found, err);
+    weir_str_free(&command);
+    weir_bcast(&run->par, found, sizeof(*found), 0);
+    return weir_agree(&run->par, rc, err);
+}
+
+/* The find of all of it and that of the hard files have the three conditions; the easy one has the name only. */
+static int run_find(struct weir_run *run, struct io500 *t, int phase, struct io500_done *d, struct weir_err *err)
+{
+    const struct io500_phase *p = &io500_phases[phase];
+    bool easy = strcmp(p->name, "find-easy") == 0;
+    struct weir_str directory = { 0 }, stamp = { 0 };
+    struct io500_found found = { 0 };
+    struct io500_find find = { .name = FILES_NAME, .size = easy ? -1 : FILES_SIZE, .stop = asks_to_stop, .arg = run };
+    int64_t queue = io500_number(&t->config, p->name, "pfind-queue-length");
+    int rc;
+
+    find.queue = queue > 0 ? (uint64_t)queue : 0;
+    find.next = io500_flag(&t->config, p->name, "pfind-steal-next");
+    weir_str_addf(&directory, "%s%s%s", t->place.data, *p->words ? "/" : "", p->words);
+    name_stamp(t, &stamp);
+    find.directory = weir_str_text(&directory);
+    find.newer = easy ? NULL : weir_str_text(&stamp);
+    rc = (*io500_text(&t->config, p->name, "external-script") ? find_outside : find_in)(run, t, p->name, &find, &found, err);
+    weir_str_free(&directory);
+    weir_str_free(&stamp);
+    if (rc < 0)
+        return weir_err_within(err, "phase %s", p->name);
+    d->found = found.found;
+    d->total = d->operations = found.total;
+    d->errors = found.errors;
+    d->problem = found.errors ? weir_arena_strdup(&run->arena, found.problem.text, err) : NULL;
+    d->measured = found.seconds;
+    d->score = found.seconds > 0 ? (double)found.total / found.seconds / 1000 : 0;
+    return 0;
+}
+
+/* ---- a phase ---- */
+
+static int do_phase(struct weir_run *run, struct io500 *t, int phase, struct io500_done *d, struct weir_err *err)
+{
+    const struct io500_phase *p = &io500_phases[phase];
+
+    if (p->family == IO500_STAMP)
+        return touch_stamp(run, t, err);
+    if (p->family == IO500_FIND)
+        return run_find(run, t, phase, d, err);
+    return io500_job_run(run, t, phase, d, err);
+}
+
+/* The rate of the files decides how many md-workbench has. */
+static void plan_mdw(struct weir_run *run, struct io500 *t)
+{
+    const struct io500_done *d = &t->done[io500_phase_find("mdtest-easy-write")];
+
+    if (t->place.mdw_files == 0)
+        t->place.mdw_files = io500_mdw_files(d->score * 1000, t->place.stonewall_s, run->par.size);
+}
+
+static int time_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
+{
+    struct io500_done *d = &t->done[phase];
+    uint64_t begin_ns;
+    int rc;
+
+    *d = (struct io500_done) { .valid = true, .spread = 1, .low = NAN, .high = NAN };
+    weir_barrier(&run->par); /* of the pattern */
+    d->began = (int64_t)(weir_clock_day_ns(&run->par) / WEIR_NS_PER_S);
+    begin_ns = weir_now_ns();
+    rc = do_phase(run, t, phase, d, err);
+    weir_barrier(&run->par); /* of the pattern */
+    d->seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
+    d->ended = (int64_t)(weir_clock_day_ns(&run->par) / WEIR_NS_PER_S);
+    weir_bcast(&run->par, &d->seconds, sizeof(d->seconds), 0);
+    d->done = rc == 0;
+    return rc;
+}
+
+/* All that is known is kept before the next phase begins. Rank 0. */
+static int keep(struct weir_run *run, struct io500 *t, const char *begins, struct weir_err *err)
+{
+    int rc = run->par.rank == 0 ? io500_state_write(t, run->par.size, begins, err) : 0;
+
+    if (rc == 0 && !begins && run->par.rank == 0)
+        rc = io500_report_files(run, t, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+static int run_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
+{
+    const char *name = io500_phases[phase].name;
+
+    if (io500_phases[phase].family == IO500_MDW)
+        plan_mdw(run, t);
+    if (wait_while_paused(run, t, name, err) < 0 || drop_caches(run, t, err) < 0 || keep(run, t, name, err) < 0)
+        return -1;
+    if (time_phase(run, t, phase, err) < 0 || io500_judge_phase(run, t, phase, err) < 0)
+        return -1;
+    if (strcmp(name, "timestamp") == 0)
+        t->done[phase].seconds = 0; /* its wait is none of the work */
+    io500_report_phase(run, t, phase);
+    return keep(run, t, NULL, err);
+}
+
+/* ---- a run that was killed ---- */
+
+/* The files of a phase that had begun are not what the next one expects: those that it makes are removed, and where it
+ * removes or changes files, they are made again. */
+static int mend(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    int phase = t->began_phase ? io500_phase_find(t->began_phase) : -1;
+    const struct io500_phase *p = &io500_phases[phase < 0 ? 0 : phase];
+    uint64_t left;
+
+    if (phase < 0 || t->done[phase].done || (!p->makes && !p->destroys))
+        return 0;
+    if (io500_clean_family(run, t, (int)p->family, false, &left, err) < 0)
+        return -1;
+    for (int i = 0; p->destroys && io500_phases[i].name; i++)
+        if (io500_phases[i].makes && io500_phases[i].family == p->family) {
+            struct io500_done d = { .spread = 1 };
+
+            weir_note(&run->log, "phase %s had begun and changed its files: they are made again by %s, which does not count", p->name,
+                      io500_phases[i].name);
+            return io500_job_run(run, t, i, &d, err);
+        }
+    return 0;
+}
+
+int io500_run_all(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    bool whole = true;
+    int rc = mend(run, t, err);
+
+    t->began_phase = NULL;
+    for (int i = 0; io500_phases[i].name && rc == 0; i++) {
+        bool wanted = io500_phase_wanted(&t->config, &io500_phases[i], t->extended);
+
+        whole &= wanted || !(t->extended || io500_phases[i].standard);
+        if (wanted && t->done[i].done)
+            io500_report_phase(run, t, i);
+        else if (wanted)
+            rc = run_phase(run, t, i, err);
+    }
+    t->ended = rc == 0;
+    t->whole = whole && t->ended;
+    return rc;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500-score.c - the score of IO500, and the lines that show it */
+#include "config.h"
+#include "programs/weir-io500/io500.h"
+
+#include <math.h>
+
+struct mean {
+    double logs;
+    int n;
+};
+
+static void add_to(struct mean *m, double score)
+{
+    if (score > 0) {
+        m->logs += log(score);
+        m->n++;
+    }
+}
+
+static double value_of(const struct mean *m)
+{
+    return m->n ? exp(m->logs / m->n) : 0;
+}
+
+struct io500_score io500_score_of(const double *score, bool extended)
+{
+    struct mean of[IO500_MD + 1] = { { 0 } };
+    struct io500_score s;
+
+    for (int i = 0; io500_phases[i].name; i++)
+        if (extended || io500_phases[i].standard)
+            add_to(&of[io500_phases[i].group], score[i]);
+    s.bw = value_of(&of[IO500_BW]);
+    s.iops = value_of(&of[IO500_MD]);
+    s.total = sqrt(s.bw * s.iops);
+    return s;
+}
+
+int64_t io500_mdw_files(double rate, double stonewall_s, int ranks)
+{
+    double files = rate * fmin(stonewall_s, 60) / ranks / 10;
+
+    return files >= 1 && files < 1e15 ? (int64_t)files : 1;
+}
+
+void io500_line(const struct io500_phase *phase, double score, double seconds, bool valid, struct weir_str *out)
+{
+    weir_str_addf(out, "[%s] %20s %15f %s : time %.3f seconds%s", phase->group == IO500_NONE ? "      " : "RESULT", phase->name,
+                  score, phase->family == IO500_IOR_EASY || phase->family == IO500_IOR_HARD ? "GiB/s" : "kIOPS", seconds,
+                  valid ? "" : " [INVALID]");
+}
+
+void io500_score_line(const char *name, const struct io500_score *score, bool valid, struct weir_str *out)
+{
+    weir_str_addf(out, "[%s] Bandwidth %f GiB/s : IOPS %f kiops : TOTAL %f%s", name, score->bw, score->iops, score->total,
+                  valid ? "" : " [INVALID]");
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* io500.h - the words of IO500: the configuration, the phases, their command lines, the score */
+#ifndef WEIR_PROGRAMS_WEIR_IO500_IO500_H
+#define WEIR_PROGRAMS_WEIR_IO500_IO500_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define IO500_MINIMUM_S 300     /* that a phase which writes takes in a valid run */
+#define IO500_MINIMUM_SCC_S 30  /* of the Student Cluster Competition */
+
+/* ---- INI files (io500-ini.c) ---- */
+
+/* A line "key = value" in "[section]". Returns 0, or -1 and err: the reader adds "FILE:LINE" and stops. */
+struct io500_ini_sink {
+    int (*section)(void *arg, const char *section, struct weir_err *err);
+    int (*value)(void *arg, const char *section, const char *key, const char *value, struct weir_err *err);
+    void *arg;
+};
+
+/* Read len bytes; what follows a '#' or ';' at the begin of a line or after a blank is a comment, but within double quotes.
+ * The texts live as long as the arena. 'name' is for messages. Local. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". */
+int io500_ini_read(const char *text, size_t len, const char *name, const struct io500_ini_sink *sink,
+                   struct weir_arena *arena, struct weir_err *err);
+
+/* ---- the configuration (io500-config.c) ---- */
+
+enum io500_kind { IO500_TEXT, IO500_FLAG, IO500_COUNT, IO500_SIZE, IO500_REAL };
+
+struct io500_key {
+    const char *section, *name;
+    enum io500_kind kind;
+    const char *def; /* "": none */
+    const char *help;
+};
+
+#define IO500_KEYS_MOST 128
+
+extern const struct io500_key io500_keys[]; /* ends with a row without section */
+
+struct io500_config {
+    const char *value[IO500_KEYS_MOST]; /* as it was written, in the order of the keys; NULL: not given */
+};
+
+/* Read an INI file. Zero the struct before. Local. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". */
+int io500_config_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
+                      struct io500_config *c, struct weir_err *err);
+
+/* The value of a key that is in the table, or its default. Local. */
+const char *io500_text(const struct io500_config *c, const char *section, const char *name);
+bool io500_flag(const struct io500_config *c, const char *section, const char *name);
+int64_t io500_number(const struct io500_config *c, const char *section, const char *name); /* -1: it is empty */
+
+/* All keys as an INI file: with their values of c; NULL: with their defaults and what they mean. Local. */
+void io500_config_show(const struct io500_config *c, struct weir_str *out);
+
+/* ---- phases (io500-phases.c) ---- */
+
+enum io500_family { IO500_IOR_EASY, IO500_IOR_HARD, IO500_MDTEST_EASY, IO500_MDTEST_HARD, IO500_MDW, IO500_FIND, IO500_STAMP, IO500_FAMILIES };
+enum io500_group { IO500_NONE, IO500_BW, IO500_MD };
+
+struct io500_phase {
+    const char *name;
+    bool standard;
+    enum io500_group group;
+    bool verify;            /* must not be shorter than the stonewall */
+    enum io500_family family;
+    const char *words;      /* after those of the family; of a find: the directory below the data */
+    const char *operation;  /* of the library, whose rate is the score */
+    bool makes;             /* files, which the other phases of the family need */
+    bool destroys;          /* or changes them, so that it cannot be done twice */
+};
+
+#define IO500_PHASES 20
+
+extern const struct io500_phase io500_phases[]; /* in the order of running; ends with a row without name */
+
+struct io500_family_row {
+    const char *section;   /* of the configuration, and the directory below the data; NULL: none */
+    const char *benchmark; /* of libweir; NULL: none */
+    const char *words;     /* before those of the phase */
+    const char *limit;     /* the key that says how much a rank does at most; NULL: there is none */
+    const char *patterns;  /* paths below the directory of the files that it makes, separated by blanks */
+};
+
+extern const struct io500_family_row io500_families[IO500_FAMILIES];
+
+/* Values that stand in command lines. */
+struct io500_place {
+    const struct io500_config *config;
+    const char *data, *results;
+    double stonewall_s;
+    bool free; /* no limit of the configuration below the default ends a phase before the stonewall */
+    int64_t seed;
+    int64_t mdw_files; /* of a rank in a set, where the configuration does not say */
+};
+
+struct io500_command {
+    int argc;
+    char **argv; /* ends with NULL */
+    const char *text; /* for people and result.txt */
+};
+
+/* The command line of a phase that has one (its family has a benchmark); in the arena. Local. Returns 0, or -1 and err. */
+int io500_command_make(const struct io500_place *place, const struct io500_phase *phase, struct weir_arena *arena,
+                       struct io500_command *out, struct weir_err *err);
+
+/* Does the configuration want it? */
+bool io500_phase_wanted(const struct io500_config *c, const struct io500_phase *phase, bool extended);
+
+/* The number of a phase by its name; -1: there is none. */
+int io500_phase_find(const char *name);
+
+/* ---- the score (io500-score.c) ---- */
+
+struct io500_score {
+    double bw, iops, total; /* GiB/s, kIOPS; 0: there was no phase of the group */
+};
+
+/* score[i] is that of io500_phases[i]; 0 or NaN is left out. */
+struct io500_score io500_score_of(const double *score, bool extended);
+
+/* Files of a rank in a set of md-workbench. rate: of mdtest-easy-write, files a second. */
+int64_t io500_mdw_files(double rate, double stonewall_s, int ranks);
+
+/* The line of a phase, without the end of line; and of the score. */
+void io500_line(const struct io500_phase *phase, double score, double seconds, bool valid, struct weir_str *out);
+void io500_score_line(const char *name, const struct io500_score *score, bool valid, struct weir_str *out);
+
+#endif

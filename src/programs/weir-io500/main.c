@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* main.c - weir-io500: a rehearsal of IO500 */
+#include "config.h"
+#include "programs/weir-io500/io500-run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/test.h"
+#include "par/agree.h"
+#include "par/textfile.h"
+
+#define O struct io500_options
+
+const char *const io500_modes[] = { "standard", "extended", NULL };
+
+static const struct weir_opt options[] = {
+    OPT_STR('f', "config", NULL, O, config, NULL, "FILE",
+            "The configuration of IO500; a word without a dash is the same", .flags = WEIR_OPT_READS | WEIR_OPT_WORD,
+            .example = "config.ini", OPT_FIRST(FILES)),
+    OPT_STR(0, "mode", NULL, O, mode, "standard", "MODE", "The phases of a list, or all that there are", .choices = io500_modes, OPT_FIRST(ORDER)),
+    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check the configuration, show the command line of each phase, and end"),
+    OPT_FLAG(0, "forecast", NULL, O, forecast,
+             "Run each phase for some seconds, say which would be too short and what a whole run takes, and remove the files", OPT_FIRST(TIME)),
+    OPT_INT(0, "forecast-time", NULL, O, forecast_s, "10", "SECONDS", "Of each phase of a forecast", .min = 1, .max = 3600, OPT_FIRST(TIME)),
+    OPT_FLAG(0, "resume", NULL, O, resume, "Continue the rehearsal in the directory of the results: phases that have ended are not repeated",
+             OPT_FIRST(ORDER)),
+    OPT_FLAG(0, "cleanup", NULL, O, cleanup, "Remove the files that a rehearsal has left, and end", OPT_FIRST(FILES)),
+    OPT_STR(0, "timestamp", NULL, O, timestamp, NULL, "NAME", "Name of the directories that the time would name", .example = "2026.11.23-19.43.00",
+            OPT_IN(FILES)),
+    OPT_FLAG(0, "list", NULL, O, list, "Show all keys of a configuration with their defaults, and end", OPT_FIRST(FILES)),
+    OPT_RUN(reports, 0, "report", NULL,
+            .help = "Write the results in these forms instead of text: text:-, json:FILE; result.json in the directory of the results is there always"),
+    OPT_RUN(anonymous, 0, "anonymous", NULL),
+    OPT_RUN(verbose, 'v', "verbose", NULL),
+    OPT_RUN(warnings_are_errors, 0, "warning-as-errors", NULL),
+    OPT_END
+};
+
+#undef O
+
+static const struct weir_example examples[] = {
+    { WEIR_TOPIC_NONE, "config.ini", "a rehearsal, with the phases of the list" },
+    { WEIR_TOPIC_NONE, "config.ini --forecast", "what a whole run would be, in some minutes" },
+    { WEIR_TOPIC_NONE, "config.ini --dry-run", "the command lines of all phases" },
+    { WEIR_TOPIC_NONE, "config.ini --resume", "go on after the end of a job" },
+    { WEIR_TOPIC_NONE, "config.ini --cleanup", "remove what a rehearsal has left" },
+    { WEIR_TOPIC_ORDER, "config.ini --mode=extended", "all phases" },
+    { WEIR_TOPIC_FILES, "--list", "all keys of a configuration" },
+    { WEIR_TOPIC_FILES, "config.ini --timestamp=first", "directories with a name of your own" },
+    { WEIR_TOPIC_TIME, "config.ini --forecast --forecast-time=30", "more exactly" },
+    { WEIR_TOPIC_OUTPUT, "config.ini --report=text:-,json:r.json", "results for programs, in a place of your own, too" },
+    { .args = NULL }
+};
+
+static const struct weir_operation operations[] = { { .key = NULL } };
+
+/* ---- the plan ---- */
+
+static int read_config(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    struct weir_shared_text text = { .what = "configuration", .path = t->o->config, .must_be = true };
+    int rc = weir_shared_text_read(&run->world, &text, err);
+
+    if (rc == 0) {
+        t->text = weir_arena_strndup(&run->arena, text.text, text.len, err);
+        rc = weir_agree(&run->world, t->text ? 0 : -1, err);
+    }
+    if (rc == 0)
+        rc = weir_agree_check(&run->world, io500_config_read(text.text, text.len, t->o->config, &run->arena, &t->config, err), err);
+    free(text.text);
+    return rc;
+}
+
+static int check_options(const struct io500_options *o, struct weir_err *err)
+{
+    const struct weir_conflict rules[] = {
+        { !o->config, "a configuration is missing: weir-io500 config.ini (weir-io500 --list shows what can stand in it)" },
+        { o->resume && o->cleanup, "options --resume and --cleanup: the one goes on with the files that the other removes" },
+        { o->forecast && (o->resume || o->cleanup), "option --forecast makes and removes files of its own: leave --resume and --cleanup out" },
+        { o->timestamp && (!*o->timestamp || strchr(o->timestamp, '/')), "option --timestamp: a name without '/'" },
+    };
+
+    return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
+}
+
+/* A list has ',' between outputs, and so has -O between what it names. */
+static int check_names(const struct io500 *t, struct weir_err *err)
+{
+    if (strpbrk(t->place.data, "@,\n") || strpbrk(t->place.results, "@,\n") || strchr(t->place.data, '\'') || strchr(t->place.results, '\''))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s', '%s': names of directories with ',', '@' or \"'\" cannot stand in all command lines", t->place.data,
+                           t->place.results);
+    return 0;
+}
+
+/* Beside the outputs of the user. */
+static int add_report(struct weir_run *run, const struct io500 *t, struct io500_options *chosen, struct weir_err *err)
+{
+    struct weir_str list = { 0 };
+
+    weir_str_addf(&list, "%s,json:%s/result.json", chosen->run.reports ? chosen->run.reports : "text:-", t->place.results);
+    chosen->run.reports = weir_arena_strdup(&run->arena, weir_str_words(&list), err);
+    weir_str_free(&list);
+    return weir_agree(&run->world, chosen->run.reports ? 0 : -1, err);
+}
+
+/* The same on all ranks: files of different rehearsals have different marks. */
+static void choose_seed(struct weir_run *run, struct io500 *t)
+{
+    t->place.seed = (int64_t)(weir_clock_day_ns(&run->world) / WEIR_NS_PER_S % 1000000000);
+}
+
+static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
+{
+    struct io500 *t = state;
+
+    t->o = chosen;
+    t->lock = -1;
+    if (check_options(t->o, err) < 0 || read_config(run, t, err) < 0 || io500_places_find(run, t, err) < 0 || check_names(t, err) < 0)
+        return -1;
+    t->extended = strcasecmp(t->o->mode, "extended") == 0;
+    t->place.stonewall_s = t->o->forecast ? t->o->forecast_s : (double)io500_number(&t->config, "debug", "stonewall-time");
+    t->place.free = t->o->forecast;
+    choose_seed(run, t);
+    if ((t->o->resume || t->o->cleanup) && io500_state_read(run, t, t->o->cleanup, err) < 0)
+        return -1;
+    if (!t->o->cleanup && io500_job_check(run, t, err) < 0)
+        return -1;
+    if (t->o->run.dry_run)
+        return 0;
+    if (io500_places_results(run, t, err) < 0)
+        return -1;
+    return t->o->cleanup ? 0 : add_report(run, t, chosen, err);
+}
+
+/* ---- a test ---- */
+
+static int begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    (void)run;
+    (void)state;
+    (void)err;
+    return 0;
+}
+
+static void end(void *state)
+{
+    struct io500 *t = state;
+
+    if (t->lock >= 0)
+        close(t->lock);
+    weir_str_free(&t->summary);
+    free(t->reason);
+}
+
+static int keep_config(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct io500 *t = state;
+
+    return run->par.rank == 0 ? io500_report_config(t, err) : 0;
+}
+
+static int begin_phases(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    if (io500_places_data(run, t, err) < 0)
+        return -1;
+    t->begun = true;
+    return weir_local(run, keep_config, t, err);
+}
+
+static int run_phases(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct io500 *t = state;
+
+    (void)stage;
+    if (begin_phases(run, t, err) < 0 || io500_judge_begin(run, t, err) < 0)
+        return -1;
+    return io500_run_all(run, t, err);
+}
+
+/* Files of a forecast that was killed. */
+static int remove_left(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    struct io500 old = { .o = t->o, .place = t->place };
+
+    if (!t->left)
+        return 0;
+    return io500_state_read(run, &old, true, err) < 0 ? -1 : io500_clean_all(run, &old, err);
+}
+
+static int foresee(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct io500 *t = state;
+
+    (void)stage;
+    if (remove_left(run, t, err) < 0 || begin_phases(run, t, err) < 0)
+        return -1;
+    return io500_foresee(run, t, err);
+}
+
+/* After all phases of a run nothing is left; of a part of them the data stay for others. */
+static int clean(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+{
+    struct io500 *t = state;
+
+    (void)stage;
+    if (!t->o->cleanup && !t->o->forecast && !t->whole) {
+        weir_note(&run->log, "not all phases were run: their files stay in '%s'; --cleanup removes them", t->place.data);
+        return 0;
+    }
+    return io500_clean_all(run, t, err);
+}
+
+static bool wants_phases(const void *state, const struct weir_stage *stage)
+{
+    const struct io500 *t = state;
+
+    (void)stage;
+    return !t->o->run.dry_run && !t->o->cleanup && !t->o->forecast;
+}
+
+static bool wants_forecast(const void *state, const struct weir_stage *stage)
+{
+    const struct io500 *t = state;
+
+    (void)stage;
+    return t->o->forecast && !t->o->run.dry_run;
+}
+
+static bool wants_clean(const void *state, const struct weir_stage *stage)
+{
+    (void)stage;
+    return !((const struct io500 *)state)->o->run.dry_run;
+}
+
+static const struct weir_stage stages[] = {
+    { .key = "phases", .wanted = wants_phases, .before = run_phases },
+    { .key = "forecast", .wanted = wants_forecast, .before = foresee },
+    { .key = "cleanup", .wanted = wants_clean, .before = clean },
+    { .key = NULL }
+};
+
+static int report(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct io500 *t = state;
+
+    if (t->o->cleanup)
+        return 0;
+    io500_report_begin(run, t);
+    return t->o->run.dry_run ? io500_report_plan(run, t, err) : 0;
+}
+
+/* The last lines are in the files, too. Of a run that was refused before its first phase there are none. */
+static int conclude(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct io500 *t = state;
+    int rc = 0;
+
+    if (!t->begun)
+        return 0;
+    if (run->test->failed)
+        weir_note(&run->log, "the files of this %s stay in '%s': %s", t->o->forecast ? "forecast" : "rehearsal", t->place.data,
+                  t->o->forecast ? "the next --forecast removes them" : "--resume goes on after the last phase that ended, --cleanup removes them");
+    io500_report_end(run, t);
+    rc = io500_report_files(run, t, err);
+    return weir_agree(&run->par, rc, err);
+}
+
+static const struct weir_words words = { .report = report };
+
+static bool is_list(const void *opt)
+{
+    return ((const struct io500_options *)opt)->list;
+}
+
+static bool show_list(struct weir_run *run, const void *opt, enum weir_code *code)
+{
+    struct weir_str text = { 0 };
+
+    if (!is_list(opt))
+        return false;
+    io500_config_show(NULL, &text);
+    *code = run->world.rank > 0 || (fputs(weir_str_words(&text), stdout) >= 0 && fflush(stdout) == 0) ? WEIR_OK : WEIR_ESETUP;
+    weir_str_free(&text);
+    return true;
+}
+
+static const struct weir_line line = { .few = true, .usage = "weir-io500 [OPTION...] CONFIG", .without_mpi = is_list, .instead = show_list };
+
+static const struct weir_program weir_io500 = {
+    .name = "weir-io500",
+    .brief = "Rehearse IO500: its phases, lines and score on libweir, and a forecast of what a run would be",
+    .examples = examples,
+    .opts = options,
+    .opt_size = sizeof(struct io500_options),
+    .state_size = sizeof(struct io500),
+    .operations = operations,
+    .line = &line,
+    .words = &words,
+    .plan = plan,
+    .begin = begin,
+    .end = end,
+    .stages = stages,
+    .conclude = conclude,
+};
+
+int main(int argc, char **argv)
+{
+    return weir_main(&weir_io500, argc, argv);
+}
