@@ -9,6 +9,7 @@ import signal
 import pytest
 
 import conftest
+from test_use_weir import rates_in
 
 CONFIG = {"global": {"datadir": "./my data", "resultdir": "./the results", "timestamp-datadir": "FALSE", "timestamp-resultdir": "FALSE"},
           "debug": {"stonewall-time": "1"},
@@ -112,6 +113,8 @@ def test_a_rehearsal_has_the_phases_lines_files_and_score_of_io500(io500):
     for row in phases.values():  # what a line says is what was measured
         if row["command"] and row["operations"]:
             assert row["score"] > 0 and row["wrong"] == 0 and row["measured"] <= row["seconds"] * 1.01, row
+            said = min(rates_in(row["phase"], (io500.results / (row["phase"] + ".txt")).read_text()))
+            assert row["score"] == pytest.approx(said / (1024 if row["phase"].startswith("ior") else 1000), rel=0.01), row
     ini = configparser.ConfigParser()
     ini.read_string("[top]\n" + (io500.results / "result.txt").read_text())
     assert ini.sections() == ["top", *phases, "SCORE", "SCOREX"] and "hash" not in ini["SCORE"]

@@ -55,9 +55,17 @@ static void keep_message(void *arg, const char *kind, const char *text)
 
 /* ---- results ---- */
 
+/* The time that the rate in the benchmark's own text is of: tasks of md-workbench may begin at different times. */
+static double seconds_of(const struct io500_phase *p, const struct weir_result *r)
+{
+    return is_ior(p) ? r->seconds : p->family == IO500_MDW ? r->slowest_seconds : r->work_seconds;
+}
+
 static double rate_of(const struct io500_phase *p, const struct weir_result *r)
 {
-    return is_ior(p) ? r->bytes_per_s / GIB : r->operations_per_s / 1000;
+    double seconds = seconds_of(p, r), amount = is_ior(p) ? (double)r->bytes / GIB : (double)r->operations / 1000;
+
+    return seconds > 0 ? amount / seconds : 0;
 }
 
 /* How much more the fastest rank had done than the mean, when the stonewall came. */
@@ -77,7 +85,7 @@ static void keep_result(const struct io500_phase *p, const struct weir_result *r
     if (d->measured > 0 && !(rate < d->score)) /* of two, the smaller one */
         return;
     d->score = rate;
-    d->measured = is_ior(p) ? r->seconds : r->work_seconds;
+    d->measured = seconds_of(p, r);
     d->stonewall_s = r->stonewalled ? r->stonewall_seconds : 0;
     d->spread = spread_of(r);
 }
