@@ -173,6 +173,9 @@ def test_what_cannot_run_is_refused_before_anything_runs(io500):
     assert len(plan.sections()) == 18 and plan["mdtest-hard-write"]["exe"].endswith(
         "-t -w 3901 -e 3901 -P -G=%s -N 1 -F -d './my data/mdtest-hard' -x './the results/mdtest-hard.stonewall' -C -Y -W 1 "
         "'--saveRankPerformanceDetails=./the results/mdtest-hard-write.csv'" % re.search("-G=([0-9]+)", plan["mdtest-hard-write"]["exe"])[1]), run
+    random = io500.config(ior_rnd4K_easy_read={"run": "TRUE"})("c.ini --dry-run", np=None).ok().stdout
+    assert re.search("""-o './my data/ior-easy/ior_file_easy' -O 'stoneWallingStatusFile="./the results/ior-easy.stonewall"' -t 64k -b 256k -F """
+                     "-r -D 1 -z -z -t=4096 -b=4096 -s=10000000 -O stoneWallingWearOut=1 -C -Q 2\n", random), random
     assert not io500.data.exists() and not (io500.cwd / "the results" / "result.txt").exists()
     listed = io500("--list", np=None).ok().stdout
     assert "[mdtest-hard]\n" in listed and "\nsegmentCount = 10000000\n" in listed

@@ -137,7 +137,8 @@ static void test_command_lines_are_those_of_io500(void **state)
                            "-O saveRankPerformanceDetailsCSV=R/ior-hard-read.csv" },
         { "mdtest-hard-read", "./mdtest --dataPacketType=timestamp -n 1000000 -t -w 3901 -e 3901 -P -G=10 -N 1 -F -d D/mdtest-hard "
                               "-x R/mdtest-hard.stonewall -E -X --saveRankPerformanceDetails=R/mdtest-hard-read.csv" },
-        { "ior-rnd4K-easy-read", "./ior --dataPacketType=timestamp -C -Q 1 -g -G 7 -k -e -o D/ior-easy/ior_file_easy -t 2m -b 9920000m -F "
+        { "ior-rnd4K-easy-read", "./ior --dataPacketType=timestamp -C -Q 1 -g -G 7 -k -e -o D/ior-easy/ior_file_easy "
+                                 "-O stoneWallingStatusFile=R/ior-easy.stonewall -t 2m -b 9920000m -F "
                                  "-r -D 300 -z -z -t=4096 -b=4096 -s=10000000 -O stoneWallingWearOut=1 -C -Q 2" },
     };
     struct weir_arena arena = { 0 };

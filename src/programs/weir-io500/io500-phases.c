@@ -13,15 +13,16 @@
 #include "base/text/quote.h"
 
 #define CSV " -O saveRankPerformanceDetailsCSV={q}{R}/{phase}.csv{q}"
+#define STATUS(family) "-O stoneWallingStatusFile={q}{R}/" family ".stonewall{q}"
 #define DETAILS " --saveRankPerformanceDetails={R}/{phase}.csv"
 
 const struct io500_family_row io500_families[IO500_FAMILIES] = {
     [IO500_IOR_EASY] = { "ior-easy", "ior",
-                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G {S} -k -e -o {D}/ior-easy/ior_file_easy {status} {a} "
-                         "-t {transferSize} -b {blockSize} {F} {u}",
+                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G {S} -k -e -o {D}/ior-easy/ior_file_easy "
+                         STATUS("ior-easy") " {a} -t {transferSize} -b {blockSize} {F} {u}",
                          "blockSize", "ior_file_easy ior_file_easy.* [0-9]* [0-9]*/ior_file_easy.*" },
     [IO500_IOR_HARD] = { "ior-hard", "ior",
-                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G={S} -k -e -o {D}/ior-hard/file {status} {a} "
+                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G={S} -k -e -o {D}/ior-hard/file " STATUS("ior-hard") " {a} "
                          "-t 47008 -b 47008 -s {segmentCount}",
                          "segmentCount", "file" },
     [IO500_MDTEST_EASY] = { "mdtest-easy", "mdtest",
@@ -159,20 +160,6 @@ static const char *quote_of(const struct maker *m)
     return strpbrk(m->place->results, " \t") ? "\"" : "";
 }
 
-/* Its own files are limited by what was written, in transfers of another size. */
-static bool has_status(const struct maker *m)
-{
-    return strncmp(m->phase->name, "ior-rnd4K", 9) != 0;
-}
-
-static void add_status(struct maker *m)
-{
-    if (!has_status(m))
-        return;
-    add_words(m, "-O");
-    weir_str_addf(&m->word, "stoneWallingStatusFile=%s%s/%s.stonewall%s", quote_of(m), m->place->results, m->section, quote_of(m));
-}
-
 /* A value as it is; of the key that limits a phase the default where that is more and the phase is not to be limited. */
 static void add_value(struct maker *m, const char *name)
 {
@@ -216,8 +203,6 @@ static void expand(struct maker *m, const char *name)
         add_api(m);
     else if (strcmp(name, "v") == 0)
         add_verbosity(m);
-    else if (strcmp(name, "status") == 0)
-        add_status(m);
     else if (strcmp(name, "F") == 0)
         add_flag(m, "filePerProc", "-F");
     else if (strcmp(name, "u") == 0)
