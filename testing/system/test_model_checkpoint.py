@@ -130,14 +130,23 @@ def test_what_is_no_whole_checkpoint_is_refused_in_one_line(mc):
     place = mc.cwd / "ckpt" / "checkpoint-00000001"
     data, meta = place / "rank-000001.data", place / "metadata"
     text = meta.read_text()
+    overwrite(data, 512, b"7")
+    mc(SMALL + "--save=no", np=1).fails(4, "tensor model.", "the table of contents at offset 0 does not have")
+    overwrite(data, data.stat().st_size - 1, b"x")
+    overwrite(data, 512, b"0")
+    mc(SMALL + "--save=no", np=1).fails(4, "at offset %d" % (data.stat().st_size - 1), "in the zeros after its")
     overwrite(data, 0, b"\0" * 256)
     mc(SMALL + "--save=no", np=1).fails(4, "rank-000001.data': no table of contents at offset 0")
     data.unlink()
     mc(SMALL + "--save=no", np=1).fails(3, "rank-000001.data", "No such file")
     for cut, words in ((text[:40], "line 3 is not whole"), (text.replace("end\n", ""), "is not whole"), (text.replace("tp = 1", "tp = 1000"), "metadata"),
-                       (text.replace("region rank", "region ../rank"), "is not understood")):
+                       (text.replace("region rank", "region ../rank"), "is not understood"),
+                       (text.replace("step = 1", "step = 2"), "of step 2, its directory of step 1")):
         meta.write_text(cut)
         mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000001/metadata'", words)
+    meta.unlink()
+    os.mkfifo(meta)
+    mc(SMALL + "--save=no", np=1).fails(4, "metadata' is not an ordinary file")
     mc("-o nothing --save=no", np=1).fails(3, "'nothing' has no published checkpoint")
 
 
@@ -175,12 +184,13 @@ def test_a_signal_or_a_failing_rank_leaves_the_old_checkpoint_and_nothing_else(m
 
 
 @pytest.mark.parametrize("args, words", [
-    ("--model=llama3", "llama3"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
+    ("--model=llama3", "use one of llama3-8b, llama3-70b"), ("--scale=1/16384 --load-tp=3", "the shape that loads"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
     ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot keep plain files"), ("-a DUMMY --save=no", "keeps nothing"),
     ("--existing=replace", "--keep"), ("--scale=1/16384 --load-dp=1 --read-back=elsewhere", "all tasks are on one node"), ("--load-dp=9 --scale=1/16384", "need 9 ranks, there is 1")])
 def test_bad_input_is_one_line(mc, args, words):
     status = mc(args + " --rules=none", np=1)
     assert status.returncode == 1 and len(status.errors) == 1 and words in status.stderr, status
+    assert not mc.files()  # nothing was saved before
 
 
 def test_the_list_shows_the_ranks_of_a_job_that_is_not_there(mc):

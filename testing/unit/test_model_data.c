@@ -107,6 +107,12 @@ static void test_any_piece_of_a_part_is_filled_and_checked_as_the_whole_is(void 
         for (uint64_t k = n; k < len; k++)
             assert_int_equal(piece[k], 0); /* up to the alignment */
         assert_true(mc_data_check(&p, 9, at, piece, len, &wrong, &kind));
+        if (n < len) {
+            piece[len - 1] = 1;
+            assert_false(mc_data_check(&p, 9, at, piece, len, &wrong, &kind));
+            assert_int_equal(wrong, at + len - 1);
+            piece[len - 1] = 0;
+        }
         if (n == 0)
             continue;
         wrong = draw(&at_draw, n);

@@ -17,7 +17,7 @@
 #include "base/rng.h"
 
 static const char head[] = "weir model_checkpoint 1\nstep = 7\nsequence = 3\nlayout = torch\napi = POSIX\nranks = 4\ntp = 2\npp = 1\n"
-                           "dp = 2\nep = 1\nzero = 1\nspread = 1\ndtype = bf16\noptimizer = adam\nalign = 4096\nbytes = 1000\n";
+                           "dp = 2\nep = 1\nzero = 1\nspread = 1\ndtype = bf16\noptimizer = adam\nalign = 4096\nbytes = 15120\n";
 static const char model[] = "model {\nname = \"m\"\nlayers = 2\nhidden = 8\nheads = 2\nffn = 8\nvocabulary = 9\n}\n";
 static const char regions[] = "region rank-000000.data 0 0 4096 8192 2\nregion rank-000003.data 3 0 4096 12288 15\n";
 static const char last[] = "end\n";
@@ -136,6 +136,8 @@ static void test_what_cannot_be_is_refused_with_words(void **state)
         { "region rank-000003.data 3 0 4096 12288 15\n", "region rank-000003.data 3 0 4096 12288\n", "is not understood" },
         { "}\n", "]\n", "the model has no end" },
         { "align = 4096", "align = 0", "is not" },
+        { "bytes = ", "bytes = 9", "but the tensors of the model have" },
+        { "region rank-000003.data 3", "region rank-000000.data 0", "is not understood" }, /* twice */
     };
 
     (void)state;

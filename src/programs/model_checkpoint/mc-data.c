@@ -152,6 +152,18 @@ static enum weir_damage judge_run(const struct content *c, uint64_t whole, const
     return damage_of(c, first / WORD, words, count);
 }
 
+/* Zeros up to the alignment. */
+static bool is_padding(const unsigned char *got, uint64_t begin, uint64_t at, uint64_t len, uint64_t *wrong, enum weir_damage *kind)
+{
+    while (begin < len && got[begin] == 0)
+        begin++;
+    if (begin == len)
+        return true;
+    *wrong = at + begin;
+    *kind = WEIR_DAMAGE_UNCLEAR;
+    return false;
+}
+
 bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const void *buf, uint64_t len, uint64_t *wrong,
                    enum weir_damage *kind)
 {
@@ -174,5 +186,5 @@ bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const
         *kind = judge_run(&c, whole, got + done, run, skip);
         return false;
     }
-    return true;
+    return is_padding(got, there, at, len, wrong, kind);
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "engine/place/pagecache.h"
 #include "engine/test.h"
@@ -33,6 +34,26 @@ static int find_newest(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
+/* A pipe would be waited for. */
+static int look_at_meta(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const char *path = state;
+    struct stat st;
+
+    if (run->par.rank > 0 || stat(path, &st) < 0 || S_ISREG(st.st_mode)) /* what is not there is named when it is opened */
+        return 0;
+    return weir_refuse(err, WEIR_EDATA, "'%s' is not an ordinary file", path);
+}
+
+/* The directory of one step has no metadata of another one. */
+static int check_step(const struct mc_test *t, const char *path, struct weir_err *err)
+{
+    if (t->meta.step == t->load_step)
+        return 0;
+    return weir_refuse(err, WEIR_EDATA, "'%s' is of step %" PRId64 ", its directory of step %" PRId64, path, t->meta.step,
+                       t->load_step);
+}
+
 /* The names of files and the shape, on all ranks. */
 static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
@@ -47,11 +68,15 @@ static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *e
     mc_meta_free(&t->meta);
     rc = path.failed || t->from.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : 0;
     rc = weir_agree(&run->par, rc, err);
+    if (rc == 0)
+        rc = weir_local(run, look_at_meta, path.text, err);
     if (rc == 0 && weir_shared_text_read(&run->par, &text, err) < 0) {
         free(text.text);
         rc = -1;
-    } else if (rc == 0)
-        rc = weir_agree_check(&run->par, mc_meta_read(&t->meta, text.text, text.len, text.path, err), err);
+    } else if (rc == 0) {
+        rc = mc_meta_read(&t->meta, text.text, text.len, text.path, err) < 0 ? -1 : check_step(t, text.path, err);
+        rc = weir_agree_check(&run->par, rc, err);
+    }
     weir_str_free(&path);
     return rc;
 }
@@ -220,32 +245,37 @@ static int check_layout(const struct mc_test *t, struct weir_err *err)
                        has ? t->meta.api : "");
 }
 
-/* The ranks that load: as many as were saved, or as the options say; those of another node where asked. */
-static int shape_load(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dtype, const char *optimizer, int size,
+                  struct weir_err *err)
 {
     const struct mc_options *o = t->o;
-    struct mc_shape x = t->meta.job.shape;
+    struct mc_shape x = saved->shape;
     int64_t ranks;
 
     x.tp = o->load_tp > 0 ? o->load_tp : x.tp;
     x.pp = o->load_pp > 0 ? o->load_pp : x.pp;
     x.ep = o->load_ep > 0 ? o->load_ep : x.ep;
     x.dp = o->load_dp;
-    ranks = x.dp > 0 ? x.tp * x.pp * x.dp : run->par.size;
-    if (ranks > run->par.size)
+    ranks = x.dp > 0 ? x.tp * x.pp * x.dp : size;
+    if (ranks > size)
         return weir_refuse(err, WEIR_EUSAGE, "--load-tp, --load-pp and --load-dp need %" PRId64 " ranks, there %s %d", ranks,
-                           run->par.size == 1 ? "is" : "are", run->par.size);
-    if (mc_job_init(&t->load_job, &t->meta.job.model, &x, t->meta.dtype, t->meta.optimizer, (int)ranks, err) < 0)
+                           size == 1 ? "is" : "are", size);
+    if (mc_job_init(&t->load_job, &saved->model, &x, dtype, optimizer, (int)ranks, err) < 0)
         return weir_err_within(err, "the shape that loads");
-    t->role = t->place_of;
-    if (t->role >= ranks)
-        t->role = -1;
     t->load_ranks = (int)ranks;
     return 0;
 }
 
-/* Whose place this rank takes: with --read-back=elsewhere that of a rank of another node. Collective. */
-static int find_place(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+/* The rank whose part this one loads; -1: it loads nothing. */
+static int take_shape(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+{
+    if (mc_load_shape(t, &t->meta.job, t->meta.dtype, t->meta.optimizer, run->par.size, err) < 0)
+        return -1;
+    t->role = t->place_of < t->load_ranks ? t->place_of : -1;
+    return 0;
+}
+
+int mc_load_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     int most;
 
@@ -334,8 +364,8 @@ int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *s
     if (weir_local(run, find_newest, t, err) < 0)
         return -1;
     weir_bcast(&run->par, &t->load_step, sizeof(t->load_step), 0);
-    if (find_place(run, t, err) < 0 || read_meta(run, t, err) < 0 ||
-        weir_agree_check(&run->par, check_layout(t, err), err) < 0 || weir_agree_check(&run->par, shape_load(run, t, err), err) < 0)
+    if (read_meta(run, t, err) < 0 ||
+        weir_agree_check(&run->par, check_layout(t, err), err) < 0 || weir_agree_check(&run->par, take_shape(run, t, err), err) < 0)
         return -1;
     most = (int64_t)(weir_now_ns() - begin_ns);
     weir_allmax_i64(&run->par, &most, 1);

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <strings.h>
 
+#include "base/size.h"
+
 /* Bytes of an element of the parameters, and of the copy in 32 bits that an optimizer needs beside smaller ones. */
 static const struct {
     const char *name;
@@ -152,4 +154,13 @@ int mc_job_init(struct mc_job *job, const struct mc_model *m, const struct mc_sh
         return weir_refuse(err, WEIR_EUSAGE, "pp=%" PRId64 " is more than the layers of %s: use at most %" PRId64, shape->pp,
                            m->name, m->layers);
     return check_ranks(&job->shape, ranks, err) < 0 || check_ep(job, err) < 0 ? -1 : 0;
+}
+
+uint64_t mc_job_bytes(const struct mc_job *job)
+{
+    uint64_t parameters = mc_model_parameters(&job->model), bytes = 0;
+
+    for (int s = 0; s < MC_STATES; s++)
+        bytes = weir_sum(bytes, weir_product(parameters, (uint64_t)job->bytes[s]));
+    return bytes;
 }

@@ -97,6 +97,16 @@ static int enter_region(struct weir_run *run, struct mc_test *t, int region, uin
     return 0;
 }
 
+static int not_found(const struct mc_test *t, const struct mc_part *p, struct weir_err *err)
+{
+    struct weir_str name = { 0 };
+
+    mc_part_name(&t->meta.job, p, &name);
+    weir_err_within(err, "tensor %s of '%s'", weir_str_words(&name), weir_str_text(&t->from));
+    weir_str_free(&name);
+    return -1;
+}
+
 /* The place of a transfer in its file, which must be open. */
 static int place_move(struct weir_run *run, struct mc_test *t, struct mc_move *m, uint64_t *clock_ns, struct weir_err *err)
 {
@@ -105,7 +115,7 @@ static int place_move(struct weir_run *run, struct mc_test *t, struct mc_move *m
     if (m->region != t->in_region && enter_region(run, t, m->region, clock_ns, err) < 0)
         return -1;
     if (mc_region_find(&t->meta.region[m->region], t->toc, &t->load.part[m->part], &off, err) < 0)
-        return weir_err_within(err, "%s", weir_str_text(&t->from));
+        return not_found(t, &t->load.part[m->part], err);
     m->off = off + m->at;
     t->read += m->len;
     return 0;
@@ -203,8 +213,9 @@ static void keep_wrong(const struct mc_test *t, const struct mc_move *m, uint64_
     else
         weir_str_addf(&place, "at offset %" PRIu64 ": tensor %s, saved by rank %d", m->off + (wrong - m->at),
                       weir_str_words(&name), r->rank);
-    weir_refuse(err, WEIR_EDATA, "wrong data in '%s/%s' %s, byte %" PRIu64 " of %" PRIu64 ": %s", weir_str_text(&t->from), r->file,
-                weir_str_words(&place), wrong, mc_part_bytes(p), weir_damage_name(kind));
+    weir_refuse(err, WEIR_EDATA, "wrong data in '%s/%s' %s, byte %" PRIu64 " %s %" PRIu64 ": %s", weir_str_text(&t->from), r->file,
+                weir_str_words(&place), wrong, wrong < mc_part_bytes(p) ? "of" : "in the zeros after its", mc_part_bytes(p),
+                weir_damage_name(kind));
     weir_str_free(&name);
     weir_str_free(&place);
 }

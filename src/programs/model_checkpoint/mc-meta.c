@@ -105,6 +105,14 @@ static bool read_key(struct reader *r, const char *line)
     return false;
 }
 
+/* In the order of their ranks, and a rank has one region of a file. */
+static bool is_after(const struct mc_meta *m, const struct mc_region *x)
+{
+    const struct mc_region *last = m->regions > 0 ? &m->region[m->regions - 1] : NULL;
+
+    return !last || last->rank < x->rank || (last->rank == x->rank && strcmp(last->file, x->file) != 0);
+}
+
 /* "region FILE RANK AT HEAD BYTES LINES"; a name without a directory. */
 static bool read_region(struct reader *r, const char *line)
 {
@@ -130,6 +138,8 @@ static bool read_region(struct reader *r, const char *line)
     if (*end != '\0' || n[0] >= (uint64_t)r->m->ranks || r->m->align <= 0 || x.lines > UINT32_MAX || x.bytes > INT64_MAX ||
         x.at > INT64_MAX || x.head > x.bytes || x.head != (x.lines > 0 ? mc_aligned((x.lines + 1) * MC_LINE,
             (uint64_t)r->m->align) : 0))
+        return false;
+    if (!is_after(r->m, &x))
         return false;
     if ((size_t)r->m->regions == r->room) {
         size_t room = r->room > 0 ? 2 * r->room : 64;
@@ -209,7 +219,10 @@ int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, st
         return -1;
     if (!is_whole(&r))
         return weir_refuse(err, WEIR_EDATA, "'%s' is not whole", path);
-    if (mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0)
+    if (mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0 &&
+        (mc_job_bytes(&m->job) == (uint64_t)m->bytes ||
+         weir_refuse(err, WEIR_EDATA, "bytes = %" PRId64 ", but the tensors of the model have %" PRIu64, m->bytes,
+                     mc_job_bytes(&m->job)) == 0))
         return 0;
     err->code = WEIR_EDATA;
     return weir_err_within(err, "'%s'", path);

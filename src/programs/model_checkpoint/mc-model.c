@@ -49,8 +49,10 @@ int mc_model_row(const char *name, struct mc_model *m, struct weir_err *err)
         }
     }
     weir_near_ask(name, mc_model_names, &near);
+    for (size_t i = 0; i < MODELS; i++)
+        weir_str_addf(&near, "%s%s", i == 0 ? ": use one of " : ", ", models[i].name);
     weir_refuse(err, WEIR_EUSAGE, "there is neither a model nor a file '%s'%s", weir_quote_str(name, shown),
-                weir_str_text(&near));
+                weir_str_words(&near));
     weir_str_free(&near);
     return -1;
 }

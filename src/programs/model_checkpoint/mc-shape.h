@@ -126,6 +126,9 @@ struct mc_job {
 int mc_job_init(struct mc_job *job, const struct mc_model *m, const struct mc_shape *shape, const char *dtype,
                 const char *optimizer, int ranks, struct weir_err *err);
 
+/* Of all tensors with all states; UINT64_MAX: more than that. */
+uint64_t mc_job_bytes(const struct mc_job *job);
+
 /* The place of a rank, in Megatron's order: rank = tp + TP * (dp + DP * pp). */
 struct mc_place {
     int64_t tp, pp, dp, ep; /* ep is dp % EP */

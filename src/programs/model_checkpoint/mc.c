@@ -84,9 +84,7 @@ static int make_job(struct weir_run *run, struct mc_test *t, const struct mc_opt
     if (find_model(run, t, o->model, &m, err) < 0 || mc_model_scale(&m, o->scale, err) < 0 ||
         mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0)
         return -1;
-    t->bytes = 0;
-    for (int s = 0; s < MC_STATES; s++)
-        t->bytes = weir_sum(t->bytes, weir_product(mc_model_parameters(&m), (uint64_t)t->job.bytes[s]));
+    t->bytes = mc_job_bytes(&t->job);
     return t->bytes < INT64_MAX ? 0 : weir_refuse(err, WEIR_EUSAGE, "a checkpoint of this model has more than 2^63 bytes");
 }
 
@@ -141,6 +139,9 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         .queued = t->layout != MC_ARRAYS, .depth = o->run.depth };
     if (check_options(o, err) < 0 || (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
         return -1;
+    /* before the time of a save is spent */
+    if (saves(o) && loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, run->world.size, err) < 0)
+        return -1;
     plan_place(t, o, run->world.size, &run->test->plan);
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0)
         return -1;
@@ -168,6 +169,8 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     struct mc_test *t = state;
 
     t->in_region = -1;
+    if (loads(t->o) && mc_load_begin(run, t, err) < 0)
+        return -1;
     t->role = run->par.rank;
     if (saves(t->o) && (mc_regions_begin(run, t, err) < 0 || mc_publish_begin(run, t, err) < 0))
         return -1;

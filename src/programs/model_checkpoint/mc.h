@@ -157,7 +157,7 @@ extern const struct weir_opt mc_opts[];
  * the tensor is divided. Local. */
 void mc_data_fill(const struct mc_part *p, int64_t sequence, uint64_t at, void *buf, uint64_t len);
 
-/* Compare. Returns whether all are right; else *wrong is the first wrong byte of the part, and *kind what it
+/* Compare, with the zeros after its end. Returns whether all are right; else *wrong is the first wrong byte of the part, and *kind what it
  * is. Local, without allocation. */
 bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const void *buf, uint64_t len,
                    uint64_t *wrong, enum weir_damage *kind);
@@ -245,6 +245,15 @@ int mc_memory(char **memory, uint64_t *room, uint64_t bytes, struct weir_err *er
 int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
 /* After a failure: as clean of struct weir_made. */
 void mc_clean(struct weir_run *run, void *state);
+
+/* Whose part each rank loads, which --read-back says; before the first load. Collective. Returns 0, or -1 and err on every
+ * rank. */
+int mc_load_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
+
+/* The shape that loads, of a job of 'size' ranks, from that which was saved and the options: t->load_job and
+ * t->load_ranks. Local. Returns 0, or -1 and err. */
+int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dtype, const char *optimizer, int size,
+                  struct weir_err *err);
 
 /* Before a load: nothing was read yet. Local. */
 void mc_load_prepare(struct mc_test *t);
