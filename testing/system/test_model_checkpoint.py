@@ -184,7 +184,8 @@ def test_a_signal_or_a_failing_rank_leaves_the_old_checkpoint_and_nothing_else(m
 
 
 @pytest.mark.parametrize("args, words", [
-    ("--model=llama3", "use one of llama3-8b, llama3-70b"), ("--scale=1/16384 --load-tp=3", "the shape that loads"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
+    ("--model=llama3", "use one of llama3-8b, llama3-70b"), ("--scale=1/16384 --load-tp=3", "the shape that loads"),
+    ("--list --tp=100000000 --pp=100000000 --dp=100000000", "--list shows 2147483647 at most"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
     ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot keep plain files"), ("-a DUMMY --save=no", "keeps nothing"),
     ("--existing=replace", "--keep"), ("--scale=1/16384 --load-dp=1 --read-back=elsewhere", "all tasks are on one node"), ("--load-dp=9 --scale=1/16384", "need 9 ranks, there is 1")])
 def test_bad_input_is_one_line(mc, args, words):

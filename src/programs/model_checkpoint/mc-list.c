@@ -72,26 +72,42 @@ static void list_parts(const struct mc_job *job, int rank, struct weir_str *out)
     }
 }
 
-void mc_list(const struct mc_job *job, bool details, struct weir_str *out)
+/* Write it and begin again. */
+static bool put(struct weir_str *s, FILE *to)
+{
+    bool good = !s->failed && fwrite(s->text, 1, s->len, to) == s->len;
+
+    weir_str_clear(s);
+    return good;
+}
+
+bool mc_list(const struct mc_job *job, bool details, FILE *to)
 {
     const struct mc_shape *s = &job->shape;
     const int64_t ranks = s->tp * s->pp * s->dp;
     int64_t bytes = 0, least = INT64_MAX, most = 0;
+    struct weir_str out = { 0 };
+    bool good;
 
-    weir_col_heading(out, sum_columns);
-    weir_str_addc(out, '\n');
-    for (int rank = 0; rank < ranks; rank++) {
+    weir_col_heading(&out, sum_columns);
+    weir_str_addc(&out, '\n');
+    good = put(&out, to);
+    for (int rank = 0; good && rank < ranks; rank++) {
         struct mc_sum sum;
 
         mc_sum_rank(job, rank, MC_ALL_STATES, true, &sum);
-        weir_col_text(out, sum_columns, &sum);
-        weir_str_addc(out, '\n');
+        weir_col_text(&out, sum_columns, &sum);
+        weir_str_addc(&out, '\n');
         if (details)
-            list_parts(job, rank, out);
+            list_parts(job, rank, &out);
+        good = put(&out, to);
         bytes += sum.bytes;
         least = sum.bytes < least ? sum.bytes : least;
         most = sum.bytes > most ? sum.bytes : most;
     }
-    weir_str_addf(out, "all ranks: %" PRId64 " bytes of %" PRIu64 " parameters; a rank writes %" PRId64 " to %" PRId64 "\n",
+    weir_str_addf(&out, "all ranks: %" PRId64 " bytes of %" PRIu64 " parameters; a rank writes %" PRId64 " to %" PRId64 "\n",
                   bytes, mc_model_parameters(&job->model), least, most);
+    good = good && put(&out, to) && fflush(to) == 0;
+    weir_str_free(&out);
+    return good;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -243,7 +244,8 @@ struct mc_sum {
 
 void mc_sum_rank(const struct mc_job *job, int rank, unsigned states, bool only_written, struct mc_sum *out);
 
-/* Append the text of --list: what each rank would write; details: each of its tensors, too. */
-void mc_list(const struct mc_job *job, bool details, struct weir_str *out);
+/* Write the text of --list: what each rank would write; details: each of its tensors, too. A rank at a time, so that a job of
+ * any size needs no memory. False: it cannot be written. */
+bool mc_list(const struct mc_job *job, bool details, FILE *to);
 
 #endif

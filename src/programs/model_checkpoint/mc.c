@@ -341,23 +341,17 @@ static bool list_instead(struct weir_run *run, const void *opt, enum weir_code *
     const struct mc_options *o = opt;
     struct mc_test t = { .layout = layout_of(o) };
     struct weir_err err = WEIR_ERR_INIT;
-    struct weir_str text = { 0 };
     bool given = o->dp > 0;
-    int64_t ranks = given ? (int64_t)o->tp * o->pp * o->dp : run->world.size;
+    uint64_t ranks = given ? weir_product((uint64_t)o->dp, (uint64_t)o->tp * (uint64_t)o->pp) : (uint64_t)run->world.size;
 
     if (!o->list)
         return false;
     if (ranks > INT32_MAX)
-        weir_refuse(&err, WEIR_EUSAGE, "--tp, --pp and --dp make %" PRId64 " ranks", ranks);
-    else if (make_job(run, &t, o, (int)ranks, &err) == 0)
-        mc_list(&t.job, o->run.verbose > 0, &text);
-    if (err.code != WEIR_OK)
-        *code = weir_run_refuse(run, &err);
-    else if (run->world.rank == 0 && (text.failed || fputs(weir_str_text(&text), stdout) < 0 || fflush(stdout) != 0))
-        *code = weir_run_refuse(run, &(struct weir_err) { .code = WEIR_ESETUP, .text = "the list cannot be written" });
-    else
-        *code = WEIR_OK;
-    weir_str_free(&text);
+        weir_refuse(&err, WEIR_EUSAGE, "--tp, --pp and --dp make %" PRIu64 " ranks: --list shows %d at most", ranks,
+                    INT32_MAX);
+    else if (make_job(run, &t, o, (int)ranks, &err) == 0 && run->world.rank == 0 && !mc_list(&t.job, o->run.verbose > 0, stdout))
+        weir_refuse(&err, WEIR_ESETUP, "the list cannot be written");
+    *code = err.code == WEIR_OK ? WEIR_OK : weir_run_refuse(run, &err);
     weir_arena_free(&t.arena);
     return true;
 }
