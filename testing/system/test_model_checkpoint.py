@@ -145,6 +145,7 @@ def test_what_is_no_whole_checkpoint_is_refused_in_one_line(mc):
         meta.write_text(cut)
         mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000001/metadata'", words)
     meta.unlink()
+    mc(SMALL + "--save=no", np=1).fails(3, "open metadata 'ckpt/checkpoint-00000001/metadata': No such file")
     os.mkfifo(meta)
     mc(SMALL + "--save=no", np=1).fails(4, "metadata' is not an ordinary file")
     mc("-o nothing --save=no", np=1).fails(3, "'nothing' has no published checkpoint")

@@ -5,10 +5,12 @@
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/place/pagecache.h"
 #include "engine/test.h"
@@ -34,15 +36,22 @@ static int find_newest(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
-/* A pipe would be waited for. */
+/* Metadata that cannot be opened are no fault of the options; a pipe would be waited for. */
 static int look_at_meta(struct weir_run *run, void *state, struct weir_err *err)
 {
     const char *path = state;
+    int fd = run->par.rank > 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
     struct stat st;
 
-    if (run->par.rank > 0 || stat(path, &st) < 0 || S_ISREG(st.st_mode)) /* what is not there is named when it is opened */
+    if (run->par.rank > 0)
         return 0;
-    return weir_refuse(err, WEIR_EDATA, "'%s' is not an ordinary file", path);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        rc = weir_fail(err, WEIR_EIO, "open metadata '%s'", path);
+    else if (!S_ISREG(st.st_mode))
+        rc = weir_refuse(err, WEIR_EDATA, "'%s' is not an ordinary file", path);
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 /* The directory of one step has no metadata of another one. */
