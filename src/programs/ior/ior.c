@@ -242,7 +242,8 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 
     f->path = o->test_file;
     f->planned_bytes = (double)o->block * (double)o->segments * run->par.size;
-    if (!(t->session.flags & (WEIR_BE_CONTAINER | WEIR_BE_NO_DATA)) && weir_run_options_bound(&o->run) == 0)
+    if (!(t->session.flags & (WEIR_BE_CONTAINER | WEIR_BE_NO_DATA)) && weir_run_options_bound(&o->run) == 0 &&
+        (o->write || !o->status_file)) /* which says that a stonewall has ended the writing of these files */
         f->file_bytes = (double)t->extent.file_bytes;
     f->durable = o->sync_end || o->sync_each || f->direct == 1;
     f->shared = !o->file_per_task;
