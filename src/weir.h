@@ -187,6 +187,11 @@ void weir_job_until(struct weir_job *job, int (*stop)(void *arg, const struct we
  * internal error. */
 int weir_job_run(struct weir_job *job);
 
+/* Would weir_job_run begin? Checks the options together, as it does before the first test: nothing is run or made, and files
+ * that it needs are not looked for. Results of an earlier run are gone. Collective over the communicator. Returns 0, or the status
+ * that weir_job_run would return (weir_job_error says why), the same on all ranks. */
+int weir_job_check(struct weir_job *job);
+
 /* The first error of the last call, "" when there was none. Valid until the next call. Local. */
 const char *weir_job_error(const struct weir_job *job);
 

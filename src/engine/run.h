@@ -93,6 +93,7 @@ struct weir_run {
     struct weir_pace *pace; /* of the current phase (engine/pace.h); NULL: at full speed */
     const struct weir_program *program; /* the program */
     struct weir_below *below; /* the files of the last test (place/pagecache.c); NULL: not known */
+    bool plans_only; /* the tests are planned, and none begins */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */

@@ -236,6 +236,8 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_program
         return code;
     if (plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
+    if (run->plans_only)
+        return WEIR_OK;
     if (open_outputs(run, &s, &err) < 0 || weir_observers_run_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_report_place(&run->report); /* the checks have said whether CSV has a column for messages */

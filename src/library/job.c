@@ -308,9 +308,9 @@ static void place_words(struct weir_job *job, struct weir_inside *in)
     all[in->argc] = shown[in->shown_argc] = NULL;
 }
 
-int weir_job_run(struct weir_job *job)
+static int run_job(struct weir_job *job, bool plans_only)
 {
-    struct weir_inside in = { .quiet = true };
+    struct weir_inside in = { .quiet = true, .plans_only = plans_only };
 
     if (!job)
         return WEIR_EUSAGE;
@@ -323,6 +323,16 @@ int weir_job_run(struct weir_job *job)
     in.text_arg = job->text_arg;
     in.capture = &job->capture;
     return weir_inside_run(&in, &job->outcome);
+}
+
+int weir_job_run(struct weir_job *job)
+{
+    return run_job(job, false);
+}
+
+int weir_job_check(struct weir_job *job)
+{
+    return run_job(job, true);
 }
 
 const char *weir_job_error(const struct weir_job *job)

@@ -277,7 +277,7 @@ static int begin_alone(const struct weir_inside *in, pid_t runs, struct weir_par
 static void run_alone(struct caller *caller, struct weir_par *par, struct weir_outcome *out)
 {
     const struct weir_inside *in = caller->in;
-    struct weir_run run = { .report.details = in->capture != NULL };
+    struct weir_run run = { .report.details = in->capture != NULL, .plans_only = in->plans_only };
     struct weir_err err = WEIR_ERR_INIT;
     FILE *made = NULL;
     enum weir_code code;

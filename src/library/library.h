@@ -27,6 +27,7 @@ struct weir_inside {
     char *const *argv;
     int shown_argc; /* the command line that the results tell */
     char *const *shown;
+    bool plans_only;                /* no test begins */
     bool quiet;                     /* no messages on standard error */
     FILE *stream;                   /* for text, on rank 0; NULL: none */
     void (*text)(void *arg, const char *bytes, size_t len); /* the same */

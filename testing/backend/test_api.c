@@ -403,6 +403,11 @@ static void test_clash(struct tap *t, struct weir_job *job, int size)
     struct weir_job *jobs[] = { job, weir_job_new("ior", NULL) };
     int other = 7;
 
+    tap_ok(t, weir_job_set(jobs[1], "l", "nothing") == 0 && weir_job_check(jobs[1]) == 1 && strstr(weir_job_error(jobs[1]), "'nothing' is not known"), NULL,
+           "options that do not go together are found without a run");
+    weir_job_unset(jobs[1], "l");
+    weir_job_set(jobs[1], "o", "no directory/file");
+    tap_ok(t, weir_job_check(jobs[1]) == 0 && weir_job_results(jobs[1]) == 0, NULL, "files are not looked for");
     weir_job_set(jobs[1], "o", "./until.00000000");
     tap_ok(t, weir_jobs_clash(jobs, tasks, 2, NULL, &other) == 1 && other == 0 && strstr(weir_job_error(jobs[1]), "/until.00000000"),
            NULL, "two jobs would use the same file");

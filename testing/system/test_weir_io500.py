@@ -157,6 +157,9 @@ REFUSED = [
     ("c.ini", {"ior_easy": {"blocksize2": "1"}}, ["c.ini:", "there is no key 'blocksize2' in section [ior-easy] (did you mean 'blockSize'?)"]),
     ("c.ini", {"ior_hard_read": {"API": "POSIX --posix.odirectt"}}, ["phase ior-hard-read: unknown option '--posix.odirectt'", "did you mean"]),
     ("c.ini", {"global": {"api": "PISOX"}}, ["phase ior-easy-write: ", "'PISOX' is not a backend"]),
+    ("c.ini", {"global": {"dataPacketType": "foo"}}, ["phase ior-easy-write: ", "'foo' is not known; choose timestamp"]),
+    ("c.ini", {"mdtest_hard": {"files-per-dir": "7"}}, ["phase mdtest-hard-write: ", "(-n 20) must be a multiple", "(-I 7)"]),
+    ("c.ini", {"mdtest_easy": {"n": "0"}}, ["c.ini:", "'n': '0' is out of range: it must be from 1"]),
     ("c.ini", {"global": {"datadir": "/proc/x"}}, ["[global] datadir: make the directory '/proc/x'"]),
     ("c.ini", {"global": {"resultdir": "/proc/x"}}, ["[global] resultdir: make the directory '/proc/x'"]),
 ]
@@ -179,6 +182,28 @@ def test_what_cannot_run_is_refused_before_anything_runs(io500):
     assert not io500.data.exists() and not (io500.cwd / "the results" / "result.txt").exists()
     listed = io500("--list", np=None).ok().stdout
     assert "[mdtest-hard]\n" in listed and "\nsegmentCount = 10000000\n" in listed
+
+
+SCRIPTS = [("echo noise; printf 'MATCHED 2/500\\n\\n'; echo $@ >words", None),
+           ("echo MATCHED 1/2; exit 3", "ended with status 3"), ("echo MATCHED x/y", "with the line 'MATCHED x/y' and not with 'MATCHED found/total'"),
+           ("echo MATCHED 7/3", "'MATCHED 7/3'"), ("true", "with the line ''")]
+
+
+def test_a_find_of_the_user_is_taken_by_its_last_line(io500):
+    skipped = {name: {"run": "FALSE"} for name in ("ior_easy", "ior_hard", "mdtest_easy", "mdtest_hard")}
+    script = io500.cwd / "my.sh"
+    for text, words in SCRIPTS:
+        script.write_text("#!/bin/sh\n%s\n" % text)
+        script.chmod(0o755)
+        run = io500.config(find={"external-script": "./my.sh", "external-extra-args": "-j 3"}, **skipped)("c.ini", np=None)
+        if words:
+            run.fails(2, "phase find: ", "[find] external-script: './my.sh ", words)
+            io500("c.ini --cleanup", np=None).ok()
+        else:
+            row = phases_of(io500.document())["find"]
+            assert (row["found"], row["total"]) == (2, 500) and row["score"] > 0, run
+            assert (io500.cwd / "words").read_text() == './my data -newer ./the results/timestampfile -size 3901c -name *01* -j 3\n'
+            io500("c.ini --cleanup", np=None).ok()
 
 
 # ---- kills ----

@@ -60,7 +60,7 @@ static void test_a_wrong_configuration_is_refused_with_its_line_and_the_nearest_
         { "[find]\nnproc =\nnproc = 2", "c.ini:3: 'nproc' stands twice in section [find]" },
         { "[ior-easy]\nblockSize = 3m", "blockSize = 3m is no multiple of transferSize = 2m" },
         { "[ior-easy]\ntransferSize = 0", "'transferSize'" },
-        { "[debug]\nstonewall-time = 0", "a phase takes 1 s at least" },
+        { "[debug]\nstonewall-time = 0", "'stonewall-time': '0' is out of range: it must be from 1" },
         { "[global]\nio-buffers-on-gpu = TRUE", "the memory of the host" },
     };
     struct weir_arena arena = { 0 };

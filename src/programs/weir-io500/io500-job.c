@@ -249,6 +249,11 @@ static int check_phase(struct weir_run *run, struct io500 *t, const struct io500
         rc = check_backend(&command, err);
     if (rc == 0 && weir_job_words(job, command.argc, command.argv) != 0)
         rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_job_error(job));
+    rc = weir_agree_check(&run->world, rc, err);
+    if (rc == 0 && weir_job_check(job) == WEIR_EUSAGE) {
+        rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_job_error(job));
+        err->agreed = true;
+    }
     weir_job_free(job);
     return rc < 0 ? weir_err_within(err, "phase %s", p->name) : 0;
 }
@@ -260,7 +265,7 @@ int io500_job_check(struct weir_run *run, struct io500 *t, struct weir_err *err)
     for (const struct io500_phase *p = io500_phases; p->name && rc == 0; p++)
         if (io500_phase_wanted(&t->config, p, t->extended) && io500_families[p->family].benchmark)
             rc = check_phase(run, t, p, err);
-    return weir_agree_check(&run->world, rc, err);
+    return rc;
 }
 
 /* ---- a phase ---- */

@@ -32,26 +32,35 @@ void io500_places_name(const struct io500 *t, int family, struct weir_str *out)
 
 /* ---- names ---- */
 
-/* Is there a rehearsal in base/name? */
-static bool has_state(const char *base, const char *name)
+/* When has a rehearsal in base/name last kept something? Negative: there is none. */
+static double when_kept(const char *base, const char *name)
 {
     struct weir_str path = { 0 };
+    struct stat st;
     bool found;
 
     weir_str_addf(&path, "%s/%s/" IO500_STATE, base, name);
-    found = access(weir_str_text(&path), F_OK) == 0;
+    found = stat(weir_str_text(&path), &st) == 0;
     weir_str_free(&path);
-    return found;
+    return found ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9 : -1;
 }
 
-/* The name of the last rehearsal below a directory: names are times. */
+static bool has_state(const char *base, const char *name)
+{
+    return when_kept(base, name) >= 0;
+}
+
+/* The name of the last rehearsal below a directory. */
 static void find_last(const char *base, char stamp[32])
 {
     DIR *d = opendir(base);
+    double last = -1, when;
 
     for (const struct dirent *e; d && (e = readdir(d));)
-        if (e->d_name[0] != '.' && strlen(e->d_name) < 32 && strcmp(e->d_name, stamp) > 0 && has_state(base, e->d_name))
+        if (e->d_name[0] != '.' && strlen(e->d_name) < 32 && (when = when_kept(base, e->d_name)) > last) {
             memcpy(stamp, e->d_name, strlen(e->d_name) + 1);
+            last = when;
+        }
     if (d)
         closedir(d);
 }

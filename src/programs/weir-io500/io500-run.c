@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text/quote.h"
 #include "engine/phase.h"
 #include "par/agree.h"
 #include "programs/weir-io500/find.h"
@@ -114,35 +117,46 @@ static int find_in(struct weir_run *run, const struct io500 *t, const char *sect
     return weir_agree(&run->par, rc, err);
 }
 
-/* "MATCHED found/total" at the end of what a program has printed. */
-static int read_matched(FILE *from, const char *command, struct io500_found *found, struct weir_err *err)
+/* The last line that a program has printed which is not empty. */
+static void read_last(FILE *from, char *last, size_t size)
 {
-    char line[512], last[512] = "";
+    char line[512];
 
     while (fgets(line, sizeof(line), from))
-        if (line[0] != '\n')
+        if (line[strspn(line, " \t\r\n")] != '\0' && strlen(line) < size)
             memcpy(last, line, strlen(line) + 1);
-    if (strncmp(last, "MATCHED ", 8) == 0 && strchr(last, '/')) {
-        found->found = strtoull(last + 8, NULL, 10);
-        found->total = strtoull(strchr(last, '/') + 1, NULL, 10);
-        return 0;
-    }
-    last[strcspn(last, "\n")] = '\0';
-    return weir_refuse(err, WEIR_ESETUP, "[find] external-script: '%s' did not end with a line 'MATCHED found/total' but with '%s'", command, last);
+    last[strcspn(last, "\r\n")] = '\0';
+}
+
+/* "MATCHED found/total" */
+static bool read_matched(const char *line, struct io500_found *found)
+{
+    int end = 0;
+
+    return sscanf(line, "MATCHED %" SCNu64 "/%" SCNu64 "%n", &found->found, &found->total, &end) == 2 && end > 0 &&
+           line[end + (int)strspn(line + end, " \t")] == '\0' && !strchr(line, '-') && found->found <= found->total;
 }
 
 /* Rank 0 starts it. */
 static int run_script(const char *command, struct io500_found *found, struct weir_err *err)
 {
+    char last[512] = "", shown[WEIR_QUOTE_TEXT];
     uint64_t begin_ns = weir_now_ns();
     FILE *from = popen(command, "r");
-    int rc = from ? read_matched(from, command, found, err) : weir_fail(err, WEIR_ESETUP, "start '%s'", command);
-    int status = from ? pclose(from) : 0;
+    int status;
 
+    if (!from)
+        return weir_fail(err, WEIR_ESETUP, "[find] external-script: start '%s'", command);
+    read_last(from, last, sizeof(last));
+    status = pclose(from);
     found->seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
-    if (rc == 0 && status != 0)
-        rc = weir_refuse(err, WEIR_ESETUP, "[find] external-script: '%s' ended with status %d", command, WIFEXITED(status) ? WEXITSTATUS(status) : status);
-    return rc;
+    if (status != 0)
+        return weir_refuse(err, WEIR_ESETUP, "[find] external-script: '%s' ended with %s %d", command, WIFEXITED(status) ? "status" : "signal",
+                           WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    if (read_matched(last, found))
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP, "[find] external-script: '%s' ended with the line '%s' and not with 'MATCHED found/total', found at most total", command,
+                       weir_quote_str(last, shown));
 }
 
 static int find_outside(struct weir_run *run, const struct io500 *t, const char *section, const struct io500_find *find,
@@ -151,8 +165,9 @@ static int find_outside(struct weir_run *run, const struct io500 *t, const char 
     struct weir_str command = { 0 };
     int rc = 0;
 
-    weir_str_addf(&command, "%s %s '%s'", io500_text(&t->config, section, "external-mpi-args"),
-                  io500_text(&t->config, section, "external-script"), find->directory);
+    if (*io500_text(&t->config, section, "external-mpi-args"))
+        weir_str_addf(&command, "%s ", io500_text(&t->config, section, "external-mpi-args"));
+    weir_str_addf(&command, "%s '%s'", io500_text(&t->config, section, "external-script"), find->directory);
     if (find->newer)
         weir_str_addf(&command, " -newer '%s'", find->newer);
     if (find->size >= 0)

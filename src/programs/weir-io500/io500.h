@@ -29,7 +29,7 @@ int io500_ini_read(const char *text, size_t len, const char *name, const struct 
 
 /* ---- the configuration (io500-config.c) ---- */
 
-enum io500_kind { IO500_TEXT, IO500_FLAG, IO500_COUNT, IO500_SIZE, IO500_REAL };
+enum io500_kind { IO500_TEXT, IO500_FLAG, IO500_COUNT, IO500_POSITIVE, IO500_REAL }; /* a number from 0; from 1 */
 
 struct io500_key {
     const char *section, *name;
