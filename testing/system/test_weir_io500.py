@@ -249,6 +249,18 @@ def test_a_signal_ends_it_in_order(io500):
     assert "--resume goes on after the last phase that ended" in run.notes[-1] and "[mdtest-hard-write]" in (io500.results / "result.txt").read_text(), run
 
 
+def test_a_signal_in_the_middle_of_a_phase_ends_it_in_order(io500):
+    io500.config(ior_easy={"API": "DUMMY", "blockSize": "9920000m"}, debug={"stonewall-time": "300"})
+    proc = io500.start("c.ini", np=None)
+    state = io500.results / "rehearsal.state"
+    conftest.wait_until(lambda: proc.poll() is not None or (state.exists() and "\nbegins = ior-easy-write\n" in state.read_text()))
+    proc.send_signal(signal.SIGTERM)
+    run = io500.finish(proc).fails(6, "phase ior-easy-write: ", "interrupted")
+    assert "--resume goes on" in run.notes[-1] and not [line for line in result_lines(run.stdout)], run
+    io500("c.ini --cleanup", np=None).ok()
+    assert not io500.data.exists()
+
+
 # ---- a forecast ----
 
 def test_a_forecast_names_what_would_be_too_short_and_leaves_nothing(io500):

@@ -164,8 +164,10 @@ static int keep_config(struct weir_run *run, void *state, struct weir_err *err)
     return run->par.rank == 0 ? io500_report_config(t, err) : 0;
 }
 
+/* A signal from now on ends the phase that runs, in order. */
 static int begin_phases(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
+    weir_interrupt_hold(&run->interrupt);
     if (io500_places_data(run, t, err) < 0)
         return -1;
     t->begun = true;
