@@ -101,8 +101,10 @@ bool weir_mem_room(void *list, size_t n, size_t *room, size_t size)
         return true;
     while (wanted <= n)
         wanted *= 2;
+    if (wanted > PTRDIFF_MAX / size)
+        return false;
     memcpy(&more, list, sizeof(more));
-    more = reallocarray(more, wanted, size);
+    more = realloc(more, wanted * size);
     if (!more)
         return false;
     memcpy(list, &more, sizeof(more));

@@ -178,7 +178,7 @@ static void a_list_grows_with_what_it_has(void **state)
     for (size_t n = 0; n < 1000; n++)
         assert_int_equal(list[n], n);
     assert_in_range(times, 2, 12);
-    assert_false(weir_mem_room(&list, room, &room, SIZE_MAX / 4096)); /* too much: as it was */
+    assert_false(weir_mem_room(&list, room, &room, SIZE_MAX / 1024)); /* too much: as it was */
     assert_int_equal(list[999], 999);
     free(list);
 }
