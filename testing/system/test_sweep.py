@@ -47,7 +47,8 @@ def test_a_slow_node_is_named(swept):
     assert low["outcome"] == "slow" and ("node", "4") in named(run) and sweep["slow"] == len(named(run)), run
     assert sweep["by"] == "nodes" and sweep["number"] == 6, sweep
     assert sweep["rounds"] == [{"round": 0, "turns": 6, "together": 1, "suspects": sweep["slow"]}], sweep
-    assert low["rank"] == low["number"] == 4 and low["tasks"] == 1 and low["z"] < -8 and low["rate"] < low["median"] / 4, low
+    assert low["rank"] == low["number"] == 4 and low["tasks"] == 1, low
+    conftest.timely(low["z"] < -8 and low["rate"] < low["median"] / 4, low)
     assert all(row["joint"] > 0 for row in of["write"]), of
     assert run.accesses() == ["write"] and "Slow: %d of 6 nodes" % sweep["slow"] in run.stdout, run
 
@@ -70,7 +71,8 @@ def test_pairs_of_neighbours_are_units_and_one_that_is_left_is_not_judged(swept)
     run, sweep, of = swept("-N 7 " + DELAYED % (20000, 0.05) + "--sweep=pairs", 7, slow=2)
     assert [row["tasks"] for row in of["write"]] == [2, 2, 2, 1] and of["write"][3]["outcome"] == "not judged", of
     slowest = min(of["write"][:3], key=lambda row: row["z"])  # among three nobody is named who is not five times as slow
-    assert slowest["number"] == 1 and slowest["z"] < -3 and any("1 of 4 pairs are not judged" in note for note in run.notes), run
+    assert any("1 of 4 pairs are not judged" in note for note in run.notes), run
+    conftest.timely(slowest["number"] == 1 and slowest["z"] < -3, run)
 
 
 @pytest.mark.parametrize("more", ["", "-C -i 2", "-F -C -i 2 -u", "-a MPIIO", "-F -z -s 4 -l signature", "-D 0.001 -b 4m -F"])
