@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/size.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -141,15 +142,8 @@ static bool read_region(struct reader *r, const char *line)
         return false;
     if (!is_after(r->m, &x))
         return false;
-    if ((size_t)r->m->regions == r->room) {
-        size_t room = r->room > 0 ? 2 * r->room : 64;
-        struct mc_region *list = realloc(r->m->region, room * sizeof(*list));
-
-        if (!list)
-            return false;
-        r->m->region = list;
-        r->room = room;
-    }
+    if (!weir_mem_room(&r->m->region, (size_t)r->m->regions, &r->room, sizeof(*r->m->region)))
+        return false;
     r->m->region[r->m->regions++] = x;
     return true;
 }

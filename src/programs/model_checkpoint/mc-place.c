@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
+
 #define DIGITS 8 /* at least */
 
 static const struct {
@@ -44,15 +46,8 @@ static int64_t step_of(const char *name, enum mc_name what)
 
 static int keep_step(struct mc_found *f, int64_t step, struct weir_err *err)
 {
-    if (f->n == f->room) {
-        size_t room = f->room > 0 ? 2 * f->room : 16;
-        int64_t *list = realloc(f->step, room * sizeof(*list));
-
-        if (!list)
-            return weir_refuse(err, WEIR_ESETUP, "no memory for a list of checkpoints");
-        f->step = list;
-        f->room = room;
-    }
+    if (!weir_mem_room(&f->step, f->n, &f->room, sizeof(*f->step)))
+        return weir_refuse(err, WEIR_ESETUP, "no memory for a list of checkpoints");
     f->step[f->n++] = step;
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "engine/test.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -16,26 +17,10 @@ const char *const mc_layout_names[] = { "torch", "megatron", "deepspeed", "share
 
 /* ---- lists that grow ---- */
 
-static void *grown(void *list, size_t n, size_t *room, size_t size)
-{
-    size_t more = *room > 0 ? 2 * *room : 64;
-    void *p = list;
-
-    if (n < *room)
-        return list;
-    p = realloc(list, more * size);
-    if (p)
-        *room = more;
-    return p;
-}
-
 int mc_plan_part(struct mc_plan *p, const struct mc_part *part, struct weir_err *err)
 {
-    struct mc_part *list = grown(p->part, p->parts, &p->part_room, sizeof(*list));
-
-    if (!list)
+    if (!weir_mem_room(&p->part, p->parts, &p->part_room, sizeof(*p->part)))
         return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu parts", p->parts);
-    p->part = list;
     p->part[p->parts++] = *part;
     return 0;
 }
@@ -44,11 +29,8 @@ int mc_plan_moves(struct mc_plan *p, int region, uint32_t part, uint64_t begin, 
                   uint64_t most, struct weir_err *err)
 {
     for (uint64_t at = begin; at < end; at += most) {
-        struct mc_move *list = grown(p->move, p->moves, &p->move_room, sizeof(*list));
-
-        if (!list)
+        if (!weir_mem_room(&p->move, p->moves, &p->move_room, sizeof(*p->move)))
             return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu transfers", p->moves);
-        p->move = list;
         p->move[p->moves++] = (struct mc_move) {
             .region = region, .part = part, .at = at, .len = end - at < most ? end - at : most, .off = off + at
         };
