@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "base/text/quote.h"
 
@@ -199,6 +200,20 @@ static const char *next_line(const char **text, size_t *len, size_t *line)
     *text += step;
     *len -= step;
     return step > 0 ? begin : NULL;
+}
+
+int weir_text_line_copy(const char **text, size_t *len, struct weir_arena *arena, char **line,
+                        struct weir_err *err)
+{
+    size_t n;
+    const char *begin = next_line(text, len, &n);
+
+    if (!begin)
+        return 0;
+    if (memchr(begin, '\0', n))
+        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
+    *line = weir_arena_strndup(arena, begin, n, err);
+    return *line ? 1 : -1;
 }
 
 /* Is there a line "IOR START"? */

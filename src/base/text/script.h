@@ -7,6 +7,8 @@
 
 #include "base/err.h"
 
+struct weir_arena;
+
 /* One piece of a list; the parts point into the list. */
 struct weir_directive {
     const char *key, *value;
@@ -42,5 +44,11 @@ struct weir_script_sink {
  * ...". Local. */
 int weir_script_read(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err);
+
+/* The next line of a text of *len bytes (no NUL needed), without its newline, as a copy in arena;
+ * *text and *len go on after it. Returns 1; 0 where the text is over; -1 and err where there is a
+ * NUL byte in the line (WEIR_EUSAGE) or no memory. Local. */
+int weir_text_line_copy(const char **text, size_t *len, struct weir_arena *arena, char **line,
+                        struct weir_err *err);
 
 #endif

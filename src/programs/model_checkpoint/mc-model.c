@@ -11,6 +11,7 @@
 #include "base/options/option.h"
 #include "base/size.h"
 #include "base/text/path.h"
+#include "base/text/script.h"
 
 /* Public figures, and the number of parameters that they make. */
 static const struct mc_model models[] = {
@@ -110,27 +111,15 @@ static int check_model(struct mc_model *m, struct weir_err *err)
 
 static int read_lines(struct weir_opts *opts, const char *text, size_t len, int *line, struct weir_err *err)
 {
-    struct weir_str one = { 0 };
     int rc = weir_opts_defaults(opts, err);
+    char *one;
 
     while (rc == 0 && len > 0) {
-        const char *newline = memchr(text, '\n', len);
-        size_t n = newline ? (size_t)(newline - text) : len, words;
-
         ++*line;
-        weir_str_clear(&one);
-        weir_str_add(&one, text, n);
-        words = strspn(weir_str_text(&one), " \t\r");
-        if (strlen(weir_str_text(&one)) != one.len)
-            rc = weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
-        else if (words < one.len && one.text[words] != '#')
-            rc = weir_opts_directives(opts, one.text, err);
-        text += newline ? n + 1 : n;
-        len -= newline ? n + 1 : n;
+        rc = weir_text_line_copy(&text, &len, opts->arena, &one, err) < 0 ? -1 : 0;
+        if (rc == 0 && one[strspn(one, " \t\r")] != '#' && one[strspn(one, " \t\r")] != '\0')
+            rc = weir_opts_directives(opts, one, err);
     }
-    if (rc == 0 && one.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a line");
-    weir_str_free(&one);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text/quote.h"
+#include "base/text/script.h"
 
 static const char blanks[] = " \t\r\v\f";
 
@@ -59,26 +60,16 @@ static int read_line(char *line, const char **section, const struct io500_ini_si
 int io500_ini_read(const char *text, size_t len, const char *name, const struct io500_ini_sink *sink,
                    struct weir_arena *arena, struct weir_err *err)
 {
-    const char *end = text + len, *next, *section = NULL;
-    char shown[WEIR_QUOTE_TEXT];
+    const char *section = NULL;
+    char shown[WEIR_QUOTE_TEXT], *line;
     unsigned long number = 0;
+    int rc;
 
-    for (; text < end; text = next + (next < end)) {
-        char *line;
-        int rc;
-
+    do {
         number++;
-        next = memchr(text, '\n', (size_t)(end - text));
-        if (!next)
-            next = end;
-        line = weir_arena_strndup(arena, text, (size_t)(next - text), err);
-        if (!line)
-            return -1;
-        rc = memchr(text, '\0', (size_t)(next - text))
-                 ? weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file")
-                 : read_line(trim(line), &section, sink, err);
-        if (rc < 0)
-            return weir_err_within(err, "%s:%lu", weir_quote_str(name, shown), number);
-    }
-    return 0;
+        rc = weir_text_line_copy(&text, &len, arena, &line, err);
+        if (rc > 0 && read_line(trim(line), &section, sink, err) < 0)
+            rc = -1;
+    } while (rc > 0);
+    return rc < 0 ? weir_err_within(err, "%s:%lu", weir_quote_str(name, shown), number) : 0;
 }

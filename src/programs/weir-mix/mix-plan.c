@@ -11,6 +11,7 @@
 #include "base/size.h"
 #include "base/text/quote.h"
 #include "base/text/ranges.h"
+#include "base/text/script.h"
 
 static const char blanks[] = " \t\r\v\f";
 
@@ -257,27 +258,21 @@ static void trim(char *line)
 static int read_lines(const char *text, size_t len, const char *shown, struct weir_arena *arena,
                       struct mix_plan *plan, struct weir_err *err)
 {
-    const char *end = text + len, *next;
     unsigned long number = 0;
+    char *line;
+    int rc;
 
-    for (; text < end; text = next + (next < end)) {
-        char *line;
-
+    do {
         number++;
-        next = memchr(text, '\n', (size_t)(end - text));
-        if (!next)
-            next = end;
-        line = weir_arena_strndup(arena, text, (size_t)(next - text), err);
-        if (!line)
-            return -1;
-        if (memchr(text, '\0', (size_t)(next - text)))
-            weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
-        line += strspn(line, blanks);
-        trim(line);
-        if (err->code || read_line(plan, line, number, arena, err) < 0)
-            return weir_err_within(err, "%s:%lu", shown, number);
-    }
-    return 0;
+        rc = weir_text_line_copy(&text, &len, arena, &line, err);
+        if (rc > 0) {
+            line += strspn(line, blanks);
+            trim(line);
+            if (read_line(plan, line, number, arena, err) < 0)
+                rc = -1;
+        }
+    } while (rc > 0);
+    return rc < 0 ? weir_err_within(err, "%s:%lu", shown, number) : 0;
 }
 
 /* ---- the whole ---- */
