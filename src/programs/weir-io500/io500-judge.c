@@ -4,8 +4,9 @@
 #include "programs/weir-io500/io500-run.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 double io500_minimum(const struct io500 *t)
 {
@@ -39,15 +40,8 @@ bool io500_reason_counts(const struct io500_reason *reason)
 
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err)
 {
-    if (t->reasons == t->reasons_room) {
-        int room = t->reasons_room ? 2 * t->reasons_room : 64;
-        struct io500_reason *more = realloc(t->reason, sizeof(*more) * (size_t)room);
-
-        if (!more)
-            return weir_refuse(err, WEIR_ESETUP, "no memory for what was found");
-        t->reason = more;
-        t->reasons_room = room;
-    }
+    if (!weir_mem_room(&t->reason, (size_t)t->reasons, &t->reasons_room, sizeof(*t->reason)))
+        return weir_refuse(err, WEIR_ESETUP, "no memory for what was found");
     if (run)
         say(run, t, reason);
     t->reason[t->reasons++] = *reason;

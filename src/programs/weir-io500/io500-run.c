@@ -270,7 +270,7 @@ static int run_phase(struct weir_run *run, struct io500 *t, int phase, struct we
         plan_mdw(run, t);
     if (wait_while_paused(run, t, name, err) < 0 || drop_caches(run, t, err) < 0 || keep(run, t, name, err) < 0)
         return -1;
-    if (time_phase(run, t, phase, err) < 0 || io500_judge_phase(run, t, phase, err) < 0)
+    if (time_phase(run, t, phase, err) < 0 || weir_agree(&run->par, io500_judge_phase(run, t, phase, err), err) < 0)
         return -1;
     if (strcmp(name, "timestamp") == 0)
         t->done[phase].seconds = 0; /* its wait is none of the work */

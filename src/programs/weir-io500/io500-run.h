@@ -61,7 +61,8 @@ struct io500 {
     struct io500_made made[IO500_FAMILIES + 1]; /* of the families, then the directory of all of them; rank 0 */
     struct io500_done done[IO500_PHASES];
     struct io500_reason *reason;
-    int reasons, reasons_room;
+    int reasons;
+    size_t reasons_room;
     struct weir_str summary; /* rank 0: the lines until now */
     int lock;               /* on the directory of the results, rank 0; -1: none */
     FILE *phase_text;       /* of the phase that runs, rank 0 */
