@@ -183,9 +183,12 @@ static void test_only_names_of_ours_are_checkpoints_or_left_ones(void **state)
     assert_non_null(mkdtemp(dir));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(dir, names[i], true);
+    make(dir, "checkpoint-200000000", false);
     assert_int_equal(mc_place_look(dir, &f, &err), 0);
     assert_int_equal(f.n, 3);
-    assert_true(f.step[0] == 9 && f.step[1] == 12 && f.step[2] == 123456789 && f.last == 123456789);
+    assert_true(f.step[0] == 9 && f.step[1] == 12 && f.step[2] == 123456789 && f.last == 200000000);
+    snprintf(path, sizeof(path), "%s/checkpoint-200000000", dir);
+    assert_int_equal(unlink(path), 0);
     snprintf(path, sizeof(path), "%s/.checkpoint-00000013.staged\n", dir);
     assert_non_null(strstr(f.left.text, path));
     snprintf(path, sizeof(path), "%s/.checkpoint-00000002.removed\n", dir);

@@ -52,8 +52,11 @@ static int keep_step(struct mc_found *f, int64_t step, struct weir_err *err)
     return 0;
 }
 
-static int keep_name(const char *dir, const char *name, struct mc_found *f, struct weir_err *err)
+/* A file that has the name of a checkpoint is none, but no checkpoint can have its name. */
+static int keep_name(const char *dir, const struct dirent *e, struct mc_found *f, struct weir_err *err)
 {
+    const char *name = e->d_name;
+
     for (int what = MC_PUBLISHED; what <= MC_REMOVED; what++) {
         int64_t step = step_of(name, (enum mc_name)what);
 
@@ -61,7 +64,7 @@ static int keep_name(const char *dir, const char *name, struct mc_found *f, stru
             continue;
         f->last = step > f->last ? step : f->last;
         if (what == MC_PUBLISHED)
-            return keep_step(f, step, err);
+            return e->d_type == DT_REG ? 0 : keep_step(f, step, err);
         weir_str_addf(&f->left, "%s/%s\n", dir, name);
     }
     return 0;
@@ -85,7 +88,7 @@ int mc_place_look(const char *dir, struct mc_found *f, struct weir_err *err)
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "open directory '%s'", dir);
     errno = 0;
     while (rc == 0 && (e = readdir(d)))
-        rc = keep_name(dir, e->d_name, f, err);
+        rc = keep_name(dir, e, f, err);
     if (rc == 0 && errno != 0)
         rc = weir_fail(err, WEIR_EIO, "read directory '%s'", dir);
     closedir(d);
