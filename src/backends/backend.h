@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 12
+#define WEIR_BACKEND_ABI 14
 
 struct weir_array_ops;
 
@@ -47,6 +47,9 @@ struct weir_access {
     bool queued;          /* the caller has several transfers in flight where the backend has a queue */
     int depth;            /* transfers of a task in flight at most; 0: as the backend does */
     const char *in_place; /* options that leave an existing file in its place; NULL: there are none */
+    const char *partly;   /* the option by which a file gets new bytes in some places only; NULL: each is written whole */
+    const char *stops;    /* the option by which a task may end before all of its file is written; NULL: none */
+    bool only_reads;      /* no file is opened for writing */
     int tasks, nodes;
 };
 
@@ -136,6 +139,22 @@ struct weir_session_stats {
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
+/* Parts of a request to a service, ns: to connect and the handshake of TLS, of a new connection; from there until the first
+ * byte of the answer is there, and from that to its last one. */
+enum weir_part { WEIR_PART_CONNECT, WEIR_PART_TLS, WEIR_PART_FIRST, WEIR_PART_LAST, WEIR_PARTS };
+
+/* Counts of requests: those that were sent, those again too; connections that were made; requests that were sent
+ * again because the service asked for it, and because a connection was lost or no answer came in time. */
+enum weir_sent { WEIR_SENT, WEIR_SENT_CONNECTIONS, WEIR_SENT_REFUSED, WEIR_SENT_LOST, WEIR_SENT_COUNTS };
+
+#define WEIR_ALL_HISTS (WEIR_HISTS + WEIR_PARTS)
+
+/* Requests to a service since the last reset, on this rank. The backend adds to them. */
+struct weir_service_stats {
+    struct weir_hist part[WEIR_PARTS];
+    uint64_t count[WEIR_SENT_COUNTS];
+};
+
 /* One backend in use by one test. Made by weir_session_begin. */
 struct weir_session {
     const struct weir_backend *be;
@@ -151,6 +170,7 @@ struct weir_session {
     struct weir_request *only; /* of a queue of depth 1 */
     struct weir_request *oldest, *newest; /* in the queue of the backend */
     struct weir_session_stats *stats;
+    struct weir_service_stats *service; /* set by begin, in priv: what is asked of a service; NULL: there is none */
     struct weir_timed timed;
     bool opened;            /* a file, at least once */
     bool started;           /* begin was called and succeeded, or there is none */
@@ -191,10 +211,14 @@ struct weir_request {
     struct weir_request *older, *newer; /* the session's: in flight, in the order of submission */
 };
 
-/* How far requests of the user were applied; -1: not known. */
+/* How far requests of the user were applied; -1: not known. And of a service, by what means; 0: not known. */
 struct weir_applied {
     int independent;  /* transfers were independent although collective ones were asked for */
     int other_layout; /* the file is not laid out as was asked for */
+    int endpoints;    /* of the service, that the tasks have together */
+    int connections;  /* of a task at most */
+    int64_t memory;   /* bytes, of all servers */
+    const char *memory_option; /* and the option that tells it, as a user writes it; NULL: none does */
 };
 
 struct weir_fs_usage {
@@ -231,8 +255,11 @@ enum {
         1u << 5, /* open for writing makes the file as long as file_bytes at once (MMAP) */
     WEIR_BE_COLLECTIVE_META = 1u << 7, /* knows access.collective_metadata; others ignore it */
     WEIR_BE_SHARED_ONLY = 1u << 6, /* check refuses a file per task (NCMPI) */
-    WEIR_BE_NEEDS_MPI = 1u << 8    /* calls MPI also where each task has a file of its own, and names may
+    WEIR_BE_NEEDS_MPI = 1u << 8,   /* calls MPI also where each task has a file of its own, and names may
                                       begin with a driver of MPI-IO (weir_system_path) */
+    WEIR_BE_OBJECTS = 1u << 9      /* names are those of a service: the operating system has none for them
+                                      (weir_system_path), no directory needs to be there, and a file that
+                                      is made replaces one that is there as a whole */
 };
 
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was
@@ -311,7 +338,8 @@ struct weir_backend {
 extern const struct weir_backend weir_plugin __attribute__((visibility("default")));
 
 /* The name that the operating system has for a file of this backend: without the driver, where
- * names may begin with one. Points into path. Local. */
+ * names may begin with one. Points into path. NULL: it has none, and nobody may look for it there
+ * (WEIR_BE_OBJECTS). Local. */
 const char *weir_system_path(const struct weir_backend *be, const char *path);
 
 #endif

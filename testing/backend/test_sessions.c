@@ -247,6 +247,8 @@ static int reopen_files(struct trial *t, struct place *p)
 static void find_backends(struct trial *t)
 {
     for (const struct weir_backend *const *be = weir_backends(); *be && t->n < PLACES; be++) {
+        if ((*be)->flags & WEIR_BE_OBJECTS) /* they need a service */
+            continue;
         t->place[t->n].be = *be;
         if (tap_ok(t->tap, weir_backend_load(&t->place[t->n].be, NULL, &t->err) == 0, &t->err,
                    "%s is there", (*be)->name))

@@ -35,7 +35,7 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
 /* Are there names of a file system at all? */
 static bool has_names(const struct weir_session *s)
 {
-    return !s->access.dry_run && !(s->flags & WEIR_BE_NO_DATA);
+    return !s->access.dry_run && !(s->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS));
 }
 
 /* ---- what is there ---- */
@@ -81,7 +81,8 @@ static int follow(const struct weir_session *s, const char *path, struct weir_st
     int rc = 0;
 
     /* The name after a driver may itself begin like one. */
-    weir_str_addf(&full, "%s%s", system != path && *system != '/' ? "./" : "", system);
+    weir_str_addf(&full, "%s%s", system && system != path && *system != '/' ? "./" : "",
+                  system ? system : path);
     if (!has_names(s))
         weir_str_addf(name, "%s", weir_str_text(&full));
     else if (!s->access.own_names)

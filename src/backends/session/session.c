@@ -132,6 +132,8 @@ int weir_session_end(struct weir_session *s, struct weir_err *err)
 void weir_session_reset(struct weir_session *s)
 {
     memset(s->stats, 0, sizeof(*s->stats));
+    if (s->service)
+        memset(s->service, 0, sizeof(*s->service));
 }
 
 /* The backend's struct and the path in one piece. */

@@ -61,7 +61,9 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
 
 const char *weir_system_path(const struct weir_backend *be, const char *path)
 {
-    return be->flags & WEIR_BE_NEEDS_MPI ? weir_mpi_path(path) : path;
+    return be->flags & WEIR_BE_OBJECTS     ? NULL
+           : be->flags & WEIR_BE_NEEDS_MPI ? weir_mpi_path(path)
+                                           : path;
 }
 
 const struct weir_ns weir_mpi_ns = {

@@ -221,7 +221,8 @@ static const char *known(const char *text)
     return text ? text : "";
 }
 
-/* Below the mount: how it was mounted, what it stands on, and how it is laid out. */
+/* Below the mount: how it was mounted, what it stands on, and how it is laid out. path NULL: it is no name
+ * of the system. */
 static void report_place(struct weir_run *run, const char *path, struct weir_missing *missing)
 {
     static const struct weir_devices none;
@@ -229,7 +230,8 @@ static void report_place(struct weir_run *run, const char *path, struct weir_mis
     struct weir_str text = { 0 };
 
     report_needed(run, missing, "mountOptions", known(run->test->found.mount_options));
-    find_layout(path, &text);
+    if (path)
+        find_layout(path, &text);
     report_needed(run, missing, "layout", weir_str_text(&text));
     weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices->top);
     report_moving(run, devices);
@@ -263,7 +265,7 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     const struct weir_found *found = &run->test->found;
     struct weir_missing ignored = { 0 };
-    struct weir_missing *missing = be->flags & WEIR_BE_NO_DATA ? &ignored : &run->test->missing;
+    struct weir_missing *missing = be->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS) ? &ignored : &run->test->missing;
 
     if (r->n == 0)
         return;
@@ -274,7 +276,7 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     weir_report_str(r, WEIR_FOR_DATA, "backendVersion", be->version ? be->version() : "");
     if (run->test->used[0].opt.refused)
         weir_report_str(r, WEIR_FOR_DATA, "backendRefused", run->test->used[0].opt.refused->name);
-    report_place(run, path, missing);
+    report_place(run, weir_system_path(be, path), missing);
     weir_report_real(r, WEIR_FOR_DATA, "clockError", (double)error_ns / WEIR_NS_PER_S);
     weir_report_leave(r);
 }

@@ -330,10 +330,10 @@ int weir_cleanup_existing(struct weir_run *run, const char *program, const char 
     struct stat st;
     int rc = 0;
 
-    if (be->flags & WEIR_BE_NO_DATA) /* it makes nothing, so nothing there is of it */
+    t.dir = weir_system_path(be, dir);
+    if ((be->flags & WEIR_BE_NO_DATA) || !t.dir) /* it makes nothing, so nothing there is of it */
         return 0;
     t.next_ns = t.begin_ns + FIRST_NOTE_NS;
-    t.dir = weir_system_path(be, dir);
     if (stat(t.dir, &st) == 0 && S_ISDIR(st.st_mode))
         rc = check_dir(&t, AT_FDCWD, t.dir, 0, err);
     rc = weir_agree(&run->world, rc, err);

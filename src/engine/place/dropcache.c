@@ -64,6 +64,10 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     (void)state;
     if (run->test->plan.options->dry_run || !s || !(s->flags & WEIR_STAGE_READS))
         return 0;
+    if (run->test->n_used > 0 && (run->test->used[0].be->flags & WEIR_BE_OBJECTS))
+        return run->repetition > 0 ? 0 : weir_warn(&run->log, err,
+                         "--drop-cache drops nothing: objects of a service are in no page cache of the nodes, and "
+                         "its own caches cannot be dropped from here");
     return drop(run, s, err) < 0 ? -1 : check_dropped(run, s, err);
 }
 

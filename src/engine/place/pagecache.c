@@ -29,7 +29,8 @@ static bool find_range(struct weir_run *run, const struct weir_stage *stage, str
     return true;
 }
 
-/* The name that the operating system has for the file; the path where no backend is in use. */
+/* The name that the operating system has for the file; the path where no backend is in use. NULL: it has
+ * none. */
 static const char *name_of(const struct weir_run *run, const struct weir_str *path)
 {
     const struct weir_test *t = run->test;
@@ -62,10 +63,12 @@ static void find_below(struct weir_run *run, const char *path)
     struct weir_found *f = &run->test->found;
     struct weir_mount m = { .point = { 0 } };
     struct weir_str first = { 0 };
+    const char *name;
 
     weir_str_add(&first, path, strcspn(path, "@")); /* names joined by '@' are several places */
-    if (below_of(run))
-        weir_below_find(name_of(run, &first), run->below, &m);
+    name = name_of(run, &first);
+    if (name && below_of(run))
+        weir_below_find(name, run->below, &m);
     if (run->par.rank == 0 && m.point.len > 0) {
         f->mount = keep(run, &m.point);
         f->file_system = keep(run, &m.type);
@@ -94,11 +97,15 @@ void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
 {
     struct weir_cache_range range;
     struct weir_str path = { 0 };
+    const char *name;
 
     *seen = (struct weir_cache_seen) { .looked = 0 };
     *why = "the program does not report its files";
-    if (!run->test->plan.options->dry_run && below_of(run) && find_range(run, stage, &path, &range))
-        weir_cache_look(name_of(run, &path), &range, run->below, seen, why);
+    if (!run->test->plan.options->dry_run && below_of(run) && find_range(run, stage, &path, &range)) {
+        *why = "objects of a service are in no page cache";
+        if ((name = name_of(run, &path)))
+            weir_cache_look(name, &range, run->below, seen, why);
+    }
     weir_str_free(&path);
 }
 
@@ -107,8 +114,9 @@ void weir_pagecache_do(struct weir_run *run, const struct weir_stage *stage,
 {
     struct weir_cache_range range;
     struct weir_str path = { 0 };
+    const char *name;
 
-    if (below_of(run) && find_range(run, stage, &path, &range))
-        what(name_of(run, &path), run->below);
+    if (below_of(run) && find_range(run, stage, &path, &range) && (name = name_of(run, &path)))
+        what(name, run->below);
     weir_str_free(&path);
 }

@@ -17,12 +17,12 @@
 #include "base/clock.h"
 #include "base/text/set.h"
 #include "engine/place/pagecache.h"
+#include "engine/place/targets.h"
 #include "engine/place/usage.h"
 #include "engine/program.h"
 #include "par/agree.h"
 
 #define PROBE_WAIT_S 1.0 /* for a name that another node has made */
-#define MOST_TARGETS 4096
 #define PROBE_TEXT 4096
 
 static bool reads_data(const struct weir_program *p)
@@ -32,12 +32,6 @@ static bool reads_data(const struct weir_program *p)
     while (s && s->key && !(s->flags & WEIR_STAGE_READS))
         s++;
     return s && s->key;
-}
-
-/* The actions that the program can take with files that exist. */
-static unsigned existing_of(const struct weir_program *p)
-{
-    return p->made ? p->made->existing : 0;
 }
 
 /* Can the program do what --existing and --drop-cache ask for? */
@@ -51,83 +45,10 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
                            "option --drop-cache: %s has no phase that reads data, and only the system can drop cached "
                            "metadata; let another node look at the files, or use files that were made earlier",
                            p->name);
-    if (way == 0 || (way & existing_of(p)))
+    if (way == 0 || (p->made && (way & p->made->existing)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --existing=%s: %s cannot do that with files that exist", o->existing, p->name);
-}
-
-/* ---- files that are there ---- */
-
-/* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
-static bool is_ours(struct weir_set *made, const char *path)
-{
-    size_t before = made->n;
-
-    return weir_set_add(made, path, strlen(path)) >= 0 && made->n == before;
-}
-
-/* The i-th file that this rank will make. */
-static bool name_target(struct weir_run *run, void *state, int i, struct weir_str *path)
-{
-    const struct weir_program *p = run->test->program;
-    struct weir_cache_range ignored;
-
-    weir_str_clear(path);
-    if (p->made && p->made->target)
-        return p->made->target(run, state, i, path);
-    if (i > 0)
-        return false;
-    if (p->judged && p->judged->range)
-        return p->judged->range(run, state, NULL, path, &ignored);
-    weir_str_addf(path, "%s", run->test->plan.path);
-    return run->par.rank == 0;
-}
-
-/* The files of a test that exist before it. */
-struct there {
-    uint64_t bytes;   /* that they occupy */
-    uint64_t foreign; /* files that this run did not make, */
-    uint64_t lost;    /* and bytes of them that it overwrites or removes */
-};
-
-static void count_target(const struct weir_plan *plan, const struct stat *st, bool ours, struct there *there)
-{
-    uint64_t lost = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
-
-    if (plan->over_bytes > 0 && lost > plan->over_bytes)
-        lost = plan->over_bytes;
-    if (S_ISREG(st->st_mode))
-        there->bytes += (uint64_t)st->st_blocks * 512;
-    there->foreign += !ours;
-    there->lost += ours ? 0 : lost;
-}
-
-/* Looks at the files of this rank. */
-static int check_targets(struct weir_run *run, struct weir_set *made, struct there *there,
-                           struct weir_err *err)
-{
-    struct weir_str path = { 0 };
-    bool looks = existing_of(run->test->program) != 0;
-    bool dry = run->test->plan.options->dry_run; /* which makes and replaces nothing */
-    struct stat st;
-    int rc = 0;
-
-    for (int i = 0; rc == 0 && looks && i < MOST_TARGETS && name_target(run, run->test->state, i, &path);
-         i++) {
-        const char *name = weir_system_path(run->test->used[0].be, weir_str_text(&path));
-        bool ours = dry || is_ours(made, name);
-
-        if (stat(name, &st) < 0)
-            continue;
-        count_target(&run->test->plan, &st, ours, there);
-        if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
-            rc = weir_refuse(err, WEIR_ESETUP,
-                             "'%s' exists, this run did not make it, and --existing is fail; remove it, or give another name",
-                             name);
-    }
-    weir_str_free(&path);
-    return rc;
 }
 
 /* ---- the place ---- */
@@ -370,42 +291,27 @@ static int check_room(struct weir_run *run, const char *path, struct directory *
     return weir_agree(par, rc, err);
 }
 
-static void note_foreign(struct weir_run *run, const struct there *there)
-{
-    unsigned knows = existing_of(run->test->program);
-    bool stays = run->test->plan.over_bytes > 0;
-
-    if (there->foreign == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_REPORTED))
-        return;
-    weir_note(&run->log,
-              "files that this run did not make %s: %llu, %s %llu bytes "
-              "(--existing=fail would keep them)",
-              stays ? "are written over" : "lose their contents",
-              (unsigned long long)there->foreign, stays ? "up to" : "of",
-              (unsigned long long)there->lost);
-}
-
 static int check_test(struct weir_run *run, struct weir_set *made, struct directory *dir,
                       struct weir_err *err)
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
-    struct there there = { 0 };
+    struct weir_targets there = { 0 };
     bool apart;
 
     if (!path || !*path || !t->plan.writes || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
-    path = weir_system_path(t->used[0].be, path);
-    if (weir_agree(&run->par, check_targets(run, made, &there, err), err) < 0)
+    path = weir_system_path(t->used[0].be, path); /* NULL: no directory of this node, and room that nobody knows */
+    if (weir_agree(&run->par, weir_targets_check(run, made, &there, err), err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
-        return check_room(run, path, dir, there.bytes, false, err);
-    if (check_places(run, path, dir, &apart, err) < 0)
+        return path ? check_room(run, path, dir, there.bytes, false, err) : 0;
+    if (path && check_places(run, path, dir, &apart, err) < 0)
         return -1;
-    note_foreign(run, &there);
-    return t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, dir, there.bytes, apart, err) : 0;
+    weir_targets_note(run, &there);
+    return path && t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, dir, there.bytes, apart, err) : 0;
 }
 
 /* A test without a place that all tasks share has one for each file. */

@@ -29,7 +29,7 @@ static double percent_used(uint64_t free, uint64_t all)
 }
 
 /* The directory of a file as 3.3 shows it: without links, as far as it is there. */
-static void report_path(struct weir_report *r, const char *path, int width_33)
+static void report_path(struct weir_report *r, const char *path, const struct weir_backend *be, int width_33)
 {
     const char *slash = strrchr(path, '/');
     struct weir_str dir = { 0 };
@@ -42,7 +42,7 @@ static void report_path(struct weir_report *r, const char *path, int width_33)
     if (!(readers & WEIR_FOR_TEXT_33))
         return;
     weir_str_add(&dir, slash ? path : ".", slash == path ? 1 : slash ? (size_t)(slash - path) : 1);
-    real = weir_path_real(weir_str_text(&dir));
+    real = weir_system_path(be, path) ? weir_path_real(weir_str_text(&dir)) : NULL;
     weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "Path",
                          real ? real : weir_str_text(&dir));
     free(real);
@@ -68,7 +68,9 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
 
     if (r->n == 0)
         return 0;
-    report_path(r, path, width_33);
+    report_path(r, path, s->be, width_33);
+    if (!weir_system_path(s->be, path)) /* a service does not tell */
+        return 0;
     if (weir_session_usage(s, path, &u, &why) < 0 || u.total_bytes == 0) {
         r->lost |= why.code == WEIR_ESETUP; /* no memory to ask */
         if (s->access.dry_run) /* of files that are not ordinary ones */
@@ -131,6 +133,8 @@ int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *p
     struct weir_fs_usage u = { 0 };
     int rc = 0;
 
+    if (!weir_system_path(s->be, path))
+        return 0;
     if (run->world.rank == 0 && weir_session_usage(s, path, &u, &why) == 0)
         rc = weir_usage_judge(run, path, plan, &u, err);
     else if (why.code == WEIR_ESETUP) /* no memory to ask */
@@ -157,7 +161,8 @@ void weir_usage_need(struct weir_run *run, const char *path, double memory)
     weir_report_size(r, "bytes", "data", whole((double)plan->bytes));
     weir_report_int(r, WEIR_FOR_ALL, "files", whole((double)plan->inodes));
     weir_report_size(r, "memory of a node", "buffers of a node", whole(memory));
-    if (weir_mount_space(path, &free, &r->lost))
+    path = run->test->n_used > 0 ? weir_system_path(run->test->used[0].be, path) : path;
+    if (path && weir_mount_space(path, &free, &r->lost))
         weir_report_size(r, "free bytes", "free", (int64_t)free);
     weir_report_leave(r);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/size.h"
+#include "base/steady.h"
 #include "par/agree.h"
 #include "par/clock.h"
 
@@ -203,6 +204,28 @@ static uint64_t kept_at_a_time(const struct ior_options *o)
     return o->multi_file && o->keep && o->run.repetitions > 1 ? (uint64_t)o->run.repetitions : 1;
 }
 
+/* The option by which files keep bytes that were there. */
+static const char *partly_by(const struct ior_options *o)
+{
+    if (o->mix)
+        return "--mix";
+    if (!o->write)
+        return NULL;
+    if (o->use_existing)
+        return "-E";
+    return weir_existing(&o->run) == WEIR_EXISTING_REUSE ? "--existing=reuse"
+           : o->random_offset > 1                        ? "-z -z"
+                                                         : NULL;
+}
+
+/* The option by which a phase may end before its last transfer. */
+static const char *stops_by(const struct weir_run_options *o)
+{
+    return o->deadline_s > 0 ? "-D" : o->max_steps > 0 ? "stoneWallingWearOutIterations"
+           : weir_steady_asked(o->until)               ? "--until"
+                                                       : NULL;
+}
+
 static void fill_access(struct ior_test *t, const struct weir_run *run, int tasks)
 {
     const struct ior_options *o = t->o;
@@ -211,6 +234,9 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
     t->access = (struct weir_access) {
         .file_per_task = o->file_per_task,
         .in_place = "-E and -k",
+        .partly = partly_by(o),
+        .stops = stops_by(&o->run),
+        .only_reads = !o->write && !o->mix,
         .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
         .random = o->random_offset > 0,
         .sync_each = o->sync_each,

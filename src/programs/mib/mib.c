@@ -208,6 +208,8 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         .access = { .own_names = true,
                     .file_per_task = true,
                     .random = o->granularity > 0,
+                    .only_reads = o->read_only,
+                    .stops = "--time_limit",
                     .queued = true,
                     .depth = o->run.depth },
         .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
@@ -220,7 +222,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0 ||
         weir_agree_check(&run->world, check_log_dir(o, err), err) < 0)
         return -1;
-    if (run->test->plan.use[0].be->flags & WEIR_BE_NO_DATA) /* the directory need not exist */
+    if (run->test->plan.use[0].be->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS)) /* the directory need not exist */
         return 0;
     return weir_agree_check(&run->world, check_file_system(t, run->world.cache.nodes, err), err);
 }
