@@ -11,7 +11,7 @@
 
 int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir_err *err)
 {
-    r->hist = calloc((size_t)(2 * kinds + calls + 2), sizeof(*r->hist));
+    r->hist = calloc((size_t)(2 * kinds + calls + 3), sizeof(*r->hist));
     if (!r->hist)
         return weir_fail(err, WEIR_ESETUP, "memory for the latencies of %d operations", kinds);
     return 0;

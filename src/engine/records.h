@@ -40,9 +40,8 @@ struct weir_records {
     uint64_t dropped; /* operations for which there was no room */
 };
 
-/* Take memory for the times of so many kinds of operations, and room to merge them and those of so many calls.
- * Local. Returns 0, or -1 and err
- * (WEIR_ESETUP). */
+/* Take memory for the times of so many kinds of operations, and room to merge them and those of so many calls, with
+ * counts. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir_err *err);
 
 /* Make room for 'steps' operations, r->limit at most, and for those that r->picks may pick, all pages touched;

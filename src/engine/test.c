@@ -77,7 +77,7 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
     run->records.limit = (uint64_t)t->plan.options->timeline_limit;
     if (weir_unwind_push(&t->unwind, check_chosen, t, false, err) < 0 ||
         weir_unwind_push(&t->unwind, end_records, &run->records, false, err) < 0 ||
-        weir_records_begin(&run->records, weir_operations_count(t->program), WEIR_HISTS, err) < 0 ||
+        weir_records_begin(&run->records, weir_operations_count(t->program), WEIR_ALL_HISTS, err) < 0 ||
         weir_observers_test_begin(run, err) < 0 ||
         (t->program->end && weir_unwind_push(&t->unwind, end_state, t, false, err) < 0))
         return -1;

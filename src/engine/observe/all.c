@@ -20,6 +20,7 @@ const struct weir_observer *const weir_observers[] = {
     &weir_op_files,
     &weir_ranks,
     &weir_queue_use,
+    &weir_requests,
     &weir_metrics, /* it sums histograms in place, which the checks read of each rank */
     NULL,
 };

@@ -31,18 +31,21 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out)
     };
 }
 
-/* Histogram i of the phase: of the operations, then of the calls in a session. A session that this rank
- * takes no part in has the spare one, which is empty. */
+/* Histogram i of the phase: of the operations, then of the calls in a session, then of requests to a service. A session
+ * that this rank takes no part in, and one without a service, has the spare one, which is empty. */
 static struct weir_hist *hist_of(const struct weir_run *run, const struct weir_session *s, int i)
 {
     int kinds = weir_operations_count(run->program);
 
-    if (i < kinds || !s->stats)
-        return &run->records.hist[i < kinds ? i : kinds];
-    return &s->stats->hist[i - kinds];
+    if (i < kinds)
+        return &run->records.hist[i];
+    if (i - kinds < WEIR_HISTS)
+        return s->stats ? &s->stats->hist[i - kinds] : &run->records.hist[kinds];
+    return s->service ? &s->service->part[i - kinds - WEIR_HISTS] : &run->records.hist[kinds];
 }
 
-/* The extremes of n histograms over all ranks, and after them a rank with the shortest and one with the longest work. */
+/* The extremes of n histograms over all ranks, and after them a rank with the shortest and one with the longest work, and
+ * whether any has asked a service. */
 static void merge_ends(const struct weir_run *run, const struct weir_session *s,
                        const struct weir_phase_rec *rec, int n, int64_t *ends)
 {
@@ -50,17 +53,30 @@ static void merge_ends(const struct weir_run *run, const struct weir_session *s,
 
     ends[2 * n] = ns == rec->work_ns_min ? run->par.rank : -1;
     ends[2 * n + 1] = ns == rec->work_ns_max ? run->par.rank : -1;
+    ends[2 * n + 2] = s->service && s->service->count[WEIR_SENT] > 0;
     for (int i = 0; i < n; i++)
         weir_hist_ends(hist_of(run, s, i), &ends[2 * i]);
-    weir_allmax_i64(&run->par, ends, 2 * n + 2);
+    weir_allmax_i64(&run->par, ends, 2 * n + 3);
+}
+
+/* Counts of a service are at the end of the sums. */
+static void move_counts(struct weir_session *s, uint64_t *sums, bool back)
+{
+    size_t len = sizeof(s->service->count);
+
+    if (!s->service)
+        memset(sums, 0, len);
+    else
+        memcpy(back ? s->service->count : sums, back ? sums : s->service->count, len);
 }
 
 /* Histograms with times on any rank travel as one array. The sums of their extremes mean nothing. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec)
 {
-    const int kinds = weir_operations_count(run->program), n = kinds + WEIR_HISTS;
+    const int kinds = weir_operations_count(run->program), n = kinds + WEIR_ALL_HISTS;
     struct weir_hist *spare = &run->records.hist[kinds], *room = spare + 1;
-    int64_t *ends = (int64_t *)(void *)&room[n];
+    int64_t *ends = (int64_t *)(void *)&room[n + 1];
+    size_t counts;
     int used = 0;
 
     if (run->records.summed)
@@ -73,7 +89,12 @@ void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct
     for (int i = 0; i < n; i++)
         if (ends[2 * i] != INT64_MIN)
             room[used++] = *hist_of(run, s, i);
-    weir_sum_u64(&run->par, (uint64_t *)(void *)room, (size_t)used * sizeof(*room) / sizeof(uint64_t));
+    counts = ends[2 * n + 2] > 0 ? WEIR_SENT_COUNTS : 0;
+    if (counts > 0)
+        move_counts(s, (uint64_t *)(void *)&room[used], false);
+    weir_sum_u64(&run->par, (uint64_t *)(void *)room, (size_t)used * sizeof(*room) / sizeof(uint64_t) + counts);
+    if (counts > 0 && run->par.rank == 0)
+        move_counts(s, (uint64_t *)(void *)&room[used], true);
     for (int i = n - 1; i >= 0 && run->par.rank == 0; i--)
         if (ends[2 * i] != INT64_MIN) {
             struct weir_hist *h = hist_of(run, s, i);
@@ -115,13 +136,29 @@ static const struct weir_table latency_table = { .key = "latency",
 
 static const char *call_name(const struct weir_call_names *names, int call)
 {
-    static const char *const calls[WEIR_OPS] = {
-        [WEIR_OP_OPEN] = "open", [WEIR_OP_SYNC] = "fsync", [WEIR_OP_CLOSE] = "close"
+    static const char *const calls[WEIR_OPS + WEIR_PARTS] = {
+        [WEIR_OP_OPEN] = "open",
+        [WEIR_OP_SYNC] = "fsync",
+        [WEIR_OP_CLOSE] = "close",
+        [WEIR_OPS + WEIR_PART_CONNECT] = "connect",
+        [WEIR_OPS + WEIR_PART_TLS] = "TLS",
+        [WEIR_OPS + WEIR_PART_FIRST] = "first byte",
+        [WEIR_OPS + WEIR_PART_LAST] = "last byte",
     };
 
     if (call == 0)
         return names->whole;
     return call - 1 == WEIR_OP_XFER ? names->transfer : calls[call - 1];
+}
+
+/* On rank 0, after weir_latency_sum. NULL: the session has none. */
+static const struct weir_hist *call_hist(const struct weir_run *run, const struct weir_session *s, int op, int call)
+{
+    if (call == 0)
+        return &run->records.hist[op];
+    if (call <= WEIR_OPS)
+        return &s->stats->hist[call - 1];
+    return s->service ? &s->service->part[call - 1 - WEIR_OPS] : NULL;
 }
 
 static void report_call(struct weir_run *run, int op, const char *call, const struct weir_hist *h)
@@ -143,9 +180,9 @@ void weir_latency_report(struct weir_run *run, struct weir_session *s,
 {
     weir_latency_sum(run, s, rec);
     for (int c = 0; c < WEIR_CALLS && run->par.rank == 0; c++) {
-        const struct weir_hist *h = c == 0 ? &run->records.hist[op] : &s->stats->hist[c - 1];
+        const struct weir_hist *h = call_hist(run, s, op, c);
 
-        if (h->n == 0)
+        if (!h || h->n == 0)
             continue;
         report_call(run, op, call_name(names, c), h);
         if (sum)
@@ -170,7 +207,7 @@ static const struct weir_col shown_cols[] = {
     COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
     COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -18,
             .gap = 1),
-    COL_STR(T, call, NULL, NULL, .head = "Call", .rule = "----", .width = -9, .gap = 1),
+    COL_STR(T, call, NULL, NULL, .head = "Call", .rule = "----", .width = -10, .gap = 1),
     COL_INT(T, lat.n, NULL, NULL, .head = "Count", .rule = "-----", .width = 12, .gap = 1),
     MICROSECONDS(mean, "Mean", "----", .gap = 1),
     MICROSECONDS(p50, "50%", "---", .gap = 1),

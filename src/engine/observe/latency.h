@@ -42,16 +42,16 @@ struct weir_metrics {
 /* Sum up a histogram. Local. */
 void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
 
-/* An operation as a whole, then its calls in the order of enum weir_op. */
-#define WEIR_CALLS (1 + WEIR_OPS)
+/* An operation as a whole, then its calls in the order of enum weir_op, and the parts of requests to a service. */
+#define WEIR_CALLS (1 + WEIR_OPS + WEIR_PARTS)
 
 /* How tables call an operation as a whole, and its transfers. */
 struct weir_call_names {
     const char *whole, *transfer;
 };
 
-/* Make the times of the operations of the phase that has just run, and of the calls in a session,
- * those of all ranks on rank 0, and find the ranks with the shortest and the longest work
+/* Make the times of the operations of the phase that has just run, of the calls in a session, and what the session
+ * knows of requests to a service those of all ranks on rank 0, and find the ranks with the shortest and the longest work
  * (run->records): one maximum, one sum. Once a phase: a second call does nothing.
  * Collective over run->par. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec);
