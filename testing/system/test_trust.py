@@ -37,7 +37,7 @@ def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
     assert doc["notes"] == [] and doc["status"] == 0
     one = doc["tests"][0]
     assert one["verdict"] == "SUSPECT" and one["rules"] == "default"
-    assert len(one["findings"]) == 37 and [f["id"] for f in one["findings"]] == sorted(f["id"] for f in one["findings"])
+    assert len(one["findings"]) == 42 and [f["id"] for f in one["findings"]] == sorted(f["id"] for f in one["findings"])
     bad = found(one)
     assert {"H01", "H02", "H06", "H13", "H15"} <= set(bad), bad
     assert int(count) == len([f for f in bad.values() if f["severity"] == "SUSPECT"])
@@ -145,7 +145,7 @@ def test_the_help_has_the_rules():
     text = subprocess.run([str(conftest.IOR), "--help=trust"], capture_output=True, text=True, env=conftest.program_env({"WEIR_RULES": "x"}),
                           timeout=60, check=True).stdout
     ids = re.findall(r"^  (H\d\d)  ", text, re.M)
-    assert len(ids) == 37 and all(word in text for word in ("--rules", "--limit", "--strict", "WEIR_RULES")), text
+    assert len(ids) == 42 and all(word in text for word in ("--rules", "--limit", "--strict", "WEIR_RULES")), text
 
 
 def test_without_rules_nothing_is_said(ior):
@@ -625,12 +625,13 @@ def test_the_guide_explains_every_finding_in_the_words_of_the_table():
     page = (conftest.SOURCE / "doc" / "guide" / "trust.md").read_text()
     told = {row[0]: tuple(row[1:]) for row in (line.strip("| ").split(" | ") for line in page.split("\n") if line.startswith("| H"))}
     known = words_of_the_table()
-    assert len(known) == 37 and told == known, {id: (told.get(id), known[id]) for id in known if told.get(id) != known[id]}
+    assert len(known) == 42 and told == known, {id: (told.get(id), known[id]) for id in known if told.get(id) != known[id]}
 
 
 def test_the_guide_has_a_run_for_every_finding():
     shown = set().union(*(says for block in conftest.runs_of_the_guide() for _, says in block))
-    assert shown == set(words_of_the_table()), shown ^ set(words_of_the_table())
+    known = set(words_of_the_table()) - {"H43"}  # no service that keeps its promises shows it: see test_s3_trust.py
+    assert shown == known, shown ^ known
 
 
 def can_run(command):

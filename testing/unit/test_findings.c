@@ -153,6 +153,22 @@ SPOILER(missing, f->missing.n = 3)
 SPOILER(few_operations, READ->busy_s = 1e-6)
 SPOILER(own_items, f->own_metadata = 1)
 
+/* Of objects, that are read once and are larger than the memory of the servers. */
+static void make_objects(struct weir_inputs *f)
+{
+    f->objects = true;
+    f->service = (struct weir_inputs_service) { .sent = 1e4, .working_set = 400e9, .reread = 1, .of_others = 1, .stale = 0,
+                                                .endpoints = 4, .connections = 8, .depth = 8, .memory = 100e9 };
+}
+
+SPOILER(few_sent_again, (make_objects(f), f->service.refused = 60, f->service.lost = 40))
+SPOILER(many_sent_again, (make_objects(f), f->service.refused = 60, f->service.lost = 41))
+SPOILER(read_twice, (make_objects(f), f->service.reread = 2, f->service.memory = 500e9))
+SPOILER(large_read_twice, (make_objects(f), f->service.reread = 2))
+SPOILER(servers_have_all, (make_objects(f), f->service.memory = 500e9))
+SPOILER(one_endpoint, (make_objects(f), f->service.endpoints = 1))
+SPOILER(one_connection, (make_objects(f), f->service.connections = 1))
+SPOILER(stale, (make_objects(f), f->service.stale = 3))
 SPOILER(missed_rate, (WRITTEN->rate_missed = 0.1, WRITTEN->rate_asked = 500))
 
 static const struct {
@@ -213,6 +229,14 @@ static const struct {
     { "H36", other_kernels, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H37", missed_rate, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H38", never_steady, IS(SUSPECT, SUSPECT, NOTE, INVALID) },
+    { "H28", few_sent_again, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H28", many_sent_again, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H39", read_twice, IS5(SUSPECT, SUSPECT, INVALID, SUSPECT, NOTE) },
+    { "H39", large_read_twice, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H40", servers_have_all, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
+    { "H41", one_endpoint, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H42", one_connection, IS(NOTE, NOTE, NOTE, NOTE) },
+    { "H43", stale, IS5(SUSPECT, INVALID, INVALID, SUSPECT, INVALID) },
 };
 
 static void a_sound_test_has_no_finding(void **state)
@@ -390,6 +414,60 @@ static void bytes_that_no_device_moved_are_a_note_where_memory_had_them(void **s
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H04"), WEIR_NOTE);
 }
 
+/* What is about the memory of nodes has a reason why it is not judged. */
+static void objects_of_a_service_have_rules_of_their_own(void **state)
+{
+    static const char *const new[] = { "H39", "H40", "H41", "H42", "H43" };
+    struct weir_inputs f = sound_facts();
+    struct weir_finding list[WEIR_RULES];
+    int n;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(new) / sizeof(*new); i++)
+        assert_int_equal(outcome(&f, new[i]), WEIR_NOT_JUDGED);
+    assert_int_equal(outcome(&f, "H28"), WEIR_FINE);
+    make_objects(&f);
+    f.cache_why = WEIR_OBJECTS;
+    f.phase[1].cached = f.phase[0].dirty = f.phase[1].dirty = NAN;
+    f.durable = 0;
+    f.apart = 1; /* by a look at names of the system, of which they have none */
+    f.phase[0].bytes = f.phase[1].bytes = 1e6;
+    f.own_node = f.own_metadata = 1;
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    for (size_t i = 0; i < sizeof(new) / sizeof(*new); i++)
+        assert_int_equal(find(list, n, new[i])->outcome, WEIR_FINE);
+    assert_int_equal(find(list, n, "H06")->outcome, WEIR_FINE);
+    assert_int_equal(find(list, n, "H24")->outcome, WEIR_FINE);
+    assert_int_equal(find(list, n, "H28")->outcome, WEIR_FINE);
+    assert_string_equal(find(list, n, "H28")->unit, "% of the requests");
+    assert_string_equal(find(list, n, "H02")->text, "because " WEIR_OBJECTS);
+    assert_string_equal(find(list, n, "H03")->text, "because " WEIR_OBJECTS);
+    assert_string_equal(find(list, n, "H05")->text, "because " WEIR_OBJECTS);
+    assert_string_equal(find(list, n, "H07")->text, "because " WEIR_OBJECTS);
+    assert_string_equal(find(list, n, "H35")->text, "because " WEIR_OBJECTS);
+    f.service.memory = f.service.reread = f.service.stale = NAN;
+    f.service.endpoints = f.service.connections = 0;
+    f.service.memory_option = "--s3.server-memory";
+    n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
+    for (size_t i = 0; i < sizeof(new) / sizeof(*new); i++)
+        assert_int_equal(find(list, n, new[i])->outcome, WEIR_NOT_JUDGED);
+    assert_non_null(strstr(find(list, n, "H40")->text, "--s3.server-memory tells it"));
+}
+
+static void requests_that_were_sent_again_are_counted_in_words(void **state)
+{
+    struct weir_inputs f = sound_facts();
+    struct weir_finding list[WEIR_RULES];
+    const struct weir_finding *one;
+
+    (void)state;
+    many_sent_again(&f);
+    one = find(list, weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list), "H28");
+    assert_string_equal(one->text, "101 of 10000 requests (1 %) were sent again: the service asked for 60, 41 had lost "
+                                   "their connection or got no answer in time");
+    assert_true(fabs(one->value - 1.01) < 1e-9);
+}
+
 static void the_bound_of_a_rate_is_named(void **state)
 {
     struct weir_inputs f = sound_facts();
@@ -561,6 +639,8 @@ int main(void)
         cmocka_unit_test(special_cases_have_their_severity),
         cmocka_unit_test(a_page_cache_that_is_seen_in_part_is_never_fine),
         cmocka_unit_test(bytes_that_no_device_moved_are_a_note_where_memory_had_them),
+        cmocka_unit_test(objects_of_a_service_have_rules_of_their_own),
+        cmocka_unit_test(requests_that_were_sent_again_are_counted_in_words),
         cmocka_unit_test(the_bound_of_a_rate_is_named),
         cmocka_unit_test(limits_change_one_rule),
         cmocka_unit_test(wrong_limits_are_refused),

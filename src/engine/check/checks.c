@@ -168,6 +168,7 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
         weir_others_add(run, &now, moves, s);
     s->ends_ns = ends_of(rec);
     add_sessions(run->test, s);
+    weir_service_add(run->test, s);
     add_cache(t, s);
     s->ended[part_of(run, rec)] = 1;
     t->spent_ns += weir_now_ns() - begin_ns;
@@ -276,6 +277,8 @@ static void note_cache(const struct weir_run *run, const struct weir_phase_rec *
                        const struct weir_checks_sums *s, struct weir_inputs *f,
                        struct weir_inputs_phase *p)
 {
+    if (f->objects)
+        return;
     if (s->looked == 0 || s->cache_unknown > 0) {
         f->cache_why = weir_checks_of(run)->cache_why ? weir_checks_of(run)->cache_why
                                             : "some ranks could not look at their files";
@@ -359,6 +362,7 @@ static void note_phase(const struct weir_run *run, const struct weir_phase_rec *
     if (rec->steady)
         note_steady(rec->steady, p);
     note_rate(rec, p);
+    weir_service_note(s, f);
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] = rate;
@@ -397,6 +401,11 @@ static void collect(struct weir_run *run, struct weir_phase_rec *rec, enum weir_
     weir_others_note(run, rec, f, p);
 }
 
+static double bytes_read(const struct weir_phase_rec *rec)
+{
+    return (double)(moves_of(rec->stage) == WEIR_MOVES_BOTH ? rec->half[WEIR_DIR_READ].bytes_sum : rec->bytes_sum);
+}
+
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
@@ -407,6 +416,8 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     t->stage = NULL;
     if (rec->failed || !rec->stage)
         return 0;
+    if (t->inputs && run->par.rank == 0)
+        weir_service_note_data(rec, moves_of(rec->stage), bytes_read(rec), t->inputs);
     if (is_measured(run, rec->stage))
         collect(run, rec, moves_of(rec->stage));
     if (t->inputs && run->par.rank == 0)

@@ -26,6 +26,7 @@ struct weir_phase_rec;
  * a phase has anyway. */
 struct weir_checks_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
+    uint64_t sent, refused, lost; /* requests to a service; those that were sent again */
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
     uint64_t before, dirty_before; /* of resident and dirty: before a phase that reads; bytes */
@@ -168,6 +169,15 @@ void weir_others_add(struct weir_run *run, const struct weir_machine_use *now,
                      enum weir_moves moves, struct weir_checks_sums *s);
 void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
                       struct weir_inputs_phase *p);
+
+/* service.c: what is asked of a service that has the files as objects. This rank adds to the sums of a phase; rank 0 notes
+ * them; and how many bytes a phase has read or written, with all that belongs to no measured time; what the backend has
+ * applied. Local. */
+struct weir_applied;
+void weir_service_add(const struct weir_test *t, struct weir_checks_sums *s);
+void weir_service_note(const struct weir_checks_sums *s, struct weir_inputs *f);
+void weir_service_note_data(const struct weir_phase_rec *rec, enum weir_moves moves, double bytes, struct weir_inputs *f);
+void weir_service_applied(const struct weir_session *s, const struct weir_applied *applied, struct weir_inputs *f);
 
 /* verdict.c: judge the test by its inputs, report it to programs, in the object of the test that is
  * open, and keep what people read. Returns the verdict. Rank 0. */

@@ -12,6 +12,7 @@
 #include "base/node/links.h"
 #include "base/options/option.h"
 #include "base/text/path.h"
+#include "engine/check/rules.h"
 #include "engine/program.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -196,17 +197,22 @@ static bool stores_data(const struct weir_test *t)
     return t->n_used == 0 || !(t->used[0].be->flags & WEIR_BE_NO_DATA);
 }
 
+static bool are_objects(const struct weir_test *t)
+{
+    return t->n_used > 0 && (t->used[0].be->flags & WEIR_BE_OBJECTS);
+}
+
 /* Of rank 0. */
 static void describe_files(struct weir_run *run, struct weir_inputs *f)
 {
     struct weir_checks *t = weir_checks_of(run);
 
-    if (f->path)
+    if (f->path && !f->objects)
         describe_mount(run, f);
-    f->on_network = is_on_network(f->file_system);
+    f->on_network = f->objects ? f->nodes > 1 : is_on_network(f->file_system);
     if (f->on_network)
         f->link_rate = t->links;
-    if (isnan(run->test->found.full)) /* else it was just asked */
+    if (!f->objects && isnan(run->test->found.full)) /* else it was just asked */
         measure_space(run, f);
 }
 
@@ -255,6 +261,8 @@ int weir_checks_test_start(struct weir_run *run, void *state, struct weir_err *e
     f->path = run->test->plan.path;
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
     f->stores = stores_data(run->test);
+    f->objects = are_objects(run->test);
+    f->cache_why = f->objects ? WEIR_OBJECTS : NULL;
     run->test->program->judged->inputs(run, run->test->state, f);
     if (run->par.rank == 0)
         describe_files(run, f);
@@ -280,6 +288,7 @@ void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct we
         inputs->independent = applied.independent;
     if (applied.other_layout > inputs->other_layout)
         inputs->other_layout = applied.other_layout;
+    weir_service_applied(s, &applied, inputs);
 }
 
 /* ---- the end ---- */
@@ -312,7 +321,8 @@ void weir_checks_test_end(struct weir_run *run, void *state)
         return;
     t->end_ns = weir_now_ns();
     if (run->par.rank == 0) {
-        measure_space(run, t->inputs);
+        if (!t->inputs->objects)
+            measure_space(run, t->inputs);
         worst = weir_verdict_report(run);
         remember(run);
     }
@@ -330,7 +340,7 @@ void weir_checks_test_end(struct weir_run *run, void *state)
 /* The share of a read that will come from memory. NaN: not known before. */
 static double expect_cached(const struct weir_run_options *o, const struct weir_inputs *f)
 {
-    bool stays = f->direct == 0 && !o->drop_cache && f->stores == 1 &&
+    bool stays = !f->objects && f->direct == 0 && !o->drop_cache && f->stores == 1 &&
                  f->planned_bytes / f->nodes < f->memory;
 
     return stays && weir_inputs_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;

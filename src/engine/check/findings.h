@@ -41,7 +41,7 @@ struct weir_finding {
     char text[WEIR_FINDING_TEXT]; /* a clause for people; why, where it is not judged */
 };
 
-#define WEIR_RULES 37
+#define WEIR_RULES 42
 
 /* Limits that a user has changed, in the order of the table; NaN: as in the rule set. */
 struct weir_limits {

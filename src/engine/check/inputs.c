@@ -19,6 +19,8 @@ void weir_inputs_init(struct weir_inputs *f)
     f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
     f->distance = f->missing.n = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
+    f->service.reread = f->service.stale = f->service.memory = f->service.working_set = NAN;
+    f->service.of_others = -1;
     f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
 }
 

@@ -63,6 +63,22 @@ enum weir_inputs_data {
 
 struct weir_par;
 
+/* Of files that are objects of a service. */
+struct weir_inputs_service {
+    double sent, refused, lost; /* requests of all phases; those that were sent again because the service asked for
+                                 * it, and because a connection was lost or no answer came */
+    double working_set;  /* bytes that a phase reads, each once: the most */
+    double read_since;   /* bytes read since the objects were written */
+    double reread;       /* and how often each byte, the most; NaN: not known */
+    bool written;        /* by this test */
+    int of_others;       /* tasks read what other tasks wrote */
+    double stale;        /* transfers of such objects that were checked and wrong; NaN: none was checked */
+    int endpoints;       /* of all tasks; 0: not known */
+    int connections, depth; /* of a task; 0: not known. Its transfers in flight */
+    double memory;       /* bytes of all servers */
+    const char *memory_option; /* that tells it; NULL: none does */
+};
+
 struct weir_inputs {
     /* the machine */
     int tasks, nodes, per_node_max; /* a node is a kernel */
@@ -84,6 +100,8 @@ struct weir_inputs {
     double resolution_s;     /* of the clock */
     struct weir_missing missing;
     /* the options, as the program knows them */
+    bool objects; /* the files are objects of a service */
+    struct weir_inputs_service service;
     int stores; /* 0: the bytes are kept nowhere (-a DUMMY, a program that only gathers) */
     int durable;             /* something inside the time makes data durable */
     int direct;              /* direct I/O was asked for */

@@ -36,7 +36,7 @@ static void begin_device(struct weir_run *run, struct weir_inputs *f)
     if (run->par.rank != 0)
         return;
     d->on = (struct weir_devices) { .n = 0 };
-    if (run->below && f->path && f->stores == 1)
+    if (run->below && f->path && f->stores == 1 && !f->objects)
         d->on = run->below->devices;
     run->report.lost |= d->on.failed;
     f->image = d->on.image[0];

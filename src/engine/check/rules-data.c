@@ -49,6 +49,8 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_unknown(out, WEIR_NOT_STORED);
     else if (out->set == WEIR_RULES_JUPITER)
         weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
+    else if (f->objects)
+        weir_finding_unknown(out, WEIR_OBJECTS);
     else if (!weir_inputs_have(f, WEIR_MOVES_IN) && f->durable == 1)
         weir_finding_unknown(out, "nothing is read, and what is written is flushed in the "
                                   "measured time (H05 has what was not)");
@@ -127,11 +129,6 @@ static const char *why_all(const struct weir_inputs *f, const struct weir_inputs
                      : ", though the page cache did not have them";
 }
 
-static void suspect_at_least(struct weir_finding *out)
-{
-    out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
-}
-
 static void h04(const struct weir_inputs *f, struct weir_finding *out)
 {
     const struct weir_inputs_phase *cold = least_reached(f, false, true);
@@ -139,7 +136,7 @@ static void h04(const struct weir_inputs *f, struct weir_finding *out)
     const struct weir_inputs_phase *p = gone ? cold : least_reached(f, false, false);
 
     if (gone)
-        suspect_at_least(out);
+        weir_finding_suspect(out);
     if (!p && f->repeated)
         weir_finding_unknown(out, "memory serves and keeps what is moved in several passes");
     if (p)
@@ -157,10 +154,19 @@ static void h05(const struct weir_inputs *f, struct weir_finding *out)
                          f->file_system);
 }
 
+/* A service answers a write when the data are durable. */
+static void h06(const struct weir_inputs *f, struct weir_finding *out)
+{
+    if (f->objects)
+        weir_finding_set(out, 0, "the service has answered each write, which says that it is durable");
+}
+
 /* On one node there is no other way; of several that are one kernel MPI says that there is. */
 static void h07(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (f->nodes < 2 && f->mpi_nodes < 2 && out->set == WEIR_RULES_DEFAULT)
+    if (f->objects && out->set == WEIR_RULES_DEFAULT)
+        weir_finding_unknown(out, WEIR_OBJECTS);
+    else if (f->nodes < 2 && f->mpi_nodes < 2 && out->set == WEIR_RULES_DEFAULT)
         weir_finding_unknown(out, WEIR_ONE_NODE);
 }
 
@@ -244,12 +250,13 @@ static void h13(const struct weir_inputs *f, struct weir_finding *out)
     bool repeated = f->data_kind == WEIR_DATA_REPEATED;
 
     if (f->stores != 0 && is_reduced(f, out))
-        suspect_at_least(out);
+        weir_finding_suspect(out);
     else if (!weir_inputs_have(f, WEIR_MOVES_OUT))
         weir_finding_unknown(out, WEIR_NO_WRITE);
     else if (f->data_kind != WEIR_DATA_UNKNOWN)
-        weir_finding_set(out, repeated, "the data written %s be compressed or deduplicated",
-                         repeated ? "can" : "cannot");
+        weir_finding_set(out, repeated, "the data written %s be compressed or deduplicated%s",
+                         repeated ? "can" : "cannot",
+                         repeated && f->objects ? ", which a service does unseen" : "");
 }
 
 static void h14(const struct weir_inputs *f, struct weir_finding *out)
@@ -300,7 +307,7 @@ const struct weir_rule weir_rules_data[] = {
       .remedy = "flush inside the time (ior -e, -Y), or use direct I/O" },
     { WEIR_RULE("H06", "write phases with nothing that makes data durable", "phases"),
       WEIR_RULE_AT5(0, SUSPECT, SUSPECT, INVALID, SUSPECT, INVALID),
-      .needs = WEIR_NEEDS_WRITES | WEIR_NEEDS_STORED,
+      .measure = h06, .needs = WEIR_NEEDS_WRITES | WEIR_NEEDS_STORED,
       WEIR_RULE_VALUE(WEIR_VALUE_IS_NOT, durable),
       .text = "nothing in the write time makes the data durable",
       .text_not = "something in the write time makes the data durable",

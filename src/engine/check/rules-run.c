@@ -37,7 +37,9 @@ static void h23(const struct weir_inputs *f, struct weir_finding *out)
 
 static void h24(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (f->nodes < 2)
+    if (f->objects)
+        weir_finding_set(out, 0, "all nodes ask the same service");
+    else if (f->nodes < 2)
         weir_finding_unknown(out, WEIR_ONE_NODE);
     if (f->shared != 1 && out->severity == WEIR_INVALID)
         out->severity = WEIR_SUSPECT;
@@ -94,6 +96,24 @@ static void h27(const struct weir_inputs *f, struct weir_finding *out)
         out->more = NULL;
 }
 
+#define MANY 1.0 /* percent of the requests */
+
+static void h28(const struct weir_inputs *f, struct weir_finding *out)
+{
+    const struct weir_inputs_service *v = &f->service;
+    double again = v->refused + v->lost, share = 100 * again / v->sent;
+
+    if (!(v->sent > 0) || f->retries > 0)
+        return;
+    if (share > MANY)
+        weir_finding_suspect(out);
+    out->unit = "% of the requests";
+    weir_finding_set(out, share,
+                     "%.0f of %.0f requests (%.2g %%) were sent again: the service asked for %.0f, %.0f had lost their "
+                     "connection or got no answer in time",
+                     again, v->sent, share, v->refused, v->lost);
+}
+
 static void h29(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->collective == 0)
@@ -119,7 +139,9 @@ static void h34(const struct weir_inputs *f, struct weir_finding *out)
 
 static void h35(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (weir_inputs_move_data(f) && f->own_metadata < 0)
+    if (f->objects && out->set == WEIR_RULES_DEFAULT)
+        weir_finding_unknown(out, WEIR_OBJECTS);
+    else if (weir_inputs_move_data(f) && f->own_metadata < 0)
         weir_finding_unknown(out, "no phase looks at metadata");
 }
 
@@ -204,12 +226,14 @@ const struct weir_rule weir_rules_run[] = {
       .unknown = WEIR_NO_DATA,
       .remedy = "the file system takes direct I/O for buffered I/O: use another one, or larger "
                 "aligned transfers" },
-    { WEIR_RULE("H28", "short transfers, and calls that were tried again", "calls"),
+    { WEIR_RULE("H28", "short transfers, and calls or requests that were tried again (more than 1 % of the requests to a "
+                  "service: SUSPECT)", "calls"),
       WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
-      WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
+      .measure = h28, WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
       .text = "%.0f short transfers or calls tried again",
       .unknown = "the program has no session that counts them",
-      .remedy = "look for a full or interrupted file system" },
+      .remedy = "look for a full or interrupted file system, or for a service that has more to do than it can: ask it with "
+                "fewer requests at a time" },
     { WEIR_RULE("H29", "independent transfers where collective ones were asked for", "cases"),
       WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
       .measure = h29, WEIR_RULE_VALUE(WEIR_VALUE_IS, independent),

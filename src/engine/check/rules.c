@@ -16,7 +16,7 @@
 const struct weir_rule *weir_rule_at(int i)
 {
     static const struct weir_rule *const parts[] = { weir_rules_data, weir_rules_series,
-                                                     weir_rules_run };
+                                                     weir_rules_run, weir_rules_objects };
 
     for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)
         for (const struct weir_rule *r = parts[k]; r->id; r++)
@@ -68,7 +68,7 @@ static int parse_limit(struct weir_limits *l, const char *word, size_t len, stru
 
     if (i < 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --limit: '%.*s' names no rule; rules are H01 to H38", (int)len,
+                           "option --limit: '%.*s' names no rule; rules are H01 to H43", (int)len,
                            word);
     if (word[id] == ':')
         end = weir_real_scan(word + id + 1, &value);
@@ -114,9 +114,16 @@ void weir_finding_unknown(struct weir_finding *out, const char *why)
     out->outcome = WEIR_NOT_JUDGED;
 }
 
+void weir_finding_suspect(struct weir_finding *out)
+{
+    out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
+}
+
 /* Why the test has nothing that the rule could judge; NULL: it has. */
 static const char *is_missing(const struct weir_inputs *f, unsigned needs)
 {
+    if ((needs & WEIR_NEEDS_OBJECTS) && !f->objects)
+        return WEIR_NO_OBJECTS;
     if ((needs & WEIR_NEEDS_READS) && !weir_inputs_have(f, WEIR_MOVES_IN))
         return WEIR_NO_READ;
     if ((needs & WEIR_NEEDS_WRITES) && !weir_inputs_have(f, WEIR_MOVES_OUT))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules.h - the table of rules: what each finding means, where it begins, and how its value is
- * measured. A rule is a row of rules-data.c (H01 to H14), rules-series.c (H15 to H18) or
- * rules-run.c (H19 to H38). */
+ * measured. A rule is a row of rules-data.c (H01 to H14), rules-series.c (H15 to H18),
+ * rules-run.c (H19 to H38) or rules-objects.c (H39 to H43). */
 #ifndef WEIR_ENGINE_CHECK_RULES_H
 #define WEIR_ENGINE_CHECK_RULES_H
 
@@ -17,7 +17,13 @@ struct weir_level {
 };
 
 /* The phases that a test must have done, else the rule is not judged. */
-enum weir_needs { WEIR_NEEDS_READS = 1, WEIR_NEEDS_WRITES = 2, WEIR_NEEDS_DATA = 4, WEIR_NEEDS_STORED = 8 };
+enum weir_needs {
+    WEIR_NEEDS_READS = 1,
+    WEIR_NEEDS_WRITES = 2,
+    WEIR_NEEDS_DATA = 4,
+    WEIR_NEEDS_STORED = 8,
+    WEIR_NEEDS_OBJECTS = 16 /* its files are objects of a service */
+};
 
 /* From which member the value is read, where the measure writes no text. */
 enum weir_value {
@@ -48,7 +54,7 @@ struct weir_rule {
     bool cached;          /* of a page cache: inputs may say why it is not known, or may be more */
 };
 
-extern const struct weir_rule weir_rules_data[], weir_rules_series[], weir_rules_run[];
+extern const struct weir_rule weir_rules_data[], weir_rules_series[], weir_rules_run[], weir_rules_objects[];
 
 /* Row i of the table, in the order of the numbers; NULL: there are fewer. Local. */
 const struct weir_rule *weir_rule_at(int i);
@@ -74,6 +80,8 @@ const struct weir_rule *weir_rule_at(int i);
 #define WEIR_NO_WRITE "no phase writes data"
 #define WEIR_NOT_STORED "nothing is stored"
 #define WEIR_ONE_NODE "there is one node"
+#define WEIR_NO_OBJECTS "the files are no objects of a service"
+#define WEIR_OBJECTS "objects are on a service, and in no cache of a node"
 
 /* ---- for the measures ---- */
 
@@ -94,6 +102,9 @@ const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, s
 /* The value, and a clause about it for people. NaN: the limit does not apply. Local. */
 void weir_finding_set(struct weir_finding *out, double value, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* SUSPECT, where it would be less. Local. */
+void weir_finding_suspect(struct weir_finding *out);
 
 /* There is none, because of 'why', a clause. Local. */
 void weir_finding_unknown(struct weir_finding *out, const char *why);

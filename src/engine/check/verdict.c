@@ -25,7 +25,7 @@ struct judged {
  * then how sure it is. The others follow in the order of the table. */
 static int importance(const struct weir_finding *f)
 {
-    static const char order[] = "H24 H36 H37 H03 H05 H06 H04 H27 H02 H01 H10 H11 H07 H35 H26 H38 H15 H16 H14";
+    static const char order[] = "H24 H36 H37 H43 H03 H05 H06 H04 H27 H40 H39 H02 H01 H10 H11 H07 H35 H26 H38 H15 H16 H14";
     const char *at = strstr(order, f->rule->id);
 
     return at ? (int)(at - order) : (int)sizeof(order);
@@ -74,7 +74,7 @@ static void judge(const struct weir_run *run, struct judged *v)
 
 /* The text table has the words of a finding below its line. */
 static const struct weir_col cols[] = {
-    COL_STR(F, id, "id", "The rule: H01 to H38", .head = "ID", .width = -4, .gap = 1),
+    COL_STR(F, id, "id", "The rule: H01 to H43", .head = "ID", .width = -4, .gap = 1),
     COL_STR(F, outcome, "outcome", "found, fine or not judged"),
     COL_STR(F, severity, "severity", "NOTE, SUSPECT or INVALID where it is found",
             .head = "Severity", .width = -8, .gap = 1),

@@ -222,6 +222,7 @@ static void look_at_owners(struct weir_run *run, const struct ior_test *t, struc
     double tasks = run->par.size;
 
     f->own_node = o->write ? own : NAN;
+    f->service.of_others = o->reorder_random > 0 || (owner >= 0 && owner != run->par.rank);
     /* of n draws out of n with repetition */
     f->unread = o->reorder_random == 1 && !t->owner_of ? pow(1 - 1 / tasks, tasks) : 0;
 }

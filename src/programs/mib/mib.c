@@ -386,6 +386,7 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
     f->random = o->granularity > 0;
     f->transfer = (double)o->call_size;
     f->own_node = o->read_only ? NAN : own;
+    f->service.of_others = !o->no_mpi && t->source != run->par.rank;
     f->data_kind = o->verify ? WEIR_DATA_UNKNOWN : WEIR_DATA_REPEATED;
 }
 

@@ -333,6 +333,7 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
         f->planned_bytes = (double)t->bytes;
     if (saves(t->o) && loads(t->o))
         f->own_node = is_word(t->o->read_back, "elsewhere") ? elsewhere : same;
+    f->service.of_others = is_word(t->o->read_back, "elsewhere");
 }
 
 /* --list */

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules-objects.c - the rules H39 to H43: files that are objects of a service */
+#include "config.h"
+#include "engine/check/rules.h"
+
+#include <math.h>
+
+/* Their servers cannot keep all of it. */
+static bool is_larger_than_servers(const struct weir_inputs *f)
+{
+    return f->service.working_set > f->service.memory;
+}
+
+static void h39(const struct weir_inputs *f, struct weir_finding *out)
+{
+    double times = f->service.reread;
+
+    if (isnan(times))
+        return;
+    if (is_larger_than_servers(f) && out->severity > WEIR_NOTE)
+        out->severity = WEIR_NOTE;
+    weir_finding_set(out, times, "the bytes of an object %s read %.2g times since it was written%s",
+                     f->planned ? "would be" : "were", times,
+                     is_larger_than_servers(f) ? ", of data that are larger than the memory of the servers" : "");
+}
+
+static void h40(const struct weir_inputs *f, struct weir_finding *out)
+{
+    double x = f->service.working_set / f->service.memory;
+
+    if (!isnan(x))
+        weir_finding_set(out, x, "the data that are read are %.2g times the memory of the servers", x);
+    else if (isnan(f->service.memory) && f->service.memory_option) {
+        weir_finding_set(out, NAN, "because the memory of the servers is not known: %s tells it",
+                         f->service.memory_option);
+        out->outcome = WEIR_NOT_JUDGED;
+    }
+}
+
+static void h41(const struct weir_inputs *f, struct weir_finding *out)
+{
+    int n = f->service.endpoints;
+
+    if (n == 1)
+        weir_finding_set(out, f->tasks, f->tasks == 1 ? "one task asks one endpoint" : "%d tasks on %d %s ask one endpoint",
+                         f->tasks, f->nodes, f->nodes == 1 ? "node" : "nodes");
+    else if (n > 1)
+        weir_finding_set(out, 0, "%d tasks ask %d endpoints", f->tasks, n);
+}
+
+static void h42(const struct weir_inputs *f, struct weir_finding *out)
+{
+    int n = f->service.connections, depth = f->service.depth;
+
+    if (n > 0 && depth > 0)
+        weir_finding_set(out, (double)depth / n, "a task has %d %s for %d %s in flight", n,
+                         n == 1 ? "connection" : "connections", depth, depth == 1 ? "transfer" : "transfers");
+}
+
+static void h43(const struct weir_inputs *f, struct weir_finding *out)
+{
+    double wrong = f->service.stale;
+
+    if (wrong > 0)
+        weir_finding_set(out, wrong, "%.0f transfers had not the data that other tasks had just written", wrong);
+    else if (!isnan(wrong))
+        weir_finding_set(out, 0, "tasks read at once what others had written");
+}
+
+const struct weir_rule weir_rules_objects[] = {
+    { WEIR_RULE("H39", "how often the bytes of an object are read since it was written", "times"),
+      WEIR_RULE_AT5(1, SUSPECT, SUSPECT, INVALID, SUSPECT, NOTE),
+      .measure = h39, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
+      .unknown = "the program does not say how large the objects are",
+      .remedy = "read each object once, since a server may have it in its memory the second time: write new ones for each "
+                "repetition, or let them be larger than the memory of the servers" },
+    { WEIR_RULE("H40", "data that are read from a service against the memory of its servers", "x memory"),
+      .below = true,
+      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      .measure = h40, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
+      .unknown = "the memory of the servers is not known",
+      .remedy = "make the data larger than the memory of all servers together, or say that they are read from it" },
+    { WEIR_RULE("H41", "tasks that ask a service over its only endpoint", "tasks"),
+      WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
+      .measure = h41, .needs = WEIR_NEEDS_OBJECTS,
+      .unknown = "the backend does not say how many endpoints there are",
+      .remedy = "name all endpoints of the service, which tasks share then: one of them, or what spreads the load behind "
+                "it, may be the limit" },
+    { WEIR_RULE("H42", "transfers in flight for each connection of a task to a service", "transfers"),
+      WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
+      .measure = h42, .needs = WEIR_NEEDS_OBJECTS,
+      .unknown = "the backend does not say how many connections a task has",
+      .remedy = "allow as many connections as --depth has transfers: with HTTP/1.1 a request waits until its connection "
+                "is free" },
+    { WEIR_RULE("H43", "transfers of objects that did not have what other tasks had just written", "transfers"),
+      WEIR_RULE_AT5(0, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
+      .measure = h43, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
+      .unknown = "no phase checks data (-R) that other tasks wrote in this test",
+      .remedy = "ask who runs the service: one that gives old data after a write that it has answered must not be read at "
+                "once" },
+    { .id = NULL },
+};
