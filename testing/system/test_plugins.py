@@ -12,7 +12,7 @@ import conftest
 PLUGINS = sorted(p.name[len("weir-"):-len(".so")] for p in (conftest.BUILD / "src" / ".libs").glob("weir-*.so"))
 
 
-LIBRARY = {"aio": "libaio", "hdf5": "libhdf5", "ncmpi": "libpnetcdf", "uring": "liburing"}
+LIBRARY = {"aio": "libaio", "hdf5": "libhdf5", "ncmpi": "libpnetcdf", "s3": "libcurl", "uring": "liburing"}
 
 
 @pytest.fixture(params=sorted(LIBRARY))
@@ -44,9 +44,16 @@ def _target(pid, name):
         return ""
 
 
+def _needed(path):
+    return subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
+
+
 def test_a_run_loads_the_libraries_of_its_backend_and_no_other(ior, plugin):
     plain = mapped(ior, "-a POSIX")
     assert "testFile" in plain and not [n for n in plain if n.startswith(("weir-",) + tuple(LIBRARY.values()))], plain
+    if plugin == "s3":  # has no file, and no service here
+        assert re.search(r"NEEDED +%s" % LIBRARY[plugin], _needed(conftest.BUILD / "src" / ".libs" / "weir-s3.so"))
+        return
     chosen = mapped(ior, "-a %s" % plugin)
     assert "weir-%s.so" % plugin in chosen, chosen
     assert [n for n in chosen if n.startswith(LIBRARY[plugin])], chosen
@@ -103,7 +110,10 @@ def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
     ior.program = root / "opt" / "we ir" / "bin" / "ior"
     assert sorted(os.listdir(root / "opt" / "we ir" / "lib" / "weir")) == ["weir-%s.so" % p for p in PLUGINS]
     for plugin in PLUGINS:
-        ior("-a %s -t 4k -b 8k -w -W -R" % plugin, np=None).ok()
+        if plugin != "s3":
+            ior("-a %s -t 4k -b 8k -w -W -R" % plugin, np=None).ok()
+    if "s3" in PLUGINS:  # there is no service here: what it refuses itself
+        ior("-a s3 -t 4k -b 12k -w --s3.bucket=data --s3.endpoints=http://127.0.0.1:1", np=None).fails(1, "--s3.part-least")
     done = subprocess.run(["make", "-C", str(conftest.BUILD), "uninstall", "DESTDIR=%s" % root, "prefix=/opt/we ir"],
                           capture_output=True, text=True)
     assert done.returncode == 0 and not [p for p in root.rglob("*") if p.is_file()], done.stderr
@@ -116,7 +126,7 @@ def test_programs_need_mpi_and_libc_and_nothing_else():
     need_mpi = re.compile(r"lib(mpi(ch|_cxx)?|c|m|pthread|dl|rt|gcc_s)\.so|ld-linux")
     for program in ("ior", "mdtest", "md-workbench", "mib", "h5exerciser", "checkpoint_simulator.x", "raw_bw.x"):
         path = conftest.BUILD / "src" / program
-        said = subprocess.run(["objdump", "-p", str(path)], capture_output=True, text=True, check=True).stdout
+        said = _needed(path)
         needed = re.findall(r"NEEDED +(\S+)", said)
         assert "libc.so.6" in needed and [n for n in needed if not need_mpi.match(n)] == [], (program, needed)
         assert "RPATH" not in said and "RUNPATH" not in said, program

@@ -21,6 +21,7 @@ class Weir(AutotoolsPackage):
     variant("hdf5", default=True, description="backend HDF5")
     variant("netcdf", default=False, description="backend NETCDF (parallel netCDF-C)")
     variant("ncmpi", default=False, description="backend NCMPI (PnetCDF)")
+    variant("s3", default=False, description="backend S3 (object storage)")
     variant("lustre", default=False, description="layouts of Lustre (--posix.lustre.*)")
 
     depends_on("c", type="build")
@@ -36,6 +37,9 @@ class Weir(AutotoolsPackage):
     depends_on("hdf5@1.10: +mpi", when="+hdf5")
     depends_on("netcdf-c +mpi", when="+netcdf")
     depends_on("parallel-netcdf@1.8:", when="+ncmpi")
+    depends_on("curl@7.86:", when="+s3")
+    depends_on("expat", when="+s3")
+    depends_on("openssl", when="+s3")
     depends_on("lustre", when="+lustre")
 
     conflicts("+netcdf", when="~hdf5", msg="parallel netCDF-C is built on HDF5")
@@ -49,7 +53,7 @@ class Weir(AutotoolsPackage):
         for name, package in (("aio", "libaio"), ("uring", "liburing"), ("hdf5", "hdf5"), ("netcdf", "netcdf-c"), ("ncmpi", "parallel-netcdf"),
                               ("lustre", "lustre")):
             args += self.with_or_without(name, activation_value=lambda _, p=package: spec[p].prefix)
-        return args
+        return args + self.with_or_without("s3")
 
     def test_version(self):
         """the programs start without a launcher"""

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3-gather.c - parts of --s3.part bytes that are gathered from transfers */
+#include "backends/s3/s3-file.h"
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define PAGE 4096u
+
+static void push(struct s3_pool *p, struct s3_flight *fl)
+{
+    fl->next = p->idle;
+    p->idle = fl;
+}
+
+static struct s3_flight *make_flight(size_t size, struct weir_err *err)
+{
+    struct s3_flight *fl = calloc(1, sizeof(*fl));
+    void *part;
+
+    if (!fl || weir_mem_aligned(&part, PAGE, size, err) < 0) {
+        free(fl);
+        weir_refuse(err, WEIR_ESETUP, "no memory for a part of %zu bytes (--s3.part)", size);
+        return NULL;
+    }
+    fl->part = part;
+    return fl;
+}
+
+int s3_gather_reserve(struct s3_pool *p, size_t size, int n, struct weir_err *err)
+{
+    const struct s3_flight *there = p->idle;
+
+    p->size = size;
+    for (; there && n > 0; there = there->next)
+        n--;
+    for (; n > 0; n--) {
+        struct s3_flight *fl = make_flight(size, err);
+
+        if (!fl)
+            return -1;
+        push(p, fl);
+    }
+    return 0;
+}
+
+void s3_gather_free(struct s3_pool *p)
+{
+    while (p->idle) {
+        struct s3_flight *fl = p->idle;
+
+        p->idle = fl->next;
+        free(fl->part);
+        free(fl);
+    }
+}
+
+/* Each open file may hold one that is not full, so more than the first ones may be needed. */
+static struct s3_flight *take_part(struct s3_pool *p, struct weir_err *err)
+{
+    struct s3_flight *fl = p->idle;
+
+    if (!fl)
+        return make_flight(p->size, err);
+    p->idle = fl->next;
+    return fl;
+}
+
+static int refuse_broken(const struct s3_file *f, struct weir_err *err)
+{
+    return s3_call_reason(s3_of(f->base.s)->line, &f->broken->call, err);
+}
+
+/* A file of one task gets its upload when it has more than one part. */
+static int make_call(struct s3_file *f, struct s3_flight *fl, bool last, struct weir_err *err)
+{
+    if (!f->upload && last && f->begin == 0) {
+        s3_put(f, f->url.text, fl->part, fl->len, fl);
+        return 0;
+    }
+    if (!f->upload && s3_file_upload(f, err) < 0)
+        return -1;
+    fl->number = s3_part_at(&f->parts, f->begin);
+    if (s3_upload_part(f->upload, fl->number, fl->part, fl->len, &fl->call, err) < 0)
+        return -1;
+    fl->call.owner = fl;
+    return 0;
+}
+
+/* Parts in flight at most are the transfers that the caller wants in flight. */
+static int send_part(struct s3_file *f, bool last, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+    struct s3_flight *fl = f->filling;
+
+    f->filling = NULL;
+    if (make_call(f, fl, last, err) < 0 || s3_line_start(s3->line, &fl->call, err) < 0) {
+        push(&s3->pool, fl);
+        return -1;
+    }
+    f->flying++;
+    s3->pool.busy++;
+    while (s3->pool.busy >= s3->queue.depth)
+        if (s3_collect(s3, 1, err) < 0)
+            return -1;
+    return 0;
+}
+
+void s3_gather_landed(struct s3_flight *fl)
+{
+    struct s3_file *f = fl->file;
+    struct s3_pool *p = &s3_of(f->base.s)->pool;
+
+    f->flying--;
+    p->busy--;
+    if (s3_move_end(fl, NULL) < 0 && !f->broken)
+        f->broken = fl;
+    else
+        push(p, fl);
+}
+
+static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    if (io->off % f->parts.size != 0)
+        return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) begins at a multiple of that",
+                           f->parts.size);
+    f->filling = take_part(&s3_of(f->base.s)->pool, err);
+    if (!f->filling)
+        return -1;
+    f->filling->file = f;
+    f->filling->request = NULL;
+    f->filling->len = 0;
+    f->begin = io->off;
+    return 0;
+}
+
+static bool is_end(const struct s3_file *f, uint64_t off)
+{
+    return f->parts.single && off == f->base.extent.file_bytes;
+}
+
+/* Copy what has room, and send the part that is full. Returns the bytes, or -1 and err. */
+static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    struct s3_flight *fl;
+    size_t room, len;
+
+    if (!f->filling && begin_part(f, io, err) < 0)
+        return -1;
+    fl = f->filling;
+    if (io->off != f->begin + fl->len)
+        return weir_refuse(err, WEIR_EIO,
+                           "offset %" PRIu64 " comes next: parts of --s3.part are gathered from transfers in order; "
+                           "leave the option out, so that each transfer is a part",
+                           f->begin + fl->len);
+    room = (size_t)f->parts.size - fl->len;
+    len = io->len < room ? io->len : room;
+    memcpy(fl->part + fl->len, io->buf, len);
+    fl->len += len;
+    return len == room && send_part(f, is_end(f, io->off + len), err) < 0 ? -1 : (ssize_t)len;
+}
+
+int s3_gather_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+    struct weir_io left = *io;
+
+    while (left.len > 0 && !f->broken) {
+        ssize_t n = add_some(f, &left, err);
+
+        if (n < 0)
+            return -1;
+        left.buf = (char *)left.buf + n;
+        left.len -= (size_t)n;
+        left.off += (uint64_t)n;
+    }
+    if (s3->pool.busy > 0 && s3_collect(s3, 0, err) < 0) /* what is in flight moves only then */
+        return -1;
+    return f->broken ? refuse_broken(f, err) : 0;
+}
+
+int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+    int rc = 0;
+
+    if (f->filling && ok && !f->broken)
+        rc = send_part(f, true, err);
+    if (f->filling)
+        push(&s3->pool, f->filling);
+    f->filling = NULL;
+    while (f->flying > 0)
+        if (s3_collect(s3, 1, rc < 0 ? NULL : err) < 0)
+            return -1;
+    if (!f->broken)
+        return rc;
+    if (rc == 0)
+        refuse_broken(f, err);
+    push(&s3->pool, f->broken);
+    f->broken = NULL;
+    return -1;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3-line.c - a line to the service: requests in flight over few connections */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/s3/s3-line.h"
+#include "base/clock.h"
+#include "base/rng.h"
+
+#define BUFFER (128L << 10) /* bytes of libcurl's own, each way: with larger ones many requests do not fit into caches */
+#define CONNECT_S 30        /* at most */
+
+static int failed(struct weir_err *err, const char *what)
+{
+    return weir_refuse(err, WEIR_ESETUP, "S3: %s", what);
+}
+
+#define SET(option, value) (rc = rc == CURLE_OK ? curl_easy_setopt(slot->easy, option, value) : rc)
+
+/* All that holds for each request of a slot. */
+static CURLcode set_up(struct s3_slot *slot)
+{
+    const struct s3_service *sv = slot->l->sv;
+    long timeout = sv->o->timeout;
+    CURLcode rc = CURLE_OK;
+
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_PATH_AS_IS, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_BUFFERSIZE, BUFFER);
+    SET(CURLOPT_UPLOAD_BUFFERSIZE, BUFFER);
+    SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
+    SET(CURLOPT_LOW_SPEED_TIME, timeout);
+    SET(CURLOPT_CONNECTTIMEOUT, timeout < CONNECT_S ? timeout : CONNECT_S);
+    SET(CURLOPT_ERRORBUFFER, slot->error);
+    SET(CURLOPT_HEADERFUNCTION, s3_answer_header);
+    SET(CURLOPT_HEADERDATA, slot);
+    SET(CURLOPT_WRITEFUNCTION, s3_answer_body);
+    SET(CURLOPT_WRITEDATA, slot);
+    SET(CURLOPT_PRIVATE, slot);
+    SET(CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION);
+    if (sv->ca_file)
+        SET(CURLOPT_CAINFO, sv->ca_file);
+    if (sv->o->insecure) {
+        SET(CURLOPT_SSL_VERIFYPEER, 0L);
+        SET(CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+    return rc;
+}
+#undef SET
+
+static int make_slots(struct s3_line *l, struct weir_err *err)
+{
+    l->slots = calloc((size_t)l->depth + 1, sizeof(*l->slots));
+    if (!l->slots)
+        return failed(err, "no memory for requests");
+    for (int i = 0; i <= l->depth; i++) {
+        struct s3_slot *slot = &l->slots[i];
+        CURLcode rc = CURLE_FAILED_INIT;
+
+        slot->l = l;
+        slot->next = l->idle;
+        l->idle = slot;
+        slot->easy = curl_easy_init();
+        if (slot->easy)
+            rc = set_up(slot);
+        if (rc != CURLE_OK)
+            return failed(err, curl_easy_strerror(rc));
+    }
+    return 0;
+}
+
+static int make_multi(struct s3_line *l, struct weir_err *err)
+{
+    long most = l->sv->o->connections;
+
+    l->multi = curl_multi_init();
+    if (!l->multi || curl_multi_setopt(l->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, most) != CURLM_OK
+        || curl_multi_setopt(l->multi, CURLMOPT_MAXCONNECTS, most ? most : l->depth + 1L) != CURLM_OK)
+        return failed(err, "no memory for connections");
+    return 0;
+}
+
+static int make_token(struct s3_line *l, struct weir_err *err)
+{
+    struct weir_str token = { 0 };
+
+    if (!l->sv->id || !l->sv->token)
+        return 0;
+    weir_str_addf(&token, "x-amz-security-token: %s", l->sv->token);
+    if (token.failed)
+        return failed(err, "no memory for a token");
+    l->token = token.text;
+    return 0;
+}
+
+struct s3_line *s3_line_open(const struct s3_service *sv, const struct weir_session *s, int depth,
+                             struct weir_err *err)
+{
+    struct s3_line *l = calloc(1, sizeof(*l));
+
+    if (!l || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+        free(l);
+        (void)failed(err, "no memory for a connection");
+        return NULL;
+    }
+    l->sv = sv;
+    l->s = s;
+    l->depth = depth;
+    l->done_end = &l->done;
+    if (s3_signer_begin(&l->signer) < 0) {
+        (void)failed(err, "no memory for signatures");
+        s3_line_close(l);
+        return NULL;
+    }
+    if (make_token(l, err) < 0 || make_multi(l, err) < 0 || make_slots(l, err) < 0) {
+        s3_line_close(l);
+        return NULL;
+    }
+    return l;
+}
+
+void s3_line_close(struct s3_line *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; l->slots && i <= l->depth; i++) {
+        struct s3_slot *slot = &l->slots[i];
+
+        if (slot->c)
+            (void)curl_multi_remove_handle(l->multi, slot->easy);
+        curl_easy_cleanup(slot->easy);
+        weir_str_free(&slot->url);
+        weir_str_free(&slot->body);
+    }
+    (void)curl_multi_cleanup(l->multi);
+    free(l->slots);
+    s3_signer_end(&l->signer);
+    if (l->token)
+        explicit_bzero(l->token, strlen(l->token));
+    free(l->token);
+    free(l);
+    curl_global_cleanup();
+}
+
+static int start(struct s3_line *l, struct s3_call *c, struct weir_err *err)
+{
+    struct s3_slot *slot = l->idle;
+    CURLMcode rc;
+
+    if (!slot)
+        return weir_refuse(err, WEIR_EBUG, "more than %d requests in flight", l->depth + 1);
+    slot->c = c;
+    c->answer.tried = 1;
+    if (s3_request_prepare(slot, err) < 0) {
+        slot->c = NULL;
+        return -1;
+    }
+    rc = curl_multi_add_handle(l->multi, slot->easy);
+    if (rc != CURLM_OK) {
+        slot->c = NULL;
+        return failed(err, curl_multi_strerror(rc));
+    }
+    l->idle = slot->next;
+    slot->begin_ns = weir_now_ns();
+    c->slot = slot;
+    l->in_flight++;
+    return 0;
+}
+
+int s3_line_start(struct s3_line *l, struct s3_call *c, struct weir_err *err)
+{
+    int running;
+
+    if (start(l, c, err) < 0)
+        return -1;
+    /* Only the new one: a perform would ask the system for each request. An error of the line is one of s3_line_wait, too. */
+    (void)curl_multi_socket_action(l->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    return 0;
+}
+
+static void finish(struct s3_slot *slot)
+{
+    struct s3_line *l = slot->l;
+    struct s3_call *c = slot->c;
+
+    slot->c = NULL;
+    slot->next = l->idle;
+    l->idle = slot;
+    l->in_flight--;
+    l->n_done++;
+    c->slot = NULL;
+    c->next = NULL;
+    *l->done_end = c;
+    l->done_end = &c->next;
+}
+
+/* A request and its times; one without an answer has none. */
+static void count(const struct s3_slot *slot)
+{
+    struct weir_service_stats *stats = slot->l->s->service;
+    const struct s3_answer *a = &slot->c->answer;
+    long connections = 0;
+
+    if (!stats)
+        return;
+    (void)curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connections);
+    stats->count[WEIR_SENT]++;
+    stats->count[WEIR_SENT_CONNECTIONS] += (uint64_t)connections;
+    if (a->status == 0)
+        return;
+    if (a->ns.connect)
+        weir_hist_add(&stats->part[WEIR_PART_CONNECT], a->ns.connect);
+    if (a->ns.tls)
+        weir_hist_add(&stats->part[WEIR_PART_TLS], a->ns.tls);
+    weir_hist_add(&stats->part[WEIR_PART_FIRST], a->ns.first);
+    weir_hist_add(&stats->part[WEIR_PART_LAST], a->ns.last);
+}
+
+/* ---- requests that are sent again ---- */
+
+/* It waits for its turn; others go on. */
+static void postpone(struct s3_slot *slot)
+{
+    struct s3_line *l = slot->l;
+    const struct s3_answer *a = &slot->c->answer;
+    uint64_t now_ns = weir_now_ns();
+
+    l->s->stats->retries++;
+    if (l->s->service)
+        l->s->service->count[a->status ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
+    slot->due_ns = now_ns + s3_backoff_ns(a->tried, slot->reply.again_s, weir_rng_at(now_ns, (uint64_t)l->s->par->rank));
+    slot->next = l->later;
+    l->later = slot;
+}
+
+static int send_again(struct s3_slot *slot, struct weir_err *err)
+{
+    CURLMcode rc;
+
+    slot->c->answer.tried++;
+    if (s3_request_prepare(slot, err) < 0) /* signed anew: the time is part of it */
+        return -1;
+    slot->begin_ns = weir_now_ns();
+    rc = curl_multi_add_handle(slot->l->multi, slot->easy);
+    return rc == CURLM_OK ? 0 : failed(err, curl_multi_strerror(rc));
+}
+
+/* Send those whose time has come. Returns the ms until that of the next one, 1000 at most; -1 and err. */
+static int send_due(struct s3_line *l, struct weir_err *err)
+{
+    uint64_t now_ns = l->later ? weir_now_ns() : 0, least_ns = WEIR_NS_PER_S;
+    struct s3_slot **at = &l->later;
+
+    while (*at) {
+        struct s3_slot *slot = *at;
+
+        if (slot->due_ns > now_ns) {
+            least_ns = slot->due_ns - now_ns < least_ns ? slot->due_ns - now_ns : least_ns;
+            at = &slot->next;
+            continue;
+        }
+        *at = slot->next;
+        if (send_again(slot, err) < 0)
+            return -1;
+    }
+    return (int)(least_ns / 1000000) + (l->later ? 1 : 0);
+}
+
+/* ---- the turns of a line ---- */
+
+static void end_request(struct s3_slot *slot, CURLcode result)
+{
+    s3_answer_judge(slot, result);
+    slot->l->answered |= slot->c->answer.status > 0;
+    count(slot);
+    if (s3_worth_retry(slot, result))
+        postpone(slot);
+    else
+        finish(slot);
+}
+
+/* Move what can be moved, without waiting. */
+static int turn(struct s3_line *l, struct weir_err *err)
+{
+    int running, more;
+    CURLMcode rc;
+    CURLMsg *m;
+
+    if (send_due(l, err) < 0)
+        return -1;
+    rc = curl_multi_perform(l->multi, &running);
+    if (rc != CURLM_OK)
+        return failed(err, curl_multi_strerror(rc));
+    while ((m = curl_multi_info_read(l->multi, &more))) {
+        CURLcode result = m->data.result;
+        struct s3_slot *slot;
+
+        if (m->msg != CURLMSG_DONE || curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, &slot) != CURLE_OK)
+            continue;
+        (void)curl_multi_remove_handle(l->multi, slot->easy);
+        end_request(slot, result);
+    }
+    return 0;
+}
+
+/* Until something can be moved. */
+static int pause_line(struct s3_line *l, struct weir_err *err)
+{
+    int most_ms = send_due(l, err);
+    CURLMcode rc = most_ms < 0 ? CURLM_OK : curl_multi_poll(l->multi, NULL, 0, most_ms, NULL);
+
+    if (most_ms < 0)
+        return -1;
+    return rc == CURLM_OK ? 0 : failed(err, curl_multi_strerror(rc));
+}
+
+static struct s3_call *take_done(struct s3_line *l, struct s3_call **at)
+{
+    struct s3_call *c = *at;
+
+    *at = c->next;
+    if (!*at)
+        l->done_end = at;
+    l->n_done--;
+    return c;
+}
+
+int s3_line_wait(struct s3_line *l, int least, int most, struct s3_call **done, struct weir_err *err)
+{
+    int n = 0;
+
+    if (turn(l, err) < 0)
+        return -1;
+    while (l->n_done < least && l->in_flight)
+        if (pause_line(l, err) < 0 || turn(l, err) < 0)
+            return -1;
+    while (n < most && l->done)
+        done[n++] = take_done(l, &l->done);
+    return n;
+}
+
+/* The answer to HEAD has no body, so a GET of one byte asks for the words of the service. */
+static void find_words(struct s3_line *l, struct s3_call *c)
+{
+    const struct s3_answer *a = &c->answer;
+    struct weir_str text = { 0 };
+    struct s3_call get = { .method = S3_GET, .url = c->url, .query = c->query, .headers = c->headers, .text = &text,
+                           .ranged = true, .room = 1, .once = true };
+
+    if (c->method != S3_HEAD || a->code[0] || a->status < 300 || a->status > 403)
+        return;
+    if (s3_call(l, &get, NULL) < 0 && get.answer.status == a->status) {
+        get.answer.tried = a->tried;
+        c->answer = get.answer;
+    }
+    weir_str_free(&text);
+}
+
+int s3_call(struct s3_line *l, struct s3_call *c, struct weir_err *err)
+{
+    struct s3_call **at = &l->done;
+
+    if (start(l, c, err) < 0 || turn(l, err) < 0)
+        return -1;
+    while (c->slot)
+        if (pause_line(l, err) < 0 || turn(l, err) < 0)
+            return -1;
+    while (*at != c)
+        at = &(*at)->next;
+    (void)take_done(l, at);
+    if (c->answer.sys)
+        find_words(l, c);
+    return c->answer.sys ? s3_call_reason(l, c, err) : 0;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3-parts.c - how a file becomes parts of an object, and what a service takes */
+#include "backends/s3/s3-parts.h"
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/size.h"
+
+/* A file as it is written. */
+struct shape {
+    const struct s3_options *o;
+    const struct weir_access *a;
+    uint64_t transfer, block, segments, bytes; /* bytes: of the whole file */
+    bool alone; /* one task writes all of it, from its begin to its end: a block of others is nowhere between */
+};
+
+static struct shape shape_of(const struct weir_session *s, const struct weir_extent *x)
+{
+    struct shape f = { .o = s->opt,
+                       .a = &s->access,
+                       .transfer = x->transfer,
+                       .block = x->block,
+                       .segments = x->segments,
+                       .bytes = x->file_bytes,
+                       .alone = s->access.file_per_task || s->access.tasks <= 1 };
+
+    if (f.alone && f.segments <= 1)
+        f.block = f.bytes;
+    return f;
+}
+
+static uint64_t rounded_up(uint64_t n, uint64_t unit)
+{
+    return n / unit * unit + (n % unit ? unit : 0);
+}
+
+static uint64_t parts_of(uint64_t bytes, uint64_t size)
+{
+    return bytes / size + (bytes % size != 0);
+}
+
+/* ---- parts that would do ---- */
+
+/* The least divisor of q that is not less than 'least'; 0: none. */
+static uint64_t divisor_from(uint64_t q, uint64_t least)
+{
+    uint64_t best = 0;
+
+    for (uint64_t d = 1; d <= q / d; d++) {
+        if (q % d)
+            continue;
+        if (d >= least)
+            return best && best < d ? best : d;
+        if (q / d >= least)
+            best = q / d; /* descends */
+    }
+    return best;
+}
+
+/* The least part that transfers can be gathered to; 0: there is none. */
+static uint64_t part_that_does(const struct shape *f)
+{
+    uint64_t need = (uint64_t)f->o->part_least, most = parts_of(f->bytes, S3_PARTS_MOST), size;
+
+    if (f->a->random || f->transfer == 0 || (!f->alone && f->block % f->transfer))
+        return 0;
+    need = need > most ? need : most;
+    size = f->alone ? rounded_up(need, f->transfer)
+                    : f->transfer * divisor_from(f->block / f->transfer, parts_of(need, f->transfer));
+    return size <= S3_PUT_MOST ? size : 0;
+}
+
+/* A size as an option takes it: "5m". */
+static const char *typed(uint64_t bytes, char out[WEIR_SIZE_TEXT])
+{
+    static const char units[] = "\0kmgt";
+    int unit = 0;
+
+    while (bytes > 0 && bytes % 1024 == 0 && units[unit + 1]) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(out, WEIR_SIZE_TEXT, "%" PRIu64 "%.1s", bytes, units + unit);
+    return out;
+}
+
+/* A sentence of what to do instead. least: a transfer that would do. */
+static int refuse_with(const struct shape *f, uint64_t least, const char *why, struct weir_err *err)
+{
+    char part[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT], advice[128] = "";
+    uint64_t size = part_that_does(f);
+
+    if (size > 0)
+        snprintf(advice, sizeof(advice), "--s3.part=%s, which gathers transfers, ", typed(size, part));
+    if (least > 0)
+        snprintf(advice + strlen(advice), sizeof(advice) - strlen(advice), "transfers of %s (-t %s) or more, ",
+                 weir_size_show(weir_signed(least), part), typed(least, transfer));
+    return weir_refuse(err, WEIR_EUSAGE, "%s; give %s%s--s3.object=transfer, an object for each transfer", why, advice,
+                       *advice ? "or " : "");
+}
+
+/* ---- what is refused ---- */
+
+static int check_put(const struct shape *f, uint64_t bytes, struct weir_err *err)
+{
+    char text[WEIR_SIZE_TEXT];
+    uint64_t size = part_that_does(f);
+
+    if (bytes <= S3_PUT_MOST)
+        return 0;
+    if (size == 0 || size >= bytes)
+        return weir_refuse(err, WEIR_EUSAGE, "a request carries 5 GiB at most, not %s; take smaller transfers (-t)",
+                           weir_size_show(weir_signed(bytes), text));
+    return weir_refuse(err, WEIR_EUSAGE, "an object of more than 5 GiB has parts, and no part has %" PRIu64
+                       " bytes; give --s3.part=%s", bytes, typed(size, text));
+}
+
+static int check_gathering(const struct shape *f, uint64_t part, struct weir_err *err)
+{
+    char own[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT], would[WEIR_SIZE_TEXT];
+    uint64_t size = part_that_does(f);
+
+    if (f->a->random)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--s3.part=%s gathers transfers in the order of their offsets, and these are random; leave "
+                           "--s3.part out, with transfers of %s or more, or give --s3.object=transfer",
+                           typed(part, own), weir_size_show(f->o->part_least, would));
+    if (part % f->transfer == 0)
+        return 0;
+    typed(size, would);
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--s3.part=%s is no multiple of a transfer (%s): a part has whole transfers; %s%s",
+                       typed(part, own), typed(f->transfer, transfer), size > 0 ? "give --s3.part=" : "leave it out",
+                       size > 0 ? would : "");
+}
+
+/* Parts of several tasks, or of several blocks, are where the bytes of one block are. */
+static int check_blocks(const struct shape *f, uint64_t size, struct weir_err *err)
+{
+    char why[256], part[WEIR_SIZE_TEXT], block[WEIR_SIZE_TEXT];
+
+    if (f->block % size == 0)
+        return 0;
+    snprintf(why, sizeof(why), "parts of %s do not divide blocks of %s: a part has bytes of one block only",
+             typed(size, part), typed(f->block, block));
+    return refuse_with(f, 0, why, err);
+}
+
+static int check_least(const struct shape *f, uint64_t size, struct weir_err *err)
+{
+    uint64_t least = (uint64_t)f->o->part_least;
+    char why[256], part[WEIR_SIZE_TEXT], text[WEIR_SIZE_TEXT];
+
+    if (size >= least)
+        return 0;
+    snprintf(why, sizeof(why), "%s of %s make%s parts that are too small: the service takes no part of less than %s but "
+             "the last (--s3.part-least)", size == f->transfer ? "transfers" : "--s3.part", typed(size, part),
+             size == f->transfer ? "" : "s", weir_size_show(f->o->part_least, text));
+    return refuse_with(f, f->block >= least && f->block % least == 0 ? least : 0, why, err);
+}
+
+static int check_number(const struct shape *f, uint64_t size, struct weir_err *err)
+{
+    char why[256], text[WEIR_SIZE_TEXT], part[WEIR_SIZE_TEXT];
+
+    if (f->bytes > S3_OBJECT_MOST)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "an object has 5 TiB at most, not %s; take more files or smaller ones, or --s3.object=transfer",
+                           weir_size_show(weir_signed(f->bytes), text));
+    if (parts_of(f->bytes, size) <= S3_PARTS_MOST)
+        return 0;
+    snprintf(why, sizeof(why), "an object of %s has %" PRIu64 " parts of %s, and no object has more than %u",
+             weir_size_show(weir_signed(f->bytes), text), parts_of(f->bytes, size), typed(size, part), S3_PARTS_MOST);
+    return refuse_with(f, 0, why, err);
+}
+
+/* Bytes that are not written would be a hole, and objects have none. An end that is missing makes a shorter object. */
+static int check_holes(const struct shape *f, struct weir_err *err)
+{
+    if (!f->a->stops || (f->alone && !f->a->random))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "%s may leave out %s, and an object has no holes; leave it out, or give %s--s3.object=transfer",
+                       f->a->stops, f->alone ? "transfers at any place" : "blocks of tasks that are slower",
+                       f->alone ? "" : "a file per task (-F), or ");
+}
+
+static int check_parts(const struct shape *f, const struct s3_parts *p, struct weir_err *err)
+{
+    bool blocks = !f->alone || f->segments > 1;
+
+    if (p->gathered && check_gathering(f, p->size, err) < 0)
+        return -1;
+    if (check_least(f, p->size, err) < 0 || check_number(f, p->size, err) < 0 || check_put(f, p->size, err) < 0)
+        return -1;
+    if (f->alone && blocks && f->block % f->transfer == 0)
+        blocks = false; /* one after the other */
+    return blocks && check_blocks(f, p->size, err) < 0 ? -1 : check_holes(f, err);
+}
+
+/* ---- */
+
+/* Sizes are not known before they come: from one task, in order. */
+static int unknown_parts(const struct shape *f, struct s3_parts *out, struct weir_err *err)
+{
+    *out = (struct s3_parts) { .size = (uint64_t)(f->o->part ? f->o->part : f->o->part_least), .gathered = true };
+    if (!f->alone)
+        return weir_refuse(err, WEIR_EUSAGE, "a file of several tasks whose transfers and blocks are not known has no "
+                                             "parts; take a file per task");
+    return 0;
+}
+
+int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struct s3_parts *out, struct weir_err *err)
+{
+    const struct shape f = shape_of(s, x);
+    uint64_t part = (uint64_t)f.o->part;
+
+    *out = (struct s3_parts) { 0 };
+    if (f.a->only_reads)
+        return 0;
+    if (f.transfer == 0)
+        return unknown_parts(&f, out, err);
+    *out = (struct s3_parts) { .size = f.transfer, .n = 1, .mine = 1, .bytes = f.bytes, .single = true };
+    if (strcmp(f.o->object, "transfer") == 0)
+        return check_put(&f, f.transfer, err);
+    if (part > 0 && part < f.transfer && part < f.bytes)
+        return weir_refuse(err, WEIR_EUSAGE, "--s3.part=%" PRIu64 " is less than a transfer of %" PRIu64
+                           " bytes: a part has whole transfers; leave it out", part, f.transfer);
+    if (part > f.transfer)
+        out->size = part;
+    out->gathered = out->size > f.transfer && f.transfer < f.bytes;
+    if (f.bytes == 0 || (f.alone && f.bytes <= out->size && !(out->gathered && f.a->random)))
+        return check_put(&f, f.bytes, err);
+    out->single = false;
+    out->n = parts_of(f.bytes, out->size);
+    out->mine = f.alone ? out->n : parts_of(f.block, out->size) * f.segments;
+    return check_parts(&f, out, err);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3-xml.c - answers in XML, one element after the other */
+#include "backends/s3/s3-xml.h"
+#include "config.h"
+
+#include <expat.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define DEPTH 32 /* elements in one another; those of the protocol have 5 */
+
+struct walk {
+    XML_Parser parser;
+    int (*take)(void *mine, const char *path, const char *words);
+    void *mine;
+    size_t cut[DEPTH]; /* bytes of path before each name */
+    int depth;
+    struct weir_str path, words;
+    bool ended;      /* before the end of the text: by take, or because of */
+    const char *bad; /* what is wrong */
+};
+
+static void stop(struct walk *w, const char *bad)
+{
+    w->ended = true;
+    w->bad = bad;
+    XML_StopParser(w->parser, XML_FALSE);
+}
+
+static void begin(void *user, const XML_Char *name, const XML_Char **attributes)
+{
+    struct walk *w = user;
+    const char *colon = strrchr(name, ':');
+
+    (void)attributes;
+    if (w->ended)
+        return; /* the parser may still have some */
+    if (w->depth == DEPTH) {
+        stop(w, "its elements are too deep in one another");
+        return;
+    }
+    weir_str_clear(&w->words);
+    w->cut[w->depth++] = w->path.len;
+    if (w->path.len)
+        weir_str_addc(&w->path, '/');
+    weir_str_addf(&w->path, "%s", colon ? colon + 1 : name);
+}
+
+static void end(void *user, const XML_Char *name)
+{
+    struct walk *w = user;
+
+    (void)name;
+    if (w->ended)
+        return;
+    if (w->path.failed || w->words.failed) {
+        stop(w, "no memory for it");
+    } else if (w->take(w->mine, weir_str_text(&w->path), weir_str_text(&w->words)) < 0) {
+        stop(w, NULL);
+    } else {
+        weir_str_clear(&w->words);
+        w->path.len = w->cut[--w->depth];
+        w->path.text[w->path.len] = '\0';
+    }
+}
+
+static void characters(void *user, const XML_Char *piece, int len)
+{
+    struct walk *w = user;
+
+    weir_str_add(&w->words, piece, (size_t)len);
+}
+
+/* Entities could make gigabytes of a few lines; only a document type can declare some. */
+static void doctype(void *user, const XML_Char *name, const XML_Char *system, const XML_Char *id, int internal)
+{
+    (void)name, (void)system, (void)id, (void)internal;
+    stop(user, "it declares a type of its own");
+}
+
+static int judge(const struct walk *w, enum XML_Status status, struct weir_err *err)
+{
+    if (w->bad)
+        return weir_refuse(err, WEIR_EIO, "the answer is no XML of the protocol: %s", w->bad);
+    if (w->ended)
+        return -1; /* take has filled err */
+    if (status == XML_STATUS_OK)
+        return 0;
+    return weir_refuse(err, WEIR_EIO, "the answer is no XML: line %lu: %s",
+                       (unsigned long)XML_GetCurrentLineNumber(w->parser),
+                       XML_ErrorString(XML_GetErrorCode(w->parser)));
+}
+
+int s3_xml(const char *text, size_t len, int (*take)(void *mine, const char *path, const char *words), void *mine,
+           struct weir_err *err)
+{
+    struct walk w = { .take = take, .mine = mine };
+    int rc;
+
+    if (len > INT_MAX)
+        return weir_refuse(err, WEIR_EIO, "the answer is too long: %zu bytes", len);
+    w.parser = XML_ParserCreate("UTF-8");
+    if (!w.parser)
+        return weir_refuse(err, WEIR_ESETUP, "no memory to read an answer");
+    XML_SetUserData(w.parser, &w);
+    XML_SetElementHandler(w.parser, begin, end);
+    XML_SetCharacterDataHandler(w.parser, characters);
+    XML_SetStartDoctypeDeclHandler(w.parser, doctype);
+    rc = judge(&w, XML_Parse(w.parser, text, (int)len, 1), err);
+    XML_ParserFree(w.parser);
+    weir_str_free(&w.path);
+    weir_str_free(&w.words);
+    return rc;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3.c - S3: files are objects in a bucket */
+#include "config.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backends/s3/s3-file.h"
+#include "backends/s3/s3-names.h"
+
+static const char *version(void)
+{
+    return "libcurl " LIBCURL_VERSION;
+}
+
+/* Objects of a transfer each allow all that programs do. */
+static bool has_pieces(const struct s3_options *o)
+{
+    return strcmp(o->object, "transfer") == 0;
+}
+
+static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
+{
+    const struct s3_options *o = s->opt;
+    struct s3_parts parts;
+
+    if (s3_options_check(s, err) < 0)
+        return -1;
+    if (has_pieces(o) && o->part > 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--s3.part with --s3.object=transfer: each transfer is an object, and none has parts; leave one "
+                           "of the options out");
+    if (s->access.partly && !has_pieces(o))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "%s: objects are written whole, and no part of one can be replaced or left out; leave the option "
+                           "out, or give --s3.object=transfer",
+                           s->access.partly);
+    return extent ? s3_parts_of(s, extent, &parts, err) : 0;
+}
+
+static int end(struct weir_session *s, struct weir_err *err)
+{
+    struct s3 *s3 = s->priv;
+
+    (void)err;
+    s3_line_close(s3->line);
+    s3_queue_end(&s3->queue);
+    s3_gather_free(&s3->pool);
+    s3_service_end(&s3->service);
+    weir_str_free(&s3->alone.url);
+    weir_str_free(&s3->spare);
+    weir_str_free(&s3->bucket);
+    weir_str_free(&s3->key);
+    return 0;
+}
+
+static int begin(struct weir_session *s, struct weir_err *err)
+{
+    const struct s3_options *o = s->opt;
+    struct s3 *s3 = s->priv;
+
+    if (s3_service_begin(&s3->service, s, err) < 0)
+        return -1;
+    s->service = &s3->stats;
+    s3->pool.size = (size_t)(o->part ? o->part : o->part_least);
+    s3->line = s3_line_open(&s3->service, s, o->part ? 2 * s->depth : s->depth + 1, err); /* parts and transfers */
+    if (s3->line && s3_queue(s, 1, err) == 0)
+        return 0;
+    end(s, NULL);
+    return -1;
+}
+
+static void applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
+{
+    const struct s3_options *o = s->opt;
+
+    (void)f;
+    out->endpoints = s3_of(s)->service.endpoints;
+    out->connections = o->connections > 0 && o->connections < s->depth ? o->connections : s->depth;
+    out->memory = o->server_memory;
+    out->memory_option = "--s3.server-memory";
+}
+
+static void describe(struct weir_file *wf, struct weir_str *out)
+{
+    const struct s3_file *f = (const struct s3_file *)wf;
+    const struct s3 *s3 = s3_of(wf->s);
+
+    s3_service_describe(&s3->service, out);
+    if (f->way == S3_PIECES)
+        weir_str_addf(out, "objects = one for each transfer\n");
+    else if (f->writes && f->parts.single)
+        weir_str_addf(out, "objects = one for each file, written by one PUT\n");
+    else if (f->writes)
+        weir_str_addf(out, "objects = one for each file, written in parts of %llu bytes%s\n",
+                      (unsigned long long)f->parts.size, f->parts.gathered ? " that are gathered" : "");
+}
+
+const struct weir_backend weir_plugin = {
+    S3_DESCRIPTOR,
+    .priv_size = sizeof(struct s3),
+    .file_size = sizeof(struct s3_file),
+    .version = version,
+    .check = check,
+    .begin = begin,
+    .end = end,
+    .open = s3_open,
+    .close = s3_close,
+    .xfer = s3_xfer,
+    .queue = s3_queue,
+    .submit = s3_submit,
+    .complete = s3_complete,
+    .reason = s3_reason,
+    .describe = describe,
+    .applied = applied,
+    .ns = &s3_names,
+};

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_s3_call.c - requests to a service of S3 whose answers are in a script: right ones, wrong ones, none */
+#include "backends/s3/s3-line.h"
+#include "config.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "httpscript.h"
+
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+#define N(acts) ((int)(sizeof(acts) / sizeof(*(acts))))
+
+/* One test: options, a service, and a line to a server with a script. */
+struct bench {
+    struct s3_options o;
+    struct s3_service sv;
+    struct weir_session_stats stats;
+    struct weir_session s;
+    struct weir_log log;
+    struct weir_par par;
+    struct weir_service_stats service;
+    struct http_server server;
+    struct s3_line *line;
+    struct weir_err err;
+    char url[128];
+    char into[64];
+};
+
+static struct bench *begin(const struct http_act *acts, int n)
+{
+    struct bench *b = calloc(1, sizeof(*b));
+
+    assert_non_null(b);
+    http_start(&b->server, acts, n);
+    b->o = (struct s3_options){ .checksum = "none", .payload = "unsigned", .retries = 3, .timeout = 2 };
+    b->sv = (struct s3_service){ .o = &b->o, .endpoint = b->server.url, .region = (char[]){ "here" } };
+    b->log = (struct weir_log){ .fd = 2 };
+    b->s = (struct weir_session){ .opt = &b->o, .stats = &b->stats, .log = &b->log, .par = &b->par };
+    (void)snprintf(b->url, sizeof(b->url), "%s/bucket/a%%20key", b->server.url);
+    return b;
+}
+
+static void open_line(struct bench *b, int depth)
+{
+    b->line = s3_line_open(&b->sv, &b->s, depth, &b->err);
+    assert_non_null(b->line);
+}
+
+static void end(struct bench *b, int asked)
+{
+    s3_line_close(b->line);
+    assert_int_equal(http_stop(&b->server), asked);
+    free(b);
+}
+
+static struct s3_call get(struct bench *b, size_t room)
+{
+    return (struct s3_call){ .method = S3_GET, .url = b->url, .into = b->into, .room = room };
+}
+
+static struct s3_call get_range(struct bench *b, uint64_t off, size_t room)
+{
+    struct s3_call c = get(b, room);
+
+    c.ranged = true;
+    c.off = off;
+    return c;
+}
+
+static void requests_say_what_is_wanted_and_answers_are_taken(void **state)
+{
+    static const struct http_act acts[] = {
+        { .must = "PUT /bucket/a%20key HTTP/1.1", .lacks = "Expect",
+          .answer = "HTTP/1.1 200 OK\r\nETag: \"e1\"\r\nContent-Length: 0\r\n\r\n" },
+        { .must = "GET /bucket/a%20key HTTP/1.1", .lacks = "Range",
+          .answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello" },
+        { .must = "\r\nRange: bytes=1-3",
+          .answer = "HTTP/1.1 206 Partial\r\nContent-Length: 3\r\nContent-Range: bytes 1-3/5\r\n\r\nell" },
+        { .must = "HEAD /bucket/a%20key HTTP/1.1", .answer = "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n" },
+        { .must = "POST /bucket/a%20key?uploads= HTTP/1.1",
+          .answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<a/>" },
+        { .must = "DELETE /bucket/a%20key HTTP/1.1", .lacks = "Authorization",
+          .answer = "HTTP/1.1 204 No Content\r\n\r\n" },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct weir_str text = { 0 };
+    struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+
+    (void)state;
+    open_line(b, 1);
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_string_equal(c.answer.etag, "\"e1\"");
+    assert_int_equal(c.answer.moved, 5);
+    c = get(b, 5);
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(c.answer.moved, 5);
+    assert_memory_equal(b->into, "hello", 5);
+    c = get_range(b, 1, 3);
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_memory_equal(b->into, "ell", 3);
+    assert_int_equal(c.answer.length, 5);
+    c = (struct s3_call){ .method = S3_HEAD, .url = b->url };
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(c.answer.length, 77);
+    c = (struct s3_call){ .method = S3_POST, .url = b->url, .query = "uploads=", .text = &text };
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_string_equal(text.text, "<a/>");
+    weir_str_free(&text);
+    c = (struct s3_call){ .method = S3_DELETE, .url = b->url };
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    end(b, N(acts));
+}
+
+/* A GET of a range, its one answer, and what the error says. */
+static void range_fails(const char *answer, const char *words)
+{
+    const struct http_act acts[] = { { .answer = answer, .closes = true } };
+    struct bench *b = begin(acts, 1);
+    struct s3_call c = get_range(b, 10, 4);
+
+    open_line(b, 1);
+    b->o.retries = 0;
+    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    if (!strstr(b->err.text, words) || !strstr(b->err.text, "GET s3://bucket/a key at http://127.0.0.1:"))
+        fail_msg("'%s' lacks '%s'", b->err.text, words);
+    end(b, 1);
+}
+
+static void data_that_were_not_asked_for_are_refused(void **state)
+{
+    (void)state;
+    range_fails("HTTP/1.1 206 P\r\nContent-Length: 4\r\nContent-Range: bytes 11-14/100\r\n\r\nabcd",
+                "asked for bytes 10-13, and the answer has 11-14");
+    range_fails("HTTP/1.1 206 P\r\nContent-Length: 3\r\nContent-Range: bytes 10-12/100\r\n\r\nabc",
+                "asked for bytes 10-13, and the answer has 10-12");
+    range_fails("HTTP/1.1 206 P\r\nContent-Length: 3\r\nContent-Range: bytes 10-13/100\r\n\r\nabc",
+                "has bytes 10-13, and has 3 bytes");
+    range_fails("HTTP/1.1 206 P\r\nContent-Length: 4\r\n\r\nabcd", "does not say which");
+    range_fails("HTTP/1.1 200 P\r\nContent-Length: 4\r\n\r\nabcd", "does not say which");
+    range_fails("HTTP/1.1 206 P\r\nContent-Length: 9\r\nContent-Range: bytes 10-18/100\r\n\r\nabcdefghi",
+                "more than the 4 bytes");
+}
+
+static void the_end_of_an_object_is_no_error(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 206 P\r\nContent-Length: 2\r\nContent-Range: bytes 10-11/12\r\n\r\nab" },
+        { .answer = "HTTP/1.1 416 R\r\nContent-Length: 0\r\nContent-Range: bytes */12\r\n\r\n" },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = get_range(b, 10, 4);
+
+    (void)state;
+    open_line(b, 1);
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(c.answer.moved, 2);
+    c = get_range(b, 12, 4);
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(c.answer.moved, 0);
+    assert_int_equal(c.answer.length, 12);
+    end(b, N(acts));
+}
+
+static void the_words_of_the_service_are_in_the_error(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 116\r\n\r\n<?xml version=\"1.0\"?><Error><Code>NoSuchKey"
+                    "</Code><Message>It is gone</Message><RequestId>R1</RequestId></Error>      " },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = get(b, 4);
+
+    (void)state;
+    open_line(b, 1);
+    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_non_null(strstr(b->err.text, ": 404 NoSuchKey: It is gone (request R1)"));
+    assert_int_equal(b->err.sys, ENOENT);
+    end(b, N(acts));
+}
+
+static void requests_are_in_flight_beside_a_blocking_one(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = OK, .wait_ms = 100 },
+        { .answer = OK, .wait_ms = 100 },
+        { .answer = "HTTP/1.1 204 N\r\n\r\n" },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c[2], blocking = { .method = S3_DELETE, .url = b->url };
+    struct s3_call *done[4];
+    int n = 0;
+
+    (void)state;
+    open_line(b, 2);
+    for (int i = 0; i < 2; i++) {
+        c[i] = (struct s3_call){ .method = S3_PUT, .url = b->url };
+        assert_int_equal(s3_line_start(b->line, &c[i], &b->err), 0);
+        assert_int_equal(s3_line_wait(b->line, 0, 4, done, &b->err), 0);
+        usleep(20000);
+        assert_int_equal(s3_line_wait(b->line, 0, 4, done, &b->err), 0);
+    }
+    assert_int_equal(s3_call(b->line, &blocking, &b->err), 0);
+    n = s3_line_wait(b->line, 2, 4, done, &b->err);
+    assert_int_equal(n, 2);
+    assert_int_equal(s3_line_wait(b->line, 1, 4, done, &b->err), 0);
+    end(b, N(acts));
+}
+
+static void requests_and_the_parts_of_their_times_are_counted(void **state)
+{
+    static const struct http_act acts[] = { { .answer = OK, .wait_ms = 50 }, { .answer = OK } };
+    struct weir_service_stats *stats = calloc(1, sizeof(*stats));
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = { .method = S3_DELETE, .url = b->url };
+
+    (void)state;
+    assert_non_null(stats);
+    b->s.service = stats;
+    open_line(b, 1);
+    for (int i = 0; i < N(acts); i++)
+        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(stats->count[WEIR_SENT], 2);
+    assert_true(stats->count[WEIR_SENT_CONNECTIONS] >= 1 && stats->count[WEIR_SENT_CONNECTIONS] <= 2);
+    assert_int_equal(stats->part[WEIR_PART_CONNECT].n, stats->count[WEIR_SENT_CONNECTIONS]);
+    assert_int_equal(stats->part[WEIR_PART_TLS].n, 0);
+    assert_int_equal(stats->part[WEIR_PART_FIRST].n, 2);
+    assert_int_equal(stats->part[WEIR_PART_LAST].n, 2);
+    assert_true(stats->part[WEIR_PART_FIRST].max_ns >= 40000000); /* the server waits in it */
+    end(b, N(acts));
+    free(stats);
+}
+
+#define BUSY "HTTP/1.1 503 Slow Down\r\nContent-Length: 37\r\n\r\n<Error><Code>SlowDown</Code></Error>\n"
+#define FINE "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
+static void data_are_sent_with_their_checksum(void **state)
+{
+    static const struct http_act acts[] = {
+        { .must = "\r\nx-amz-checksum-crc32c: mnG7TA==\r\n", .answer = FINE },
+        { .must = "\r\nx-amz-checksum-sha256: LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=\r\n", .answer = FINE },
+        { .lacks = "x-amz-checksum", .answer = FINE },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+    const char *const kinds[] = { "crc32c", "sha256", "none" };
+
+    (void)state;
+    open_line(b, 1);
+    for (size_t i = 0; i < N(kinds); i++) {
+        b->o.checksum = kinds[i];
+        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+        assert_int_equal(strlen(c.answer.checksum), i == 0 ? 8 : i == 1 ? 44 : 0);
+    }
+    end(b, N(acts));
+    assert_int_equal(s3_crc32c(0, "123456789", 9), 0xe3069283);
+    assert_int_equal(s3_crc32c(s3_crc32c(0, "1234567890", 4), "56789", 5), 0xe3069283);
+}
+
+static void what_is_refused_for_now_is_sent_again(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = BUSY }, { .answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe", .closes = true }, { .answer = FINE },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct weir_service_stats counts = { .count = { 0 } };
+    struct s3_call c = get(b, 5);
+
+    (void)state;
+    b->s.service = &counts;
+    open_line(b, 1);
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_memory_equal(b->into, "hello", 5);
+    assert_int_equal(c.answer.tried, 3);
+    assert_int_equal(b->stats.retries, 2);
+    assert_int_equal(counts.count[WEIR_SENT], 3);
+    assert_int_equal(counts.count[WEIR_SENT_REFUSED] + counts.count[WEIR_SENT_LOST], 2);
+    end(b, N(acts));
+}
+
+static void what_is_refused_too_often_is_an_error(void **state)
+{
+    static const struct http_act acts[] = { { .answer = BUSY }, { .answer = BUSY }, { .answer = BUSY }, { .answer = FINE } };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = get(b, 5);
+
+    (void)state;
+    open_line(b, 1);
+    b->o.retries = 1;
+    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "503 SlowDown (tried 2 times)"));
+    c = get(b, 5);
+    c.once = true;
+    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_null(strstr(b->err.text, "tried"));
+    assert_int_equal(b->stats.retries, 1);
+    end(b, 3);
+}
+
+static void others_go_on_while_one_waits_to_be_sent_again(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 503 Slow Down\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n" }, { .answer = FINE }, { .answer = FINE },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call first = get(b, 5), other = get(b, 5), *done = NULL;
+
+    (void)state;
+    open_line(b, 2);
+    assert_int_equal(s3_line_start(b->line, &first, &b->err), 0);
+    assert_int_equal(s3_call(b->line, &other, &b->err), 0);
+    assert_int_equal(s3_line_wait(b->line, 1, 1, &done, &b->err), 1);
+    assert_int_equal(first.answer.tried + other.answer.tried, 3);
+    assert_int_equal(first.answer.sys, 0);
+    end(b, N(acts));
+}
+
+static void the_time_between_tries_doubles_within_limits(void **state)
+{
+    (void)state;
+    assert_int_equal(s3_backoff_ns(1, 0, 0), 50000000);
+    assert_int_equal(s3_backoff_ns(1, 0, 50000000), 100000000);
+    assert_int_equal(s3_backoff_ns(3, 0, 0), 200000000);
+    assert_int_equal(s3_backoff_ns(1000, 0, 0), 10000000000);
+    assert_int_equal(s3_backoff_ns(1, 3, 7), 3000000000);
+    assert_int_equal(s3_backoff_ns(1, 1000000, 7), 60000000000);
+}
+
+static void a_clock_that_is_wrong_is_told(void **state)
+{
+    static const struct http_act acts[] = { {
+        .answer = "HTTP/1.1 403 Forbidden\r\nDate: Thu, 01 Jan 1970 00:00:10 GMT\r\nContent-Length: 48\r\n\r\n"
+                  "<Error><Code>RequestTimeTooSkewed</Code></Error>" } };
+    struct bench *b = begin(acts, 1);
+    struct s3_call c = get(b, 5);
+
+    (void)state;
+    open_line(b, 1);
+    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_non_null(strstr(b->err.text, " s ahead of that of the service"));
+    end(b, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(requests_say_what_is_wanted_and_answers_are_taken),
+        cmocka_unit_test(data_that_were_not_asked_for_are_refused),
+        cmocka_unit_test(the_end_of_an_object_is_no_error),
+        cmocka_unit_test(the_words_of_the_service_are_in_the_error),
+        cmocka_unit_test(requests_are_in_flight_beside_a_blocking_one),
+        cmocka_unit_test(requests_and_the_parts_of_their_times_are_counted),
+        cmocka_unit_test(data_are_sent_with_their_checksum),
+        cmocka_unit_test(what_is_refused_for_now_is_sent_again),
+        cmocka_unit_test(what_is_refused_too_often_is_an_error),
+        cmocka_unit_test(others_go_on_while_one_waits_to_be_sent_again),
+        cmocka_unit_test(the_time_between_tries_doubles_within_limits),
+        cmocka_unit_test(a_clock_that_is_wrong_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
