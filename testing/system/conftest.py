@@ -519,6 +519,7 @@ def bin(tmp_path):
                  "raw_bw.x", "gatherv.x", "combo.x", "h5exerciser", "hdf5Exerciser", "model_checkpoint", "weir-io500", "weir-mix"):
         (path / name).symlink_to(BUILD / "src" / name)
     (path / "weir-compare").symlink_to(SOURCE / "contrib" / "plot" / "weir-compare")
+    (path / "with-rclone").symlink_to(SOURCE / "contrib" / "with-rclone")
     (path / "mpirun").write_text('#!/bin/sh\nexec %s %s "$@"\n' % (shutil.which(LAUNCHER[0]), shlex.join(LAUNCHER[1:])))
     (path / "mpirun").chmod(0o755)
     return "%s%s%s" % (path, os.pathsep, os.environ["PATH"])

