@@ -132,7 +132,7 @@ static int take_failure(void *mine, const char *path, const char *words)
 static int delete_keys(struct removal *r, struct weir_err *err)
 {
     char digest[64];
-    const char *const headers[] = { digest, "Content-Type: application/xml", NULL };
+    const char *const headers[] = { digest, NULL };
     struct weir_str text = { 0 };
     struct s3_call c = { .method = S3_POST, .url = r->bucket, .query = "delete=", .headers = headers, .text = &text };
     int rc;
