@@ -42,9 +42,9 @@ def need_server(name, package):
     return str(path)
 
 
-def need_program(name):
+def need_program(name, package=None):
     if not shutil.which(name):
-        pytest.skip("needs " + name)
+        pytest.skip("needs " + (package or name))
     return name
 
 

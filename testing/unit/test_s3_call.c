@@ -38,7 +38,7 @@ static struct bench *begin(const struct http_act *acts, int n)
 
     assert_non_null(b);
     http_start(&b->server, acts, n);
-    b->o = (struct s3_options){ .checksum = "none", .payload = "unsigned", .retries = 3, .timeout = 2 };
+    b->o = (struct s3_options){ .checksum = "none", .payload = "unsigned", .http = "2", .retries = 3, .timeout = 2 };
     b->sv = (struct s3_service){ .o = &b->o, .endpoint = b->server.url, .region = (char[]){ "here" } };
     b->log = (struct weir_log){ .fd = 2 };
     b->s = (struct weir_session){ .opt = &b->o, .stats = &b->stats, .log = &b->log, .par = &b->par };
@@ -262,6 +262,68 @@ static void data_are_sent_with_their_checksum(void **state)
     assert_int_equal(s3_crc32c(s3_crc32c(0, "1234567890", 4), "56789", 5), 0xe3069283);
 }
 
+#define CHECKED(sum) "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nx-amz-checksum-crc32c: " sum "\r\n\r\nhello"
+
+/* What the service says of all of an object is compared; the checksum of an object of parts is that of their checksums. */
+static void data_that_are_read_are_compared_with_their_checksum(void **state)
+{
+    static const struct http_act acts[] = {
+        { .must = "\r\nx-amz-checksum-mode: ENABLED", .answer = CHECKED("mnG7TA==") },
+        { .answer = CHECKED("AAAAAA==") },
+        { .answer = CHECKED("AAAAAA==-3") },
+        { .must = "\r\nRange: bytes=0-4",
+          .answer = "HTTP/1.1 206 P\r\nContent-Length: 5\r\nContent-Range: bytes 0-4/9\r\nx-amz-checksum-crc32c: AAAAAA==\r\n\r\nhello" },
+        { .must = "PUT", .answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nx-amz-checksum-crc32c: AAAAAA==\r\n\r\n" },
+        { .lacks = "x-amz-checksum-mode", .answer = CHECKED("AAAAAA==") },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call whole = get(b, 5), range = get_range(b, 0, 5);
+    struct s3_call put = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+
+    (void)state;
+    open_line(b, 1);
+    b->o.checksum = "crc32c";
+    assert_int_equal(s3_call(b->line, &whole, &b->err), 0);
+    assert_int_equal(s3_call(b->line, &whole, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "have the checksum mnG7TA== (crc32c), and the service says that the object has AAAAAA=="));
+    assert_int_equal(b->err.sys, EBADMSG);
+    assert_int_equal(s3_call(b->line, &whole, &b->err), 0);
+    assert_int_equal(s3_call(b->line, &range, &b->err), 0);
+    assert_int_equal(b->line->with_data, 4);
+    assert_int_equal(b->line->verified, 2);
+    assert_int_equal(s3_call(b->line, &put, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "has taken data with AAAAAA=="));
+    b->o.checksum = "none";
+    assert_int_equal(s3_call(b->line, &whole, &b->err), 0);
+    end(b, N(acts));
+}
+
+/* A second one is an error, with what would reach the place. */
+static void a_request_is_sent_to_another_region_once(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 301 Moved\r\nx-amz-bucket-region: there\r\nContent-Length: 0\r\n\r\n" },
+        { .must = "/there/s3/aws4_request", .answer = FINE },
+        { .must = "/there/s3/aws4_request", .answer = FINE },
+        { .answer = "HTTP/1.1 301 Moved\r\nx-amz-bucket-region: far\r\nContent-Length: 0\r\n\r\n" },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = get(b, 5);
+
+    (void)state;
+    b->sv.id = (char[]){ "id" };
+    b->sv.secret = (char[]){ "secret" };
+    open_line(b, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+        assert_int_equal(c.answer.tried, 1);
+    }
+    assert_int_equal(b->stats.retries, 0);
+    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "301 Moved Permanently; the bucket is in region 'far': give --s3.region=far"));
+    end(b, N(acts));
+}
+
 static void what_is_refused_for_now_is_sent_again(void **state)
 {
     static const struct http_act acts[] = {
@@ -356,6 +418,8 @@ int main(void)
         cmocka_unit_test(requests_are_in_flight_beside_a_blocking_one),
         cmocka_unit_test(requests_and_the_parts_of_their_times_are_counted),
         cmocka_unit_test(data_are_sent_with_their_checksum),
+        cmocka_unit_test(data_that_are_read_are_compared_with_their_checksum),
+        cmocka_unit_test(a_request_is_sent_to_another_region_once),
         cmocka_unit_test(what_is_refused_for_now_is_sent_again),
         cmocka_unit_test(what_is_refused_too_often_is_an_error),
         cmocka_unit_test(others_go_on_while_one_waits_to_be_sent_again),

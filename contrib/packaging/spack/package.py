@@ -37,7 +37,7 @@ class Weir(AutotoolsPackage):
     depends_on("hdf5@1.10: +mpi", when="+hdf5")
     depends_on("netcdf-c +mpi", when="+netcdf")
     depends_on("parallel-netcdf@1.8:", when="+ncmpi")
-    depends_on("curl@7.86:", when="+s3")
+    depends_on("curl@7.66:", when="+s3")
     depends_on("expat", when="+s3")
     depends_on("openssl", when="+s3")
     depends_on("lustre", when="+lustre")

@@ -92,6 +92,23 @@ static void take_region(struct s3_slot *slot, const char *value)
     keep(slot->reply.region, sizeof(slot->reply.region), value, strlen(value));
 }
 
+static void take_checksum(struct s3_slot *slot, const char *value)
+{
+    keep(slot->reply.checksum, sizeof(slot->reply.checksum), value, strlen(value));
+}
+
+static void take_crc32c(struct s3_slot *slot, const char *value)
+{
+    if (strcmp(slot->l->sv->o->checksum, "crc32c") == 0)
+        take_checksum(slot, value);
+}
+
+static void take_sha256(struct s3_slot *slot, const char *value)
+{
+    if (strcmp(slot->l->sv->o->checksum, "sha256") == 0)
+        take_checksum(slot, value);
+}
+
 static void take_location(struct s3_slot *slot, const char *value)
 {
     if (strlen(value) < sizeof(slot->reply.location)) /* a part of one leads elsewhere */
@@ -106,6 +123,7 @@ static const struct taker {
     { "etag", take_etag },               { "date", take_date },
     { "x-amz-request-id", take_id },     { "x-amz-bucket-region", take_region },
     { "location", take_location },       { "retry-after", take_again },
+    { "x-amz-checksum-crc32c", take_crc32c }, { "x-amz-checksum-sha256", take_sha256 },
 };
 
 size_t s3_answer_header(char *data, size_t size, size_t n, void *user)
@@ -249,7 +267,7 @@ static void add_remedy(const struct s3_slot *slot)
     if (strcmp(a->code, "RequestTimeTooSkewed") == 0 && ahead_s != 0)
         add_words(a, "; the clock of this node is %" PRId64 " s %s that of the service", ahead_s < 0 ? -ahead_s : ahead_s,
                   ahead_s < 0 ? "behind" : "ahead of");
-    if (r->region[0] && strcmp(r->region, slot->l->sv->region) != 0 && (a->status < 400 || a->status == 400))
+    if (r->region[0] && strcmp(r->region, s3_route_region(&slot->l->route, slot->l->sv)) != 0 && a->status <= 400)
         add_words(a, "; the bucket is in region '%s': give --s3.region=%s", r->region, r->region);
     if (a->status < 400 && (r->location[0] || r->endpoint[0]))
         add_words(a, "; the service names another endpoint, which --s3.endpoints can give: %s",
@@ -309,6 +327,35 @@ static void judge_range(struct s3_slot *slot)
     }
 }
 
+/* The checksum of an object is that of the data where they are all of it, and it was not sent in parts ("BASE64-N"). */
+static void verify_received(struct s3_slot *slot)
+{
+    struct s3_answer *a = &slot->c->answer;
+    const struct s3_reply *r = &slot->reply;
+    const bool whole = a->status == 200 || (r->has_range && r->has_total && r->from == 0 && r->to + 1 == r->total);
+    char header[S3_CHECKSUM_HEADER];
+    const char *ours;
+
+    slot->l->with_data += a->moved > 0;
+    if (!r->checksum[0] || !whole || strchr(r->checksum, '-') || a->moved == 0)
+        return;
+    ours = s3_checksum_header(slot->l->sv->o->checksum, slot->c->into, (size_t)a->moved, header);
+    if (ours && strcmp(ours, r->checksum) != 0)
+        say(a, EBADMSG, "the data that came have the checksum %s (%s), and the service says that the object has %s", ours,
+            slot->l->sv->o->checksum, r->checksum);
+    slot->l->verified += ours != NULL;
+}
+
+/* A service that keeps checksums tells the one of what it has taken. */
+static void verify_sent(struct s3_slot *slot)
+{
+    struct s3_answer *a = &slot->c->answer;
+
+    if (a->checksum[0] && slot->reply.checksum[0] && strcmp(a->checksum, slot->reply.checksum) != 0)
+        say(a, EBADMSG, "the data that were sent have the checksum %s (%s), and the service has taken data with %s",
+            a->checksum, slot->l->sv->o->checksum, slot->reply.checksum);
+}
+
 static void judge_data(struct s3_slot *slot)
 {
     const struct s3_call *c = slot->c;
@@ -316,10 +363,14 @@ static void judge_data(struct s3_slot *slot)
 
     if (c->method == S3_PUT || c->method == S3_POST)
         a->moved = c->send_len;
+    if (c->method == S3_PUT)
+        verify_sent(slot);
     if (c->method == S3_GET && c->ranged)
         judge_range(slot);
     else if (c->method == S3_GET || c->method == S3_HEAD)
         a->length = slot->reply.has_length ? slot->reply.length : a->moved;
+    if (c->method == S3_GET && c->into && !a->sys)
+        verify_received(slot);
     if (c->text && c->text->failed)
         say(a, ENOMEM, "no memory for the answer");
 }

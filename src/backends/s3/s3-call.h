@@ -69,7 +69,11 @@ struct s3_line; /* to the service: connections, and requests in flight */
 /* depth: calls in flight at most, besides one blocking one. sv and s must outlive it. Local. NULL and err (WEIR_ESETUP). */
 struct s3_line *s3_line_open(const struct s3_service *sv, const struct weir_session *s, int depth,
                              struct weir_err *err);
-void s3_line_close(struct s3_line *l); /* ends what is in flight; NULL: nothing */
+/* Ends what is in flight, and notes what the results are not to be read without: requests that the service has sent to
+ * another region, data that have no checksum. NULL: nothing. Local. */
+void s3_line_close(struct s3_line *l);
+/* Connections of this task at most, of 'most' by its options: with HTTP/2 those that it has made, which all share. Local. */
+int s3_line_connections(const struct s3_line *l, int most);
 
 /* Start a call; it ends in s3_line_wait. Local. -1 and err: not started (no memory, more than depth). */
 int s3_line_start(struct s3_line *l, struct s3_call *c, struct weir_err *err);

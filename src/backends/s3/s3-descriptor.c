@@ -7,6 +7,7 @@ static const char *const spreads[] = { "rank", "node", NULL };
 static const char *const styles[] = { "path", "host", NULL };
 static const char *const objects[] = { "file", "transfer", NULL };
 static const char *const checksums[] = { "none", "crc32c", "sha256", NULL };
+static const char *const https[] = { "2", "1.1", NULL };
 static const char *const payloads[] = { "unsigned", "signed", NULL };
 
 #define O struct s3_options
@@ -41,11 +42,16 @@ const struct weir_opt s3_opts[] = {
              "Least part that the service takes, but for the last of an object", .min = 1,
              .max = INT64_C(5) << 30),
     OPT_STR(0, "checksum", NULL, O, checksum, "none", "KIND",
-            "Checksum that is sent with data, made inside the time, which the service verifies and keeps",
+            "Checksum that is sent with data, which the service verifies and keeps, and which is compared when a whole "
+            "object is read; made inside the time",
             .choices = checksums),
     OPT_STR(0, "payload", NULL, O, payload, "unsigned", "HOW",
             "Do signatures cover the data; signed: a SHA-256 of them is made for each request, in its time",
             .choices = payloads),
+    OPT_STR(0, "http", NULL, O, http, "2", "VERSION",
+            "Over https: 2: HTTP/2 where the service speaks it, whose requests share a connection; 1.1: a connection for "
+            "each request in flight",
+            .choices = https),
     OPT_INT(0, "connections", NULL, O, connections, "0", "N",
             "Connections of a task at most; 0: one for each transfer in flight", .max = 65536),
     OPT_INT(0, "retries", NULL, O, retries, "5", "N",

@@ -15,6 +15,7 @@ struct s3_options {
     const char *object;             /* file, transfer */
     const char *checksum;           /* none, crc32c, sha256 */
     const char *payload;            /* unsigned, signed */
+    const char *http;               /* 2, 1.1 */
     const char *ca_file;
     bool insecure, markers;
     int64_t part, part_least;       /* bytes; part 0: that of a transfer */

@@ -2,7 +2,7 @@
 /* s3-line.c - a line to the service: requests in flight over few connections */
 #include "config.h"
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,12 +24,19 @@ static int failed(struct weir_err *err, const char *what)
 static CURLcode set_up(struct s3_slot *slot)
 {
     const struct s3_service *sv = slot->l->sv;
+    const bool http2 = sv->https && strcmp(sv->o->http, "2") == 0;
     long timeout = sv->o->timeout;
     CURLcode rc = CURLE_OK;
 
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_PATH_AS_IS, 1L);
+#if LIBCURL_VERSION_NUM < 0x075500 /* the later name of the same */
+    SET(CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#else
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
+#endif
+    SET(CURLOPT_HTTP_VERSION, (long)(http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
+    SET(CURLOPT_PIPEWAIT, http2 ? 1L : 0L); /* else each of the first requests makes a connection of its own */
     SET(CURLOPT_BUFFERSIZE, BUFFER);
     SET(CURLOPT_UPLOAD_BUFFERSIZE, BUFFER);
     SET(CURLOPT_LOW_SPEED_LIMIT, 1L);
@@ -123,10 +130,26 @@ struct s3_line *s3_line_open(const struct s3_service *sv, const struct weir_sess
     return l;
 }
 
+static void note(const struct s3_line *l)
+{
+    if (l->route.moved)
+        weir_note(l->s->log, "the service has sent requests from %s to %s, region '%s': give --s3.endpoints and --s3.region so "
+                  "that no request is sent twice", l->sv->endpoint, l->route.endpoint, l->route.region);
+    if (strcmp(l->sv->o->checksum, "none") != 0 && l->verified < l->with_data)
+        weir_note(l->s->log, "--s3.checksum=%s: %" PRIu64 " of %" PRIu64 " answers with data had a checksum of these data; a check "
+                  "of the data (-R, -W) verifies the others, too", l->sv->o->checksum, l->verified, l->with_data);
+}
+
+int s3_line_connections(const struct s3_line *l, int most)
+{
+    return l->http2 && l->connections < (uint64_t)most ? (int)l->connections : most;
+}
+
 void s3_line_close(struct s3_line *l)
 {
     if (!l)
         return;
+    note(l);
     for (int i = 0; l->slots && i <= l->depth; i++) {
         struct s3_slot *slot = &l->slots[i];
 
@@ -203,11 +226,15 @@ static void count(const struct s3_slot *slot)
 {
     struct weir_service_stats *stats = slot->l->s->service;
     const struct s3_answer *a = &slot->c->answer;
-    long connections = 0;
+    long connections = 0, version = 0;
 
+    (void)curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connections);
+    (void)curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
+    slot->l->answered |= a->status > 0;
+    slot->l->http2 |= version == CURL_HTTP_VERSION_2;
+    slot->l->connections += (uint64_t)connections;
     if (!stats)
         return;
-    (void)curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connections);
     stats->count[WEIR_SENT]++;
     stats->count[WEIR_SENT_CONNECTIONS] += (uint64_t)connections;
     if (a->status == 0)
@@ -223,25 +250,48 @@ static void count(const struct s3_slot *slot)
 /* ---- requests that are sent again ---- */
 
 /* It waits for its turn; others go on. */
-static void postpone(struct s3_slot *slot)
+static void postpone(struct s3_slot *slot, uint64_t due_ns)
+{
+    slot->due_ns = due_ns;
+    slot->next = slot->l->later;
+    slot->l->later = slot;
+}
+
+static void retry(struct s3_slot *slot)
 {
     struct s3_line *l = slot->l;
-    const struct s3_answer *a = &slot->c->answer;
-    uint64_t now_ns = weir_now_ns();
+    struct s3_answer *a = &slot->c->answer;
+    uint64_t now_ns = weir_now_ns(), random = weir_rng_at(now_ns, (uint64_t)l->s->par->rank);
 
     l->s->stats->retries++;
     if (l->s->service)
         l->s->service->count[a->status ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
-    slot->due_ns = now_ns + s3_backoff_ns(a->tried, slot->reply.again_s, weir_rng_at(now_ns, (uint64_t)l->s->par->rank));
-    slot->next = l->later;
-    l->later = slot;
+    postpone(slot, now_ns + s3_backoff_ns(a->tried, slot->reply.again_s, random));
+    a->tried++;
+}
+
+/* Does the service send it elsewhere? Once: those that were on their way when others were sent there follow them. */
+static bool follow(struct s3_slot *slot)
+{
+    struct s3_line *l = slot->l;
+    const struct s3_reply *r = &slot->reply;
+    const struct s3_elsewhere e = {
+        .status = slot->c->answer.status, .region = r->region, .location = r->location, .endpoint = r->endpoint
+    };
+    struct s3_route route = { .moved = false };
+
+    if (slot->moved || e.status < 300 || e.status > 400 || !s3_route_move(&route, l->sv, slot->c->url, &e))
+        return false;
+    if (!l->route.moved)
+        l->route = route;
+    postpone(slot, 0);
+    return true;
 }
 
 static int send_again(struct s3_slot *slot, struct weir_err *err)
 {
     CURLMcode rc;
 
-    slot->c->answer.tried++;
     if (s3_request_prepare(slot, err) < 0) /* signed anew: the time is part of it */
         return -1;
     slot->begin_ns = weir_now_ns();
@@ -275,10 +325,11 @@ static int send_due(struct s3_line *l, struct weir_err *err)
 static void end_request(struct s3_slot *slot, CURLcode result)
 {
     s3_answer_judge(slot, result);
-    slot->l->answered |= slot->c->answer.status > 0;
     count(slot);
+    if (follow(slot))
+        return;
     if (s3_worth_retry(slot, result))
-        postpone(slot);
+        retry(slot);
     else
         finish(slot);
 }

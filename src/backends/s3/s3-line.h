@@ -7,9 +7,10 @@
 
 #include "backends/s3/s3-call.h"
 #include "backends/s3/s3-checksum.h"
+#include "backends/s3/s3-route.h"
 #include "backends/s3/s3-sign.h"
 
-#define S3_OWN_HEADERS 12 /* of the connection, signature, range and checksum */
+#define S3_OWN_HEADERS 13 /* of the connection, signature, range and checksum */
 
 /* The answer besides what its caller gets. */
 struct s3_reply {
@@ -19,7 +20,8 @@ struct s3_reply {
     int64_t date;         /* of the service, seconds since 1970; 0 not known */
     int again_s;          /* Retry-After */
     char id[80];          /* of the request */
-    char region[64], location[S3_KEY_MOST * 3 + 512], endpoint[256]; /* where to ask instead */
+    char checksum[64];    /* of the data, of the kind that was asked for; base64, "" none */
+    char region[S3_REGION_MOST], location[S3_KEY_MOST * 3 + 512], endpoint[256]; /* where to ask instead */
     char message[512];
 };
 
@@ -33,6 +35,7 @@ struct s3_slot {
     struct curl_slist headers[S3_OWN_HEADERS + S3_HEADERS];
     int n_headers;
     char host[320], range[64], hash[96], when[32], sign[1536], checksum[S3_CHECKSUM_HEADER]; /* texts of them */
+    bool moved; /* the request went where the service had sent others */
     uint64_t begin_ns, first_ns;
     char error[CURL_ERROR_SIZE];
     uint64_t due_ns; /* when to try again */
@@ -42,11 +45,15 @@ struct s3_slot {
 struct s3_line {
     const struct s3_service *sv;
     const struct weir_session *s;
+    struct s3_route route;
     CURLM *multi;
     struct s3_slot *slots, *idle, *later; /* later: those that wait to try again */
     struct s3_call *done, **done_end;
     int depth, in_flight, n_done;         /* in_flight: not done yet */
     bool answered;                        /* the service has, once */
+    bool http2;                           /* in HTTP/2 */
+    uint64_t connections;                 /* that were made */
+    uint64_t with_data, verified;         /* answers with data, and those whose checksum was compared */
     char *token;                          /* header of the token */
     struct s3_signer signer;
 };

@@ -61,15 +61,18 @@ static void add_range(struct s3_slot *slot)
     add_header(slot, slot->range);
 }
 
-/* The data of an object or a part, not words to the service, are those of a PUT. */
+/* The data of an object or a part, not words to the service, are those of a PUT. Of data that are read the service tells
+ * its checksum only where it is asked. */
 static void add_checksum(struct s3_slot *slot)
 {
+    const char *kind = slot->l->sv->o->checksum, *value;
     struct s3_call *c = slot->c;
-    const char *value;
 
+    if (c->method == S3_GET && c->into && strcmp(kind, "none") != 0)
+        add_header(slot, "x-amz-checksum-mode: ENABLED");
     if (c->method != S3_PUT)
         return;
-    value = s3_checksum_header(slot->l->sv->o->checksum, c->send_len ? c->send : "", c->send_len, slot->checksum);
+    value = s3_checksum_header(kind, c->send_len ? c->send : "", c->send_len, slot->checksum);
     if (!value)
         return;
     (void)snprintf(c->answer.checksum, sizeof(c->answer.checksum), "%s", value);
@@ -102,12 +105,11 @@ static void set_when(struct s3_slot *slot)
 static int add_signature(struct s3_slot *slot, struct weir_err *err)
 {
     const struct s3_service *sv = slot->l->sv;
-    const char *authority = slot->host + strlen("Host: ");
-    const char *path = strstr(slot->c->url, authority) + strlen(authority);
+    const char *path = strchr(strstr(slot->c->url, "://") + 3, '/');
     char hash[S3_HEX];
     struct s3_signing what = {
-        .id = sv->id, .secret = sv->secret, .region = sv->region, .verb = verbs[slot->c->method],
-        .path = *path ? path : "/", .query = slot->c->query,
+        .id = sv->id, .secret = sv->secret, .region = s3_route_region(&slot->l->route, sv), .verb = verbs[slot->c->method],
+        .path = path ? path : "/", .query = slot->c->query,
     };
 
     if (!has_body(slot->c) || slot->c->send_len == 0)
@@ -152,7 +154,9 @@ static int set_url(struct s3_slot *slot, struct weir_err *err)
     const struct s3_call *c = slot->c;
 
     weir_str_clear(&slot->url);
-    weir_str_addf(&slot->url, "%s%s%s", c->url, c->query ? "?" : "", c->query ? c->query : "");
+    s3_route_url(&slot->l->route, slot->l->sv, c->url, &slot->url);
+    weir_str_addf(&slot->url, "%s%s", c->query ? "?" : "", c->query ? c->query : "");
+    slot->moved = slot->l->route.moved;
     if (slot->url.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for a request");
     return 0;
@@ -231,7 +235,7 @@ int s3_call_reason(const struct s3_line *l, const struct s3_call *c, struct weir
     if (a->tried > 1)
         (void)snprintf(tries, sizeof(tries), " (tried %d times)", a->tried);
     weir_refuse(err, WEIR_EIO, "%s %s%s%s at %s: %s%s%s", verbs[c->method], weir_str_words(&place),
-                c->query ? "?" : "", c->query ? c->query : "", l->sv->endpoint, a->why, tries,
+                c->query ? "?" : "", c->query ? c->query : "", s3_route_endpoint(&l->route, l->sv), a->why, tries,
                 unsigned_too ? " (not signed: this task has found no keys; has the launcher passed on AWS_...?)" : "");
     weir_str_free(&place);
     if (err)

@@ -77,7 +77,7 @@ static void applied(struct weir_session *s, struct weir_file *f, struct weir_app
 
     (void)f;
     out->endpoints = s3_of(s)->service.endpoints;
-    out->connections = o->connections > 0 && o->connections < s->depth ? o->connections : s->depth;
+    out->connections = s3_line_connections(s3_of(s)->line, o->connections > 0 && o->connections < s->depth ? o->connections : s->depth);
     out->memory = o->server_memory;
     out->memory_option = "--s3.server-memory";
 }

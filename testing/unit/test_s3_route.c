@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_s3_route.c - where requests go after a service has sent them to another region */
+#include "backends/s3/s3-route.h"
+#include "config.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct s3_service service(char *endpoint, bool host_style)
+{
+    static char region[] = "here";
+
+    return (struct s3_service){ .endpoint = endpoint, .region = region, .host_style = host_style,
+                                .https = strncmp(endpoint, "https:", 6) == 0 };
+}
+
+static struct s3_elsewhere elsewhere(int status, const char *region, const char *location, const char *endpoint)
+{
+    return (struct s3_elsewhere){ .status = status, .region = region, .location = location, .endpoint = endpoint };
+}
+
+/* A URL of the service, an answer, and the URL that is asked then; NULL: there is no other place. */
+static void leads(const struct s3_service *sv, const char *url, struct s3_elsewhere e, const char *to)
+{
+    struct s3_route r = { .moved = false };
+    struct weir_str out = { 0 };
+    bool moved = s3_route_move(&r, sv, url, &e);
+
+    assert_int_equal(moved, to != NULL);
+    s3_route_url(&r, sv, url, &out);
+    assert_string_equal(out.text, to ? to : url);
+    assert_string_equal(s3_route_region(&r, sv), to && *e.region ? e.region : "here");
+    weir_str_free(&out);
+}
+
+static void a_url_or_a_host_of_an_answer_is_asked(void **state)
+{
+    struct s3_service sv = service((char[]){ "https://s.net:9" }, false);
+    const char *url = "https://s.net:9/buck/a%20b";
+
+    (void)state;
+    leads(&sv, url, elsewhere(307, "there", "https://t.net:8/buck/a%20b?x=", ""), "https://t.net:8/buck/a%20b");
+    leads(&sv, url, elsewhere(307, "", "https://buck.t.net/a%20b", ""), "https://t.net/buck/a%20b");
+    leads(&sv, url, elsewhere(301, "there", "", "buck.t.net"), "https://t.net/buck/a%20b");
+    leads(&sv, url, elsewhere(301, "", "", "t.net"), "https://t.net/buck/a%20b");
+    leads(&sv, "https://s.net:9/buck?list-type=2", elsewhere(307, "", "", "t.net"), "https://t.net/buck?list-type=2");
+}
+
+static void a_region_alone_changes_the_signature(void **state)
+{
+    struct s3_service sv = service((char[]){ "https://s.net" }, false);
+
+    (void)state;
+    leads(&sv, "https://s.net/buck", elsewhere(400, "there", "", ""), "https://s.net/buck");
+    leads(&sv, "https://s.net/buck", elsewhere(301, "there", "", ""), "https://s.net/buck");
+}
+
+static void the_bucket_stays_before_the_host(void **state)
+{
+    struct s3_service sv = service((char[]){ "https://s.net" }, true);
+
+    (void)state;
+    leads(&sv, "https://buck.s.net/a", elsewhere(307, "there", "https://buck.t.net/a", ""), "https://buck.t.net/a");
+    leads(&sv, "https://my.buck.s.net/a", elsewhere(301, "there", "", "my.buck.t.net"), "https://my.buck.t.net/a");
+}
+
+static void amazon_names_only_the_region_of_some(void **state)
+{
+    struct s3_service sv = service((char[]){ "https://s3.here.amazonaws.com" }, false);
+
+    (void)state;
+    leads(&sv, "https://s3.here.amazonaws.com/buck/a", elsewhere(301, "eu-west-3", "", ""),
+          "https://s3.eu-west-3.amazonaws.com/buck/a");
+}
+
+static void other_answers_lead_nowhere(void **state)
+{
+    struct s3_service sv = service((char[]){ "https://s.net" }, false);
+    const char *url = "https://s.net/buck/a";
+
+    (void)state;
+    leads(&sv, url, elsewhere(307, "there", "http://s.net/buck/a", ""), NULL); /* less security */
+    leads(&sv, url, elsewhere(307, "there", "https://user@t.net/buck/a", ""), NULL);
+    leads(&sv, url, elsewhere(301, "", "", "a b"), NULL);
+    leads(&sv, url, elsewhere(301, "there@x", "", ""), NULL);
+    leads(&sv, url, elsewhere(400, "here", "", ""), NULL);
+    leads(&sv, url, elsewhere(404, "there", "", ""), NULL);
+    leads(&sv, url, elsewhere(307, "", "https://s.net/buck/a", ""), NULL); /* the same place */
+}
+
+static void a_place_is_left_once(void **state)
+{
+    struct s3_service sv = service((char[]){ "http://s.net" }, false);
+    struct s3_route r = { .moved = false };
+    struct s3_elsewhere e = elsewhere(307, "", "", "t.net");
+
+    (void)state;
+    assert_true(s3_route_move(&r, &sv, "http://s.net/buck", &e));
+    e.endpoint = "u.net";
+    assert_false(s3_route_move(&r, &sv, "http://s.net/buck", &e));
+    assert_string_equal(s3_route_endpoint(&r, &sv), "http://t.net");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_url_or_a_host_of_an_answer_is_asked),
+        cmocka_unit_test(a_region_alone_changes_the_signature),
+        cmocka_unit_test(the_bucket_stays_before_the_host),
+        cmocka_unit_test(amazon_names_only_the_region_of_some),
+        cmocka_unit_test(other_answers_lead_nowhere),
+        cmocka_unit_test(a_place_is_left_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
