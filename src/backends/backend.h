@@ -50,6 +50,8 @@ struct weir_access {
     const char *partly;   /* the option by which a file gets new bytes in some places only; NULL: each is written whole */
     const char *stops;    /* the option by which a task may end before all of its file is written; NULL: none */
     bool only_reads;      /* no file is opened for writing */
+    bool only_new;        /* set by the engine: no file that is made may be there before (--existing=fail). A backend that
+                           * can make that a condition of a write does */
     int tasks, nodes;
 };
 

@@ -118,6 +118,7 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
     if (opt.refused && par)
         weir_note(&run->log, "the system refuses %s to a task (%s): all take %s instead, as --%sfallback asks",
                   opt.refused->name, strerror(opt.refused_sys), be->name, opt.refused->prefix);
+    s->access.only_new = run->test && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL;
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0 && run->call)
         s->call = run->call;

@@ -54,7 +54,7 @@ struct s3_call {
     struct weir_str *text;      /* or here, of any method: the body of the answer, XML. It is emptied first */
     bool ranged;                /* only 'room' bytes from 'off' */
     uint64_t off;
-    bool once;                  /* not to be repeated after a failure (what might have been done) */
+    bool once;                  /* not to be repeated after a failure that may have come when it was done */
     struct s3_answer answer;
     void *owner;                /* the caller's */
     /* s3-line.c's own */

@@ -13,7 +13,7 @@ void s3_put(struct s3_file *f, const char *url, const void *data, size_t len, st
     fl->len = len;
     fl->number = 0;
     fl->call = (struct s3_call) { .method = S3_PUT, .url = url, .send = data, .send_len = len, .owner = fl };
-    if (f->exclusive) {
+    if (f->exclusive && (f->way == S3_PIECES || !f->written)) {
         fl->call.headers = only_new;
         fl->call.once = true; /* a second try would find the object of the first */
     }

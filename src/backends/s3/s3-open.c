@@ -21,11 +21,12 @@ static int choose_parts(struct s3_file *f, struct weir_err *err)
 static int choose_way(struct s3_file *f, unsigned flags, struct weir_err *err)
 {
     const struct s3_options *o = f->base.s->opt;
+    const struct weir_access *a = &f->base.s->access;
 
     f->writes = flags & WEIR_OPEN_WRITE;
     f->creates = flags & WEIR_OPEN_CREATE;
-    f->exclusive = flags & WEIR_OPEN_EXCL;
-    f->shared = !f->base.s->access.file_per_task;
+    f->exclusive = (flags & WEIR_OPEN_EXCL) || (f->creates && a->only_new && !a->partly);
+    f->shared = !a->file_per_task;
     if (strcmp(o->object, "transfer") == 0) {
         f->way = S3_PIECES;
         return 0;

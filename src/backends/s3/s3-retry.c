@@ -23,6 +23,12 @@ static bool is_refused(const struct s3_answer *a)
     return a->status == 400 && strcmp(a->code, "RequestTimeout") == 0;
 }
 
+/* Was nothing of it done? */
+static bool is_not_begun(const struct s3_answer *a)
+{
+    return a->status == 429 || a->status == 503;
+}
+
 /* The connection, not what was sent over it. A service that has never answered is not there. */
 static bool is_lost(const struct s3_line *l, CURLcode result)
 {
@@ -47,7 +53,7 @@ bool s3_worth_retry(const struct s3_slot *slot, CURLcode result)
 {
     const struct s3_call *c = slot->c;
 
-    if (c->once || c->answer.tried > slot->l->sv->o->retries)
+    if (c->answer.tried > slot->l->sv->o->retries || (c->once && !is_not_begun(&c->answer)))
         return false;
     return is_refused(&c->answer) || (c->answer.status < 300 && is_lost(slot->l, result));
 }

@@ -213,6 +213,8 @@ static const char *partly_by(const struct ior_options *o)
         return NULL;
     if (o->use_existing)
         return "-E";
+    if (o->prefill)
+        return "--random-prefill";
     return weir_existing(&o->run) == WEIR_EXISTING_REUSE ? "--existing=reuse"
            : o->random_offset > 1                        ? "-z -z"
                                                          : NULL;

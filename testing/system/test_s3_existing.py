@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""--existing on objects: what is there is looked for before anything starts, and is a condition of each write."""
+import pytest
+
+import s3_proxy
+from mdtest_support import mdtest  # noqa
+from mdw_support import mdw  # noqa
+from mib_support import mib  # noqa
+from s3_support import moto, moto_server, no_keys, proxy, rclone, rclone_server, store  # noqa
+
+SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k -w --existing=fail "
+
+
+@pytest.fixture(autouse=True)
+def has_the_backend(need_backend):
+    need_backend("S3")
+
+
+PROGRAMS = {
+    "ior": "-t 64k -b 256k --s3.part-least=64k -w -k -o NAME",
+    "ior --s3.object=transfer": "-t 64k -b 256k --s3.object=transfer -w -k -o NAME",
+    "mdtest": "-F -C -n 3 -d NAME",
+    "md-workbench": "-1 -D 2 -I 3 -P 3 -o NAME",
+    "mib": "-s 64K -l 4 --s3.part-least=64k -W -t NAME",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_is_there_is_refused_before_anything_is_written(program, request, proxy):
+    run = request.getfixturevalue({"md-workbench": "mdw"}.get(program, program.split()[0]))
+    words = "--api=S3 " * (program == "mib") + "-a S3 " * (program != "mib") + PROGRAMS[program].replace("NAME", proxy.store.name("here"))
+    run(words, np=2, env=proxy.store.env).ok()
+    assert proxy.behind.keys("here"), words
+    proxy.forget()
+    done = run(words + " --existing=fail", np=2, env=proxy.store.env)
+    assert done.returncode != 0 and "exist" in done.stderr, done
+    assert proxy.count("PUT") == 0 == proxy.count("POST"), proxy.asked()
+    other = proxy.store.name("other")
+    run(words.replace(proxy.store.name("here"), other) + " --existing=fail", np=2, env=proxy.store.env).ok()
+
+
+@pytest.mark.parametrize("mode", ["-F -t 256k", "-F", "", "-F --s3.part=128k", "--s3.object=transfer", "-F -t 256k -i 2", "-i 2"])
+def test_a_write_is_done_only_where_nothing_is(ior, proxy, mode):
+    ior(SMALL + "%s -o %s" % (mode, proxy.store.name("x")), np=2, env=proxy.store.env).ok()
+    makes = proxy.asked("PUT", "^$") + proxy.asked("POST", "^uploadId")
+    assert makes and all(r.headers.get("if-none-match") == "*" for r in makes), [(r, r.headers) for r in makes]
+
+
+def test_without_the_option_there_is_no_condition(ior, proxy):
+    ior(SMALL.replace("--existing=fail", "") + "-F -o " + proxy.store.name("x"), np=2, env=proxy.store.env).ok()
+    assert not [r for r in proxy.asked() if "if-none-match" in r.headers]
+
+
+@pytest.mark.parametrize("mode, method, query", [("-F -t 256k", "PUT", None), ("", "POST", "^uploadId")])
+def test_an_object_that_another_has_made_meanwhile_is_an_error(ior, proxy, mode, method, query):
+    proxy.rule(s3_proxy.error(412, "PreconditionFailed"), method=method, query=query)
+    ior(SMALL + "%s -o %s" % (mode, proxy.store.name("x")), np=2, env=proxy.store.env).fails(3, "PreconditionFailed", proxy.store.bucket)
+    proxy.behind.is_clean()
+
+
+def test_a_refusal_for_now_is_sent_again_and_a_lost_connection_is_not(ior, proxy):
+    proxy.rule(s3_proxy.slow_down(), method="PUT", first=2)
+    ior(SMALL + "-F -t 256k -o " + proxy.store.name("x"), np=None, env=proxy.store.env).ok()
+    assert proxy.count("PUT") == 3
+    proxy.rules.clear()
+    proxy.rule(s3_proxy.drop, method="PUT")
+    proxy.forget()
+    ior(SMALL + "-F -t 256k -o " + proxy.store.name("y"), np=None, env=proxy.store.env).fails(3)
+    assert proxy.count("PUT") <= 2, proxy.asked()  # libcurl itself tries a connection that it had kept, then a new one
+
+
+def test_moto_keeps_the_condition(ior, moto):
+    ior(SMALL + "-F -k -t 256k -o " + moto.name("x"), np=2, env=moto.env).ok()
+    assert moto.ask("PUT", "x.00000000", body=b"1")[0] == 200
+    ior(SMALL.replace("-w", "-w -r") + "-F -o " + moto.name("y"), np=2, env=moto.env).ok()
