@@ -83,8 +83,10 @@ static void requests_say_what_is_wanted_and_answers_are_taken(void **state)
         { .must = "\r\nRange: bytes=1-3",
           .answer = "HTTP/1.1 206 Partial\r\nContent-Length: 3\r\nContent-Range: bytes 1-3/5\r\n\r\nell" },
         { .must = "HEAD /bucket/a%20key HTTP/1.1", .answer = "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n" },
-        { .must = "POST /bucket/a%20key?uploads= HTTP/1.1",
+        { .must = "POST /bucket/a%20key?uploads= HTTP/1.1", .lacks = "application/xml",
           .answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n<a/>" },
+        { .must = "\r\nContent-Type: application/xml\r\n", .lacks = "octet-stream",
+          .answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" },
         { .must = "DELETE /bucket/a%20key HTTP/1.1", .lacks = "Authorization",
           .answer = "HTTP/1.1 204 No Content\r\n\r\n" },
     };
@@ -112,6 +114,8 @@ static void requests_say_what_is_wanted_and_answers_are_taken(void **state)
     assert_int_equal(s3_call(b->line, &c, &b->err), 0);
     assert_string_equal(text.text, "<a/>");
     weir_str_free(&text);
+    c = (struct s3_call){ .method = S3_POST, .url = b->url, .query = "delete=", .send = "<b/>", .send_len = 4 };
+    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
     c = (struct s3_call){ .method = S3_DELETE, .url = b->url };
     assert_int_equal(s3_call(b->line, &c, &b->err), 0);
     end(b, N(acts));

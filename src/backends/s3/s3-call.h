@@ -46,7 +46,8 @@ struct s3_call {
     const char *url;            /* of s3_url */
     const char *query;          /* encoded, names in order of bytes, each with '=': "partNumber=1&uploadId=x"; NULL none */
     const char *const *headers; /* "Name: value", at most S3_HEADERS, ends with NULL; NULL none. Besides those of
-                                 * signature, range and checksum */
+                                 * signature, range, checksum and type: a name that stands there twice makes
+                                 * signatures that services refuse */
     const void *send;           /* body of PUT and POST */
     size_t send_len;
     void *into;                 /* data of a GET go here, room bytes at most: more is an error of the service */

@@ -34,6 +34,13 @@ static bool has_body(const struct s3_call *c)
     return c->method == S3_PUT || c->method == S3_POST;
 }
 
+/* Words to the service are XML. Without ours libcurl would say that it is a form. A POST without words begins an upload, and
+ * its type is that of the object. */
+static const char *content_type(const struct s3_call *c)
+{
+    return c->method == S3_POST && c->send_len > 0 ? "Content-Type: application/xml" : "Content-Type: application/octet-stream";
+}
+
 /* We give the name of the host, as it is signed: libcurl leaves out some ports. */
 static int set_host(struct s3_slot *slot, struct weir_err *err)
 {
@@ -140,7 +147,7 @@ static int add_headers(struct s3_slot *slot, struct weir_err *err)
     if (set_host(slot, err) < 0)
         return -1;
     if (has_body(slot->c))
-        add_header(slot, "Content-Type: application/octet-stream"); /* libcurl would say that it is a form */
+        add_header(slot, content_type(slot->c));
     add_range(slot);
     add_checksum(slot);
     if (add_theirs(slot, err) < 0 || (slot->l->sv->id && add_signature(slot, err) < 0))
