@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Servers of S3 for the tests: moto and rclone, each once for all workers, on free ports of this host, and a bucket for each test.
+And radosgw on a Ceph of one node, for the tests in testing/radosgw.
 
 A test takes 'store', which it gets with each server, or 'rclone' or 'moto', and gives its env to the programs. proxied(store) is the same
 bucket behind a proxy (s3_proxy.py) that fails as the test wants it."""
@@ -28,7 +29,7 @@ import s3_proxy
 
 SERVERS = pathlib.Path(os.environ.get("WEIR_SERVERS") or conftest.SOURCE / ".build-servers")
 ID, SECRET, REGION = "WEIRTESTKEYID", "weir/test+Secret0123456789", "us-east-1"
-LEAST = 65536  # the least part that moto takes here; rclone takes any
+LEAST = 65536  # the least part that moto and radosgw take here; rclone takes any
 NO_NETWORK = re.compile(r"Failed to establish a new connection|Temporary failure in name resolution|ConnectTimeout|ReadTimeout|ProxyError")
 
 
@@ -48,11 +49,35 @@ def need_program(name, package=None):
     return name
 
 
+CEPH = {"monmaptool": "ceph-base", "ceph": "ceph-common", "radosgw-admin": "ceph-common", "ceph-mon": "ceph-mon", "ceph-mgr": "ceph-mgr",
+        "ceph-osd": "ceph-osd", "radosgw": "radosgw"}  # programs, and their packages of Debian
+
+
+def need_ceph():
+    """What one node takes: its processes some 200 MiB, and its data, which are in memory, too, at most as much as memory() asks for."""
+    for name, package in CEPH.items():
+        if not shutil.which(name):
+            pytest.skip("no radosgw: needs %s (Debian: %s)" % (name, package))
+    available = re.search(r"^MemAvailable: *(\d+) kB$", pathlib.Path("/proc/meminfo").read_text(), re.M)
+    if available and int(available.group(1)) < 2 ** 20:
+        pytest.skip("a node of Ceph needs 1 GiB of memory; %d MiB are available" % (int(available.group(1)) // 1024))
+
+
 # ---- one server for all workers ----
 
 def memory():
     """Where data of servers are: in memory where that is large enough, so that no test waits for a disk."""
     return "/dev/shm" if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 2 ** 29 else None
+
+
+def direct_memory():
+    """As memory(), for files that are opened with O_DIRECT, which tmpfs takes since Linux 6.6."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=memory()) as file:
+            os.close(os.open(file.name, os.O_RDWR | os.O_DIRECT))
+        return memory()
+    except OSError:
+        return None
 
 
 def users_of(state):
@@ -69,9 +94,9 @@ def users_of(state):
     return None
 
 
-def start_server(state, command):
-    """Start the server that command(directory) says below a keeper (s3_keeper.py), and share its lock."""
-    directory = tempfile.mkdtemp(prefix="weir-s3-", dir=memory())
+def start_server(state, command, place):
+    """Start the server that command(directory) says below a keeper (s3_keeper.py), and share its lock. The directory is made in place()."""
+    directory = tempfile.mkdtemp(prefix="weir-s3-", dir=place())
     users = open(os.path.join(directory, "users"), "w")
     fcntl.flock(users, fcntl.LOCK_SH)
     words = [sys.executable, str(conftest.HERE / "s3_keeper.py"), directory, *command(directory)]
@@ -82,28 +107,29 @@ def start_server(state, command):
     return users
 
 
-def said_url(directory):
+def said_url(directory, seconds):
     """Where the server listens, when it has said so."""
     log, found = pathlib.Path(directory, "log"), []
 
     def says():
-        found[:] = re.findall(r"https?://127\.0\.0\.1:\d+", log.read_text() if log.exists() else "")
+        found[:] = re.findall(r"https?://127\.0\.0\.1:\d+|^ERROR: .*|^\w+Error: .*", log.read_text() if log.exists() else "", re.M)
         return found
-    conftest.wait_until(says, 60)
+    conftest.wait_until(says, seconds)
+    assert found[0].startswith("http"), found[0]
     return found[0]
 
 
 @contextlib.contextmanager
-def shared_server(tmp_path_factory, name, command):
+def shared_server(tmp_path_factory, name, command, place=memory, seconds=60):
     """URL and directory of a server that the first worker of this session starts; it ends when the last one does."""
     base = tmp_path_factory.getbasetemp()
     state = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / ("s3-" + name)
     with open(str(state) + ".lock", "w") as starting:
         fcntl.flock(starting, fcntl.LOCK_EX)
-        users = users_of(state) or start_server(state, command)
+        users = users_of(state) or start_server(state, command, place)
     with users:
         directory = pathlib.Path(state.read_text())
-        yield said_url(directory), directory
+        yield said_url(directory, seconds), directory
 
 
 # ---- certificates ----
@@ -255,6 +281,15 @@ def moto_server(tmp_path_factory):
         yield server
 
 
+@pytest.fixture(scope="session")
+def radosgw_server(tmp_path_factory):
+    def command(directory):
+        return [sys.executable, str(conftest.SOURCE / "testing" / "radosgw" / "node.py"), directory, ID, SECRET, str(LEAST)]
+    need_ceph()
+    with shared_server(tmp_path_factory, "radosgw", command, direct_memory, seconds=150) as server:
+        yield server
+
+
 @pytest.fixture
 def no_keys(monkeypatch):
     """Nothing of the user who runs the tests decides where requests go."""
@@ -281,6 +316,11 @@ def rclone_tls(rclone_tls_server, tmp_path, no_keys):
 @pytest.fixture
 def moto(moto_server, tmp_path, no_keys):
     yield Store("moto", moto_server[0], tmp_path)
+
+
+@pytest.fixture
+def radosgw(radosgw_server, tmp_path, no_keys):
+    yield Store("radosgw", radosgw_server[0], tmp_path)
 
 
 @pytest.fixture(params=["rclone", "moto"])
