@@ -65,8 +65,10 @@ rgw multipart min part size = {least}
 """
 
 
-def die_with_us():
+def die_with(parent):
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def free_port():
@@ -112,9 +114,10 @@ class Node:
         self.env["CEPH_CONF"] = str(self.at / "ceph.conf")
 
     def start(self, *words):
+        us = os.getpid()
         with open(self.at / (words[0] + ".out"), "a") as out:
             return subprocess.Popen(words, cwd=self.at, env=self.env, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                                    preexec_fn=die_with_us)
+                                    preexec_fn=lambda: die_with(us))
 
     def fail(self, name, what):
         words = (self.at / (name + ".out")).read_text().strip().split("\n")[-1]

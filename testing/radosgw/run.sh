@@ -12,7 +12,7 @@ skip() {
 }
 
 [ "${WEIR_CHECK-}" != light ] || skip "WEIR_CHECK=light"
-[ -z "${WEIR_SANITIZED-}" ] || skip "the build with sanitizers is not tried with radosgw"
+[ -z "${WEIR_SANITIZED-}" ] || skip "the build with sanitizers is not tried with Ceph"
 python=$("$WEIR_SOURCE/testing/which-python")
 $python -c 'import pytest' 2>/dev/null || skip "no pytest (Debian: python3-pytest)"
 set -a
@@ -25,5 +25,5 @@ eval "set -- ${PYTEST_ARGS-}"
 "$python" -m pytest -q -rfEs --durations=5 -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" \
     "$@" "$WEIR_SOURCE/testing/radosgw"
 rc=$?
-[ $rc -ne 5 ] || skip "no test with radosgw was selected"
+[ $rc -ne 5 ] || skip "no test with Ceph was selected"
 exit $rc
