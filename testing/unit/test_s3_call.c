@@ -266,6 +266,38 @@ static void data_are_sent_with_their_checksum(void **state)
     assert_int_equal(s3_crc32c(s3_crc32c(0, "1234567890", 4), "56789", 5), 0xe3069283);
 }
 
+static bool count_notes(void *notes, const char *kind, const char *text)
+{
+    (void)kind;
+    *(int *)notes += strstr(text, "has confirmed 1 of 3 checksums of data that were sent") != NULL;
+    return true;
+}
+
+static void checksums_that_are_not_confirmed_are_noted_at_the_end(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 200 OK\r\nx-amz-checksum-crc32c: mnG7TA==\r\nContent-Length: 0\r\n\r\n" },
+        { .answer = FINE },
+        { .answer = FINE },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+    int notes = 0;
+
+    (void)state;
+    b->log.observer = count_notes;
+    b->log.observer_arg = &notes;
+    b->o.checksum = "crc32c";
+    open_line(b, 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(notes, 0);
+    s3_line_close(b->line);
+    b->line = NULL;
+    assert_int_equal(notes, 1);
+    end(b, N(acts));
+}
+
 #define CHECKED(sum) "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nx-amz-checksum-crc32c: " sum "\r\n\r\nhello"
 
 /* What the service says of all of an object is compared; the checksum of an object of parts is that of their checksums. */
@@ -422,6 +454,7 @@ int main(void)
         cmocka_unit_test(requests_are_in_flight_beside_a_blocking_one),
         cmocka_unit_test(requests_and_the_parts_of_their_times_are_counted),
         cmocka_unit_test(data_are_sent_with_their_checksum),
+        cmocka_unit_test(checksums_that_are_not_confirmed_are_noted_at_the_end),
         cmocka_unit_test(data_that_are_read_are_compared_with_their_checksum),
         cmocka_unit_test(a_request_is_sent_to_another_region_once),
         cmocka_unit_test(what_is_refused_for_now_is_sent_again),

@@ -346,11 +346,13 @@ static void verify_received(struct s3_slot *slot)
     slot->l->verified += ours != NULL;
 }
 
-/* A service that keeps checksums tells the one of what it has taken. */
+/* A service that verifies checksums tells the one of what it has taken. Others take the data without a word. */
 static void verify_sent(struct s3_slot *slot)
 {
     struct s3_answer *a = &slot->c->answer;
 
+    slot->l->with_sum += a->checksum[0] != '\0';
+    slot->l->confirmed += a->checksum[0] && slot->reply.checksum[0];
     if (a->checksum[0] && slot->reply.checksum[0] && strcmp(a->checksum, slot->reply.checksum) != 0)
         say(a, EBADMSG, "the data that were sent have the checksum %s (%s), and the service has taken data with %s",
             a->checksum, slot->l->sv->o->checksum, slot->reply.checksum);

@@ -53,6 +53,8 @@ struct s3_line {
     bool answered;                        /* the service has, once */
     bool http2;                           /* in HTTP/2 */
     uint64_t connections;                 /* that were made */
+    uint64_t with_sum, confirmed;         /* data that were sent with a checksum, and answers that have it: of a service
+                                           * that has verified it */
     uint64_t with_data, verified;         /* answers with data, and those whose checksum was compared */
     char *token;                          /* header of the token */
     struct s3_signer signer;
