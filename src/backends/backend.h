@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 14
+#define WEIR_BACKEND_ABI 15
 
 struct weir_array_ops;
 
@@ -61,6 +61,10 @@ struct weir_extent {
     uint64_t transfer, block, segments; /* bytes, bytes, count */
     int task;                           /* whose blocks are touched */
     uint64_t file_bytes;                /* expected bytes of the file */
+    /* The tasks that write the file together, which open and close it collectively over this; their blocks have different
+     * lengths with block 0, each of whole transfers. NULL: as the access says. For backends with WEIR_BE_OBJECTS; others
+     * need no agreement on a file, and do not look at it. */
+    const struct weir_par *sharers;
 };
 
 /* Bytes of a segment of a file: the blocks of all tasks that share it. Local. */
@@ -227,6 +231,10 @@ struct weir_fs_usage {
     uint64_t total_bytes, free_bytes, avail_bytes, inodes, free_inodes;
 };
 
+/* Takes the name of a file, without the directory that was listed, and its bytes. The name is valid in that call only. 0, or
+ * -1 and err, which ends the list. */
+typedef int weir_name_fn(void *mine, const char *name, uint64_t bytes, struct weir_err *);
+
 /* Functions on names, for mdtest and for the removal of files. All are local. Each returns 0, or
  * -1 and err. NULL means "cannot"; weir_posix_ns is shared by all backends whose files are
  * ordinary ones. */
@@ -243,6 +251,10 @@ struct weir_ns {
     int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *,
                  struct weir_err *);
     int (*syncfs)(struct weir_session *, const char *path, struct weir_err *);
+    /* Give to take the files below a directory whose names in it begin with 'begin', each once, in the order of their
+     * bytes: "a/b" for one in a directory in it. Nothing below it: none. */
+    int (*list)(struct weir_session *, const char *dir, const char *begin, weir_name_fn *take, void *mine,
+                struct weir_err *);
 };
 
 /* Properties of a backend that its functions do not show. */

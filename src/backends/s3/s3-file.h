@@ -7,7 +7,7 @@
  *   read                   GET of the range at any offset; of the object where that is the range. Short at its end.
  *   write, a file a task   One PUT where a transfer is the whole object; else an upload, a part for each transfer, or of
  *                          --s3.part bytes that are gathered from transfers in order. Complete at close.
- *   write, a shared file   One upload of all tasks, parts in any order. Complete at close, which is collective.
+ *   write, a shared file   One upload of all tasks that share it, parts in any order. Complete at close, which is collective.
  *   write nothing          A PUT of no bytes at close.
  *   a file that is there   The new object takes its place when it is complete; no byte of the old one stays.
  *   refused                Writing some places of a file that is there, reading what is written before it is complete.
@@ -81,6 +81,7 @@ struct s3_file {
     struct weir_file base;
     enum s3_way way;
     bool writes, shared, creates, exclusive;
+    const struct weir_par *sharers; /* the tasks that share it */
     bool written;        /* bytes of it are at the service */
     bool failed;         /* a write has */
     struct weir_str url; /* of the object, or of the keys before '/' */

@@ -227,6 +227,72 @@ static int remove_dir(struct weir_session *s, const char *path, struct weir_err 
     return rc;
 }
 
+/* ---- lists ---- */
+
+/* Keys on their way to who asked for names. */
+struct listing {
+    weir_name_fn *take;
+    void *mine;
+    size_t skip; /* bytes of a key before the name */
+    bool pieces;
+    struct weir_str name; /* pieces: of the file that grows */
+    uint64_t bytes;
+    struct weir_err *err;
+};
+
+/* All objects of the file are known. */
+static int end_name(struct listing *l)
+{
+    return l->name.len > 0 ? l->take(l->mine, weir_str_text(&l->name), l->bytes, l->err) : 0;
+}
+
+/* The name without the offset that is an object of a file; NULL: it has none. */
+static const char *offset_in(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash && strlen(slash + 1) == S3_OFFSET_DIGITS && strspn(slash + 1, "0123456789abcdef") == S3_OFFSET_DIGITS ? slash : NULL;
+}
+
+static int list_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
+{
+    struct listing *l = mine;
+    const char *name = key + l->skip, *end = l->pieces ? offset_in(name) : NULL;
+    size_t len = end ? (size_t)(end - name) : strlen(name);
+    int rc = 0;
+
+    if (len != l->name.len || memcmp(weir_str_text(&l->name), name, len) != 0) {
+        rc = end_name(l);
+        weir_str_clear(&l->name);
+        weir_str_add(&l->name, name, len);
+        l->bytes = 0;
+    }
+    if (rc == 0 && l->name.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
+    l->bytes += size;
+    return rc;
+}
+
+static int list_names(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
+                      struct weir_err *err)
+{
+    struct listing l = { .take = take, .mine = mine, .pieces = has_pieces(s), .err = err };
+    struct place p;
+    int rc;
+
+    if (enter(s, dir, false, &p, err) < 0)
+        return -1;
+    l.skip = p.key.len;
+    weir_str_addf(&p.key, "%s", begin);
+    rc = p.key.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
+                      : s3_list(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), 0, list_key, &l, err);
+    if (rc == 0)
+        rc = end_name(&l);
+    weir_str_free(&l.name);
+    leave(&p);
+    return rc < 0 ? weir_err_within(err, "list '%s'", dir) : 0;
+}
+
 static int sync_nothing(struct weir_session *s, const char *path, struct weir_err *err)
 {
     (void)s, (void)path, (void)err;
@@ -242,4 +308,5 @@ const struct weir_ns s3_names = {
     .size = file_size,
     .mknod = make_node,
     .syncfs = sync_nothing,
+    .list = list_names,
 };

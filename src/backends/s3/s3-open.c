@@ -26,7 +26,8 @@ static int choose_way(struct s3_file *f, unsigned flags, struct weir_err *err)
     f->writes = flags & WEIR_OPEN_WRITE;
     f->creates = flags & WEIR_OPEN_CREATE;
     f->exclusive = (flags & WEIR_OPEN_EXCL) || (f->creates && a->only_new && !a->partly);
-    f->shared = !a->file_per_task;
+    f->sharers = f->base.extent.sharers ? f->base.extent.sharers : f->base.s->par;
+    f->shared = f->base.extent.sharers ? f->sharers->size > 1 : !a->file_per_task;
     if (strcmp(o->object, "transfer") == 0) {
         f->way = S3_PIECES;
         return 0;
@@ -83,7 +84,7 @@ int s3_file_upload(struct s3_file *f, struct weir_err *err)
 {
     struct weir_session *s = f->base.s;
     const struct s3_target target = {
-        .url = f->url.text, .parts = f->parts, .shared = f->shared, .exclusive = f->exclusive
+        .url = f->url.text, .parts = f->parts, .sharers = f->shared ? f->sharers : NULL, .exclusive = f->exclusive
     };
 
     f->upload = s3_upload_begin(s3_of(s)->line, s, &target, err);
@@ -94,7 +95,7 @@ int s3_file_upload(struct s3_file *f, struct weir_err *err)
 static int begin_upload(struct s3_file *f, int rc, struct weir_err *err)
 {
     if (f->shared)
-        rc = weir_agree(f->base.s->par, rc, err);
+        rc = weir_agree(f->sharers, rc, err);
     return rc < 0 ? -1 : s3_file_upload(f, err);
 }
 

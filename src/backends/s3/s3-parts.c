@@ -15,6 +15,7 @@ struct shape {
     const struct weir_access *a;
     uint64_t transfer, block, segments, bytes; /* bytes: of the whole file */
     bool alone; /* one task writes all of it, from its begin to its end: a block of others is nowhere between */
+    bool uneven; /* blocks of tasks have different lengths, each of whole transfers */
 };
 
 static struct shape shape_of(const struct weir_session *s, const struct weir_extent *x)
@@ -25,8 +26,11 @@ static struct shape shape_of(const struct weir_session *s, const struct weir_ext
                        .block = x->block,
                        .segments = x->segments,
                        .bytes = x->file_bytes,
-                       .alone = s->access.file_per_task || s->access.tasks <= 1 };
+                       .alone = !s3_is_shared(s, x) };
 
+    f.uneven = !f.alone && f.block == 0;
+    if (f.uneven)
+        f.block = f.transfer;
     if (f.alone && f.segments <= 1)
         f.block = f.bytes;
     return f;
@@ -65,7 +69,7 @@ static uint64_t part_that_does(const struct shape *f)
 {
     uint64_t need = (uint64_t)f->o->part_least, most = parts_of(f->bytes, S3_PARTS_MOST), size;
 
-    if (f->a->random || f->transfer == 0 || (!f->alone && f->block % f->transfer))
+    if (f->a->random || f->transfer == 0 || f->uneven || (!f->alone && f->block % f->transfer))
         return 0;
     need = need > most ? need : most;
     size = f->alone ? rounded_up(need, f->transfer)
@@ -146,7 +150,7 @@ static int check_blocks(const struct shape *f, uint64_t size, struct weir_err *e
         return 0;
     snprintf(why, sizeof(why), "parts of %s do not divide blocks of %s: a part has bytes of one block only",
              typed(size, part), typed(f->block, block));
-    return refuse_with(f, 0, why, err);
+    return refuse_with(f, f->uneven ? size : 0, why, err);
 }
 
 static int check_least(const struct shape *f, uint64_t size, struct weir_err *err)
@@ -159,7 +163,7 @@ static int check_least(const struct shape *f, uint64_t size, struct weir_err *er
     snprintf(why, sizeof(why), "%s of %s make%s parts that are too small: the service takes no part of less than %s but "
              "the last (--s3.part-least)", size == f->transfer ? "transfers" : "--s3.part", typed(size, part),
              size == f->transfer ? "" : "s", weir_size_show(f->o->part_least, text));
-    return refuse_with(f, f->block >= least && f->block % least == 0 ? least : 0, why, err);
+    return refuse_with(f, f->uneven || (f->block >= least && f->block % least == 0) ? least : 0, why, err);
 }
 
 static int check_number(const struct shape *f, uint64_t size, struct weir_err *err)

@@ -26,6 +26,12 @@ struct s3_parts {
 int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struct s3_parts *out,
                 struct weir_err *err);
 
+/* Do several tasks write the file together? As its extent says, or the access. The same on all of them. Local. */
+static inline bool s3_is_shared(const struct weir_session *s, const struct weir_extent *x)
+{
+    return x->sharers ? x->sharers->size > 1 : !s->access.file_per_task && s->access.tasks > 1;
+}
+
 /* The part, from 1, that has the bytes at 'off'. */
 static inline uint64_t s3_part_at(const struct s3_parts *p, uint64_t off)
 {

@@ -104,6 +104,12 @@ static int take_memory(struct s3_upload *u, struct weir_err *err)
     return u->query && u->list.part ? 0 : weir_refuse(err, WEIR_ESETUP, "no memory for an upload");
 }
 
+/* The others that have a part in it; NULL: there are none. */
+static const struct weir_par *sharers_of(const struct s3_target *t)
+{
+    return t->sharers && t->sharers->size > 1 ? t->sharers : NULL;
+}
+
 static struct s3_upload *make_upload(struct s3_line *l, const struct weir_session *s, const struct s3_target *t,
                                      struct weir_err *err)
 {
@@ -115,7 +121,7 @@ static struct s3_upload *make_upload(struct s3_line *l, const struct weir_sessio
     }
     u->s = s;
     u->t = *t;
-    u->t.shared = t->shared && s->par->size > 1;
+    u->t.sharers = sharers_of(t);
     u->m = (struct s3_multipart) { .line = l, .o = s->opt, .url = t->url, .id = u->id, .exclusive = t->exclusive };
     if (take_memory(u, err) == 0)
         return u;
@@ -148,12 +154,12 @@ static int ask_for_id(struct s3_upload *u, struct weir_err *err)
 /* Agreement, where there are others. */
 static int agree(const struct s3_upload *u, int rc, struct weir_err *err)
 {
-    return u->t.shared ? weir_agree(u->s->par, rc, err) : rc;
+    return u->t.sharers ? weir_agree(u->t.sharers, rc, err) : rc;
 }
 
 static bool is_root(const struct s3_upload *u)
 {
-    return !u->t.shared || u->s->par->rank == 0;
+    return !u->t.sharers || u->t.sharers->rank == 0;
 }
 
 /* A rank without memory meets the others, too: the agreement on that comes first, so that nothing is begun in vain. */
@@ -161,15 +167,15 @@ struct s3_upload *s3_upload_begin(struct s3_line *l, const struct weir_session *
                                   struct weir_err *err)
 {
     struct s3_upload *u = make_upload(l, s, t, err);
-    bool shared = t->shared && s->par->size > 1;
+    const struct weir_par *sharers = sharers_of(t);
     int rc = u ? 0 : -1;
 
-    if (shared)
-        rc = weir_agree(s->par, rc, err);
+    if (sharers)
+        rc = weir_agree(sharers, rc, err);
     if (rc == 0)
         rc = agree(u, is_root(u) ? ask_for_id(u, err) : 0, err);
-    if (rc == 0 && shared)
-        weir_bcast(s->par, u->id, sizeof(u->id), 0);
+    if (rc == 0 && sharers)
+        weir_bcast(sharers, u->id, sizeof(u->id), 0);
     if (rc == 0)
         return u;
     if (u)
@@ -240,10 +246,10 @@ static int gather_parts(struct s3_upload *u, struct list *all, struct weir_err *
 
     put_in_order(&u->list);
     weir_str_add(&mine, (const char *)u->list.part, u->list.n * sizeof(*u->list.part));
-    rc = weir_pieces(u->s->par, &mine, add_parts, all);
+    rc = weir_pieces(u->t.sharers, &mine, add_parts, all);
     weir_str_free(&mine);
     failed = rc < 0 || all->failed;
-    weir_allmax_i64(u->s->par, &failed, 1);
+    weir_allmax_i64(u->t.sharers, &failed, 1);
     return failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of parts") : 0;
 }
 
@@ -288,7 +294,7 @@ static int make_object(const struct s3_upload *u, const struct list *all, struct
 {
     uint64_t bytes;
     size_t n = adjoining(u, all, &bytes);
-    bool prefix = u->s->access.stops && !u->t.shared;
+    bool prefix = u->s->access.stops && !u->t.sharers;
     int rc;
 
     if (!is_whole(u, all, n, bytes) && !prefix) {
@@ -312,7 +318,7 @@ static int end_shared(struct s3_upload *u, bool ok, struct weir_err *err)
     int64_t bad = !ok;
     int rc = 0;
 
-    weir_allmax_i64(u->s->par, &bad, 1); /* from here on no rank sends a part */
+    weir_allmax_i64(u->t.sharers, &bad, 1); /* from here on no rank sends a part */
     if (!bad && gather_parts(u, &all, err) < 0)
         rc = -1;
     put_in_order(&all);
@@ -321,7 +327,7 @@ static int end_shared(struct s3_upload *u, bool ok, struct weir_err *err)
     else if (is_root(u))
         rc = make_object(u, &all, err);
     free(all.part);
-    return weir_agree(u->s->par, rc, err);
+    return weir_agree(u->t.sharers, rc, err);
 }
 
 static int end_alone(struct s3_upload *u, bool ok, struct weir_err *err)
@@ -332,7 +338,7 @@ static int end_alone(struct s3_upload *u, bool ok, struct weir_err *err)
 
 int s3_upload_end(struct s3_upload *u, bool ok, struct weir_err *err)
 {
-    int rc = u->t.shared ? end_shared(u, ok, err) : end_alone(u, ok, err);
+    int rc = u->t.sharers ? end_shared(u, ok, err) : end_alone(u, ok, err);
 
     free_upload(u);
     return rc;

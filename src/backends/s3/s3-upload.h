@@ -12,13 +12,12 @@ struct s3_upload;
 struct s3_target {
     const char *url; /* kept until the end */
     struct s3_parts parts;
-    bool shared;    /* of all ranks of the session */
+    const struct weir_par *sharers; /* the ranks that share it; NULL: this one alone */
     bool exclusive; /* fail where the object is there: at once, and at the end by If-None-Match */
 };
 
-/* Begin: rank 0 alone asks the service where 'shared', and all ranks get its id. Takes memory for the parts of this task
- * and for the calls that its depth allows. Collective over s->par where shared, with the same result on all ranks. NULL and
- * err. */
+/* Begin: rank 0 of the sharers alone asks the service, and all of them get its id. Takes memory for the parts of this task
+ * and for the calls that its depth allows. Collective over t->sharers, with the same result on all of them. NULL and err. */
 struct s3_upload *s3_upload_begin(struct s3_line *l, const struct weir_session *s, const struct s3_target *t,
                                   struct weir_err *err);
 /* Make c the call that sends part 'number', from 1; its query stays valid until c is used for another. Local. 0, or -1 and
@@ -31,7 +30,7 @@ int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struc
 /* End it, with no call of it in flight, and free u. Where all ranks are ok and all parts are there it becomes an object. So
  * it does where parts are missing at its end in order, and access.stops says why. Else nothing is left of it: where a
  * rank is not ok that is no error; where parts are missing it is one, WEIR_EINTR, which gives way to those of others.
- * Collective where shared, with the same result on all ranks. 0, or -1 and err. */
+ * Collective over the sharers, with the same result on all of them. 0, or -1 and err. */
 int s3_upload_end(struct s3_upload *u, bool ok, struct weir_err *err);
 
 #endif

@@ -260,6 +260,16 @@ int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_er
                : cannot(s, "sync a file system", path, err);
 }
 
+int weir_session_list(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
+                      struct weir_err *err)
+{
+    if (s->access.dry_run)
+        return 0;
+    return names_of(s)->list
+               ? weir_session_leave(s, names_of(s)->list(weir_session_enter(s, "list", dir), dir, begin, take, mine, err))
+               : cannot(s, "list files", dir, err);
+}
+
 int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
     if (s->access.dry_run)

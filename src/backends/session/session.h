@@ -220,6 +220,8 @@ int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err
 int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
                        struct weir_err *err);
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err);
+int weir_session_list(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
+                      struct weir_err *err);
 int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
 
 /* Forget the latencies. */
