@@ -69,13 +69,18 @@ static int read_file(struct weir_shared_text *t, struct weir_err *err)
 int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
                           struct weir_err *err)
 {
-    uint64_t head[2]; /* is there a file, and its length */
-    int rc = 0;
-
     t->text = NULL;
     t->len = 0;
     if (weir_agree(par, par->rank == 0 ? read_file(t, err) : 0, err) < 0)
         return -1;
+    return weir_shared_text_tell(par, t, err);
+}
+
+int weir_shared_text_tell(const struct weir_par *par, struct weir_shared_text *t, struct weir_err *err)
+{
+    uint64_t head[2]; /* is there a text, and its length */
+    int rc = 0;
+
     head[0] = t->text != NULL;
     head[1] = t->len;
     weir_bcast(par, head, sizeof(head), 0);
