@@ -176,6 +176,8 @@ static void test_only_names_of_ours_are_checkpoints_or_left_ones(void **state)
                                          ".checkpoint-00000002.removed", "checkpoint-7", "checkpoint-00000010.tmp", "checkpoint-0000001x",
                                          ".checkpoint-00000014.stagedx", "xcheckpoint-00000015", "checkpoint-99999999999999999999" };
     char dir[] = "/tmp/test_model_meta.XXXXXX", path[512];
+    struct mc_options o = { .path = dir };
+    struct mc_test t = { .o = &o, .store = &mc_directories };
     struct weir_err err = WEIR_ERR_INIT;
     struct mc_found f;
 
@@ -184,7 +186,7 @@ static void test_only_names_of_ours_are_checkpoints_or_left_ones(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(dir, names[i], true);
     make(dir, "checkpoint-200000000", false);
-    assert_int_equal(mc_place_look(dir, &f, &err), 0);
+    assert_int_equal(mc_place_look(&t, &f, &err), 0);
     assert_int_equal(f.n, 3);
     assert_true(f.step[0] == 9 && f.step[1] == 12 && f.step[2] == 123456789 && f.last == 200000000);
     snprintf(path, sizeof(path), "%s/checkpoint-200000000", dir);
@@ -200,7 +202,7 @@ static void test_only_names_of_ours_are_checkpoints_or_left_ones(void **state)
         assert_int_equal(rmdir(path), 0);
     }
     assert_int_equal(rmdir(dir), 0);
-    assert_int_equal(mc_place_look(dir, &f, &err), 0); /* what is not there has nothing */
+    assert_int_equal(mc_place_look(&t, &f, &err), 0); /* what is not there has nothing */
     assert_true(f.n == 0 && f.last == -1);
 }
 
@@ -209,6 +211,8 @@ static void test_a_checkpoint_with_anything_else_in_it_is_not_removed(void **sta
     static const char *const ours[] = { "metadata", "rank-000000.data", "tp-000-pp-001.data", "optimizer-rank-000001.data" };
     static const char *const others[] = { "mine", "rank-000000.dat", "metadata~", "checkpoint.data.bak" };
     char dir[] = "/tmp/test_model_meta.XXXXXX", path[512];
+    struct mc_options o = { .path = dir };
+    struct mc_test t = { .o = &o, .store = &mc_directories };
     struct weir_err err = WEIR_ERR_INIT;
     bool stays;
 
@@ -218,21 +222,21 @@ static void test_a_checkpoint_with_anything_else_in_it_is_not_removed(void **sta
         make(dir, ours[i], false);
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         make(dir, others[i], false);
-        assert_int_equal(mc_place_remove(dir, &stays, &err), 0);
+        assert_int_equal(mc_place_remove(&t, dir, &stays, &err), 0);
         assert_true(stays);
         snprintf(path, sizeof(path), "%s/%s", dir, others[i]);
         assert_int_equal(unlink(path), 0);
     }
     snprintf(path, sizeof(path), "%s/rank-000009.data", dir); /* a link to somewhere */
     assert_int_equal(symlink("/etc/passwd", path), 0);
-    assert_int_equal(mc_place_remove(dir, &stays, &err), 0);
+    assert_int_equal(mc_place_remove(&t, dir, &stays, &err), 0);
     assert_true(stays);
     assert_int_equal(unlink(path), 0);
     make(dir, "rank-000009.data", true); /* a directory */
-    assert_int_equal(mc_place_remove(dir, &stays, &err), 0);
+    assert_int_equal(mc_place_remove(&t, dir, &stays, &err), 0);
     assert_true(stays);
     assert_int_equal(rmdir(path), 0);
-    assert_int_equal(mc_place_remove(dir, &stays, &err), 0);
+    assert_int_equal(mc_place_remove(&t, dir, &stays, &err), 0);
     assert_false(stays);
     assert_int_equal(access(dir, F_OK), -1);
 }

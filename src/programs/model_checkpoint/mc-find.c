@@ -5,12 +5,9 @@
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "engine/place/pagecache.h"
 #include "engine/test.h"
@@ -28,7 +25,7 @@ static int find_newest(struct weir_run *run, void *state, struct weir_err *err)
 
     if (run->par.rank > 0)
         return 0;
-    rc = mc_place_look(t->o->path, &f, err);
+    rc = mc_place_look(t, &f, err);
     if (rc == 0 && f.n == 0)
         rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
     t->load_step = f.n > 0 ? f.step[f.n - 1] : -1;
@@ -36,22 +33,25 @@ static int find_newest(struct weir_run *run, void *state, struct weir_err *err)
     return rc;
 }
 
-/* Metadata that cannot be opened are no fault of the options; a pipe would be waited for. */
-static int look_at_meta(struct weir_run *run, void *state, struct weir_err *err)
+/* The metadata, which rank 0 reads. */
+struct metadata {
+    struct mc_test *t;
+    struct weir_shared_text text;
+};
+
+static int read_text(struct weir_run *run, void *state, struct weir_err *err)
 {
-    const char *path = state;
-    int fd = run->par.rank > 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
-    struct stat st;
+    struct metadata *m = state;
+    struct weir_str text = { 0 };
+    int rc;
 
     if (run->par.rank > 0)
         return 0;
-    if (fd < 0 || fstat(fd, &st) < 0)
-        rc = weir_fail(err, WEIR_EIO, "open metadata '%s'", path);
-    else if (!S_ISREG(st.st_mode))
-        rc = weir_refuse(err, WEIR_EDATA, "'%s' is not an ordinary file", path);
-    if (fd >= 0)
-        close(fd);
-    return rc;
+    rc = m->t->store->read(m->t, m->text.path, SIZE_MAX, &text, err);
+    weir_str_add(&text, "", 1);
+    m->text.text = text.text;
+    m->text.len = text.len > 0 ? text.len - 1 : 0;
+    return rc == 0 && text.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for metadata '%s'", m->text.path) : rc;
 }
 
 /* The directory of one step has no metadata of another one. */
@@ -67,23 +67,24 @@ static int check_step(const struct mc_test *t, const char *path, struct weir_err
 static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     struct weir_str path = { 0 };
-    struct weir_shared_text text = { .what = "metadata", .must_be = true };
+    struct metadata m = { .t = t, .text = { .what = "metadata" } };
     int rc;
 
     weir_str_clear(&t->from);
     mc_place_name(t->o->path, MC_PUBLISHED, t->load_step, &t->from);
     weir_str_addf(&path, "%s/" MC_METADATA, weir_str_text(&t->from));
-    text.path = weir_str_text(&path);
+    m.text.path = weir_str_text(&path);
     mc_meta_free(&t->meta);
     rc = path.failed || t->from.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : 0;
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0)
-        rc = weir_local(run, look_at_meta, path.text, err);
-    if (rc == 0 && weir_shared_text_read(&run->par, &text, err) < 0) {
-        free(text.text);
-        rc = -1;
-    } else if (rc == 0) {
-        rc = mc_meta_read(&t->meta, text.text, text.len, text.path, err) < 0 ? -1 : check_step(t, text.path, err);
+        rc = weir_local(run, read_text, &m, err);
+    if (rc == 0)
+        rc = weir_shared_text_tell(&run->par, &m.text, err);
+    if (rc < 0) {
+        free(m.text.text);
+    } else {
+        rc = mc_meta_read(&t->meta, m.text.text, m.text.len, m.text.path, err) < 0 ? -1 : check_step(t, m.text.path, err);
         rc = weir_agree_check(&run->par, rc, err);
     }
     weir_str_free(&path);
@@ -352,7 +353,7 @@ static void do_files(const struct mc_test *t, void (*what)(const char *path, str
  * done twice, because two ranks that drop the same pages at one time can keep each other from it. */
 static int drop_files(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
-    if (!t->o->run.drop_cache)
+    if (!t->o->run.drop_cache) /* objects are in no page cache */
         return 0;
     do_files(t, weir_cache_clean, false);
     for (int i = 0; i < 2; i++) {

@@ -1,29 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-publish.c - what makes files a checkpoint: the metadata and the name, when all files are durable; and the end of
- * old ones */
+/* mc-publish.c - what makes files a checkpoint, when all are durable; and the end of old ones */
 #include "config.h"
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/observer.h"
 #include "engine/transfer.h"
 #include "par/agree.h"
 
-/* The calls are those of no session. */
-static void measured(struct weir_run *run, const struct weir_phase_rec *rec)
+/* The calls are those of no session, but for objects. */
+static void measured(struct weir_run *run, struct mc_test *t, const struct weir_phase_rec *rec)
 {
     struct weir_session none = { .be = NULL };
 
-    weir_observers_measured(run, &none, rec);
+    weir_observers_measured(run, t->is_objects ? &t->session : &none, rec);
 }
 
 static double seconds_since(uint64_t begin_ns)
@@ -53,24 +47,6 @@ static uint64_t count_publish(struct weir_run *run, void *state)
     return run->par.rank == 0 && ((struct mc_test *)state)->is_stored;
 }
 
-/* The order makes it safe: files, metadata, their names; then the name of the checkpoint, and that is durable. */
-static int publish(struct mc_test *t, struct weir_err *err)
-{
-    const char *staged = weir_str_text(&t->staged), *place = weir_str_text(&t->place);
-    struct weir_str path = { 0 };
-    int rc;
-
-    weir_str_addf(&path, "%s/" MC_METADATA, staged);
-    rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : mc_place_put(weir_str_text(&path), &t->names, err);
-    weir_str_free(&path);
-    if (rc < 0 || mc_place_sync(staged, err) < 0)
-        return -1;
-    if (rename(staged, place) < 0)
-        return weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", staged, place);
-    t->is_staged = false;
-    return mc_place_sync(t->o->path, err);
-}
-
 static int step_publish(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
@@ -78,8 +54,7 @@ static int step_publish(struct weir_run *run, void *state, uint64_t i, uint64_t 
     int rc;
 
     (void)i;
-    weir_session_enter(&t->session, "publish", weir_str_text(&t->staged)); /* for --io-timeout */
-    rc = weir_session_leave(&t->session, publish(t, err));
+    rc = t->store->publish(t, err);
     *clock_ns = weir_now_ns();
     if (rc < 0)
         weir_operation_add_failed(run, MC_PUBLISH, begin_ns, *clock_ns, WEIR_NO_OFFSET, err);
@@ -102,34 +77,41 @@ int mc_after_publish(struct weir_run *run, void *state, const struct weir_stage 
     if (t->made_first < 0)
         t->made_first = t->step;
     t->times.publish_s += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-    measured(run, rec);
+    measured(run, t, rec);
     return 0;
 }
 
 /* ---- remove ---- */
 
-/* From here on it is no checkpoint any more, whatever happens. */
+/* The files of a checkpoint that is none any more. */
+static int list_gone(struct mc_test *t, const char *path, struct weir_err *err)
+{
+    bool ours;
+
+    weir_str_addf(&t->gone, "%s\n", path);
+    if (t->store->files(t, path, &t->names, &ours, err) < 0)
+        return -1;
+    return ours ? 0 : weir_refuse(err, WEIR_EIO, "'%s' changes while it is removed", path);
+}
+
 static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
 {
     struct weir_str from = { 0 }, to = { 0 };
     size_t begin = t->names.len;
-    int rc = 0;
+    bool ours = false;
+    int rc;
 
     mc_place_name(t->o->path, MC_PUBLISHED, step, &from);
-    mc_place_name(t->o->path, MC_REMOVED, step, &to);
+    mc_place_name(t->o->path, t->store->withdrawn, step, &to);
     if (from.failed || to.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
-    else if (!mc_place_files(weir_str_text(&from), &t->names)) { /* with something else in it: it stays */
-        t->names.len = begin;
+    else
+        rc = t->store->files(t, weir_str_text(&from), &t->names, &ours, err);
+    t->names.len = begin;
+    if (rc == 0 && !ours) /* with something else in it: it stays */
         t->stays++;
-    } else if (rename(weir_str_text(&from), weir_str_text(&to)) < 0)
-        rc = weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", weir_str_text(&from), weir_str_text(&to));
-    else {
-        t->names.len = begin;
-        if (!mc_place_files(weir_str_text(&to), &t->names))
-            rc = weir_refuse(err, WEIR_EIO, "'%s' changes while it is removed", weir_str_text(&to));
-        weir_str_addf(&t->gone, "%s\n", weir_str_text(&to));
-    }
+    else if (rc == 0 && (rc = t->store->withdraw(t, weir_str_text(&from), weir_str_text(&to), err)) == 0)
+        rc = list_gone(t, weir_str_text(&to), err);
     weir_str_free(&from);
     weir_str_free(&to);
     return rc;
@@ -147,7 +129,7 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
     t->stays = 0;
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
-    rc = mc_place_look(t->o->path, &f, err);
+    rc = mc_place_look(t, &f, err);
     for (size_t i = 0; rc == 0 && i + (size_t)t->keep < f.n; i++)
         if (!t->removes_own || f.step[i] >= t->made_first)
             rc = take_away(t, f.step[i], err);
@@ -231,15 +213,12 @@ static int step_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *
     struct mc_test *t = state;
     char *name = t->next, *end = strchr(name, '\n');
     uint64_t begin_ns = *clock_ns;
-    int rc = 0;
+    int rc;
 
     (void)i;
     t->next = next_name(name, run->par.size);
     *end = '\0';
-    weir_session_enter(&t->session, "remove", name);
-    if (unlink(name) < 0 && errno != ENOENT)
-        rc = weir_fail(err, WEIR_EIO, "remove '%s'", name);
-    weir_session_leave(&t->session, rc);
+    rc = t->store->unlink(t, name, err);
     *clock_ns = weir_now_ns();
     weir_operation_add(run, MC_REMOVE, begin_ns, *clock_ns, WEIR_NO_OFFSET, 0);
     return rc;
@@ -256,8 +235,8 @@ static int remove_directories(struct weir_run *run, void *state, struct weir_err
 
     for (char *at = t->gone.text, *end; run->par.rank == 0 && at && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
-        if (rmdir(at) < 0 && errno != ENOENT)
-            return weir_fail(err, WEIR_EIO, "remove directory '%s'", at);
+        if (t->store->rmdir(t, at, err) < 0)
+            return -1;
     }
     if (t->removes_own && t->made_dir)
         rmdir(t->o->path); /* where nothing else is in it */
@@ -273,27 +252,14 @@ int mc_after_remove(struct weir_run *run, void *state, const struct weir_stage *
 
     (void)stage;
     t->times.remove_s += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) + seconds_since(begin_ns);
-    measured(run, rec);
+    measured(run, t, rec);
     return rc;
 }
 
 /* ---- before the first save, and after a failure ---- */
 
-/* One job saves into a directory at a time: what is not published there would be taken for the rest of a killed
- * one. The lock ends with the process. Where there are no locks the user takes care. */
-static int take_lock(struct mc_test *t, struct weir_err *err)
-{
-    t->lock = open(t->o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (t->lock < 0)
-        return weir_fail(err, WEIR_ESETUP, "open directory '%s'", t->o->path);
-    if (flock(t->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return 0;
-    return weir_refuse(err, WEIR_ESETUP,
-                       "another model_checkpoint saves into '%s'; wait for it, or choose another directory (-o)", t->o->path);
-}
-
 /* The rest of a killed run; a directory in which something else is stays. */
-static int remove_left(struct weir_run *run, struct mc_found *f, struct weir_err *err)
+static int remove_left(struct weir_run *run, struct mc_test *t, struct mc_found *f, struct weir_err *err)
 {
     int n = 0, stay = 0, rc = 0;
 
@@ -301,7 +267,7 @@ static int remove_left(struct weir_run *run, struct mc_found *f, struct weir_err
         bool stays;
 
         *end = '\0';
-        rc = mc_place_remove(at, &stays, err);
+        rc = mc_place_remove(t, at, &stays, err);
         stay += stays;
         n += !stays;
     }
@@ -318,18 +284,14 @@ static int take_place(struct weir_run *run, struct mc_test *t, int64_t found[2],
     struct mc_found f = { .last = -1 };
     int rc;
 
-    if (mkdir(t->o->path, 0777) == 0)
-        t->made_dir = true;
-    else if (errno != EEXIST)
-        return weir_fail(err, WEIR_ESETUP, "make directory '%s'", t->o->path);
-    if (take_lock(t, err) < 0)
+    if (t->store->take(t, err) < 0)
         return -1;
-    rc = mc_place_look(t->o->path, &f, err);
+    rc = mc_place_look(t, &f, err);
     if (rc == 0)
-        rc = remove_left(run, &f, err);
+        rc = remove_left(run, t, &f, err);
     found[0] = f.last;
     for (size_t i = 0; i < f.n; i++) {
-        int64_t sequence = mc_place_sequence(t->o->path, f.step[i]);
+        int64_t sequence = mc_place_sequence(t, f.step[i]);
 
         found[1] = sequence > found[1] ? sequence : found[1];
     }
@@ -361,7 +323,7 @@ static int remove_staged(struct weir_run *run, void *state, struct weir_err *err
     if (run->par.rank > 0 || !t->is_staged)
         return 0;
     t->is_staged = false;
-    return mc_place_remove(weir_str_text(&t->staged), &stays, err);
+    return mc_place_remove(t, weir_str_text(&t->staged), &stays, err);
 }
 
 /* Old ones that are no checkpoints any more. */
@@ -373,7 +335,7 @@ static int remove_gone(struct weir_run *run, void *state, struct weir_err *err)
 
     for (char *at = t->gone.text, *end; run->par.rank == 0 && rc == 0 && at && (end = strchr(at, '\n')); at = end + 1) {
         *end = '\0';
-        rc = mc_place_remove(at, &stays, err);
+        rc = mc_place_remove(t, at, &stays, err);
     }
     return rc;
 }

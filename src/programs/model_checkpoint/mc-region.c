@@ -226,6 +226,45 @@ static int plan_arrays(struct mc_test *t, int rank, struct weir_err *err)
     return 0;
 }
 
+/* Several ranks write one object: each in whole transfers, which are its parts. */
+static void fit_upload(struct mc_test *t, struct mc_region *r)
+{
+    uint64_t writers = r->lines > 0;
+
+    if (!t->is_objects)
+        return;
+    weir_allsum_u64(&t->sharers.group, &writers, 1);
+    t->is_shared_upload = writers > 1;
+    if (t->is_shared_upload)
+        r->bytes = mc_aligned(r->bytes, (uint64_t)t->o->transfer);
+}
+
+struct weir_extent mc_region_extent(const struct mc_test *t, int k)
+{
+    const struct mc_region *r = &t->region[k];
+    const uint64_t transfer = (uint64_t)t->o->transfer;
+    bool shared = k == 0 && t->is_shared_upload;
+
+    return (struct weir_extent) { .transfer = transfer,
+                                  .block = shared ? 0 : r->bytes,
+                                  .segments = shared ? r->bytes / transfer : 1,
+                                  .file_bytes = r->file_bytes,
+                                  .sharers = shared ? &t->sharers.group : NULL };
+}
+
+/* What a service takes is known before anything is asked of it. */
+static int plan_objects(struct mc_test *t, int k, struct weir_err *err)
+{
+    const struct mc_region *r = &t->region[k];
+    const struct weir_extent extent = mc_region_extent(t, k);
+
+    if (r->lines == 0)
+        return 0;
+    if (t->session.be->check && t->session.be->check(&t->session, &extent, err) < 0)
+        return weir_err_within(err, "file '%s' of a checkpoint (--layout=%s)", r->file, mc_layout_names[t->layout]);
+    return mc_plan_moves(&t->cut, k, MC_HEAD, 0, r->bytes, r->at, (uint64_t)t->o->transfer, err);
+}
+
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     int rank = run->par.rank, rc = 0;
@@ -245,6 +284,8 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
             break;
         }
         size_region(t, rank, k, r);
+        if (k == 0)
+            fit_upload(t, r);
         all = r->bytes;
         if (k == 0) {
             r->at = weir_before_u64(&t->sharers.group, r->bytes);
@@ -253,6 +294,8 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
         r->file_bytes = all;
         if (rc == 0 && r->lines > 0)
             rc = plan_region(t, rank, k, err);
+        if (rc == 0 && t->is_objects)
+            rc = plan_objects(t, k, err);
     }
     sum[0] = (t->region[0].lines > 0) + (t->region[1].lines > 0);
     sum[1] = (t->region[0].bytes > 0 && t->region[0].at == 0 && (t->layout != MC_ARRAYS || rank == 0)) + (t->region[1].lines > 0);

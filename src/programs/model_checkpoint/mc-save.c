@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-save.c - save: the copy to memory, and the files in a directory that is not published yet, with the emulated
- * work of the training that goes on beside */
+/* mc-save.c - save: the copy to memory, and the files, which are not published yet, with the emulated work of the training
+ * that goes on beside */
 #include "config.h"
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "engine/observer.h"
 #include "engine/transfer.h"
@@ -75,6 +73,8 @@ static int fill(struct weir_run *run, void *state, struct weir_err *err)
     }
     if (mc_memory(&t->memory, &t->memory_room, bytes, err) < 0 || (t->async && mc_memory(&t->copy, &t->copy_room, bytes, err) < 0))
         return -1;
+    if (t->is_shared_upload && t->region[0].bytes > 0) /* what makes the last transfer a whole one */
+        memset(t->memory + t->region[0].bytes - t->o->transfer, 0, (size_t)t->o->transfer);
     for (size_t i = 0; i < t->save.moves; i++) {
         const struct mc_move *m = &t->save.move[i];
 
@@ -92,16 +92,22 @@ int mc_before_copy(struct weir_run *run, void *state, const struct weir_stage *s
     return weir_local(run, fill, state, err);
 }
 
+/* The transfers, as they are copied and written. */
+static const struct mc_plan *transfers(const struct mc_test *t)
+{
+    return t->is_objects ? &t->cut : &t->save;
+}
+
 static uint64_t count_moves(struct weir_run *run, void *state)
 {
     (void)run;
-    return ((struct mc_test *)state)->save.moves;
+    return transfers(state)->moves;
 }
 
 static int step_copy(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
-    const struct mc_move *m = &t->save.move[i];
+    const struct mc_move *m = &transfers(t)->move[i];
     uint64_t begin_ns = *clock_ns;
 
     (void)err;
@@ -132,7 +138,7 @@ int mc_after_copy(struct weir_run *run, void *state, const struct weir_stage *st
 
 /* ---- files ---- */
 
-/* Rank 0 makes the directory, which is a part of the save. */
+/* Rank 0 makes the place, which is a part of the save. */
 static int make_staged(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
@@ -140,14 +146,14 @@ static int make_staged(struct weir_run *run, void *state, struct weir_err *err)
 
     weir_str_clear(&t->staged);
     weir_str_clear(&t->place);
-    mc_place_name(t->o->path, MC_STAGED, t->step, &t->staged);
+    mc_place_name(t->o->path, t->store->written, t->step, &t->staged);
     mc_place_name(t->o->path, MC_PUBLISHED, t->step, &t->place);
     if (t->staged.failed || t->place.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the names of directories");
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
-    if (mkdir(weir_str_text(&t->staged), 0777) < 0)
-        return weir_fail(err, WEIR_EIO, "make directory '%s'", weir_str_text(&t->staged));
+    if (t->store->make(t, err) < 0)
+        return -1;
     t->is_staged = true;
     t->times.own_ns[MC_MAKE] = weir_now_ns() - begin_ns;
     return 0;
@@ -163,9 +169,11 @@ int mc_before_save(struct weir_run *run, void *state, const struct weir_stage *s
     return weir_local(run, make_staged, t, err);
 }
 
+/* An upload becomes an object here, and the work stands still. */
 static int close_files(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
+    uint64_t begin_ns = weir_now_ns();
     int rc = 0;
 
     (void)run;
@@ -174,31 +182,45 @@ static int close_files(struct weir_run *run, void *state, struct weir_err *err)
             rc = -1;
         t->file[k] = NULL;
     }
+    if (t->is_objects && t->work_left_ns > 0)
+        t->times.own_ns[MC_BLOCKED] += weir_now_ns() - begin_ns;
     return rc;
 }
 
+/* To open the file that an upload of several ranks makes is collective over them. */
+static int open_file(struct mc_test *t, int k, struct weir_err *err)
+{
+    const struct mc_region *r = &t->region[k];
+    const struct weir_extent extent = mc_region_extent(t, k);
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    if (r->lines == 0 && !extent.sharers)
+        return 0;
+    weir_str_addf(&path, "%s/%s", weir_str_text(t->is_stored ? &t->staged : &t->place), r->file);
+    if (path.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file");
+    if (extent.sharers)
+        rc = weir_agree(extent.sharers, rc < 0 ? rc : weir_session_reserve(&t->session, weir_str_text(&path), err), err);
+    if (rc == 0)
+        rc = weir_session_open(&t->session, weir_str_text(&path), WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &extent, &t->file[k], err);
+    weir_str_free(&path);
+    return rc;
+}
+
+/* All that share an upload give it up together. */
 static int open_files(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
+    int rc = 0;
 
-    for (int k = 0; k < t->regions; k++) {
-        const struct mc_region *r = &t->region[k];
-        const struct weir_extent extent = { .transfer = (uint64_t)t->o->transfer, .block = r->bytes, .segments = 1,
-            .file_bytes = r->file_bytes };
-        struct weir_str path = { 0 };
-        int rc;
-
-        if (r->lines == 0)
-            continue;
-        weir_str_addf(&path, "%s/%s", weir_str_text(t->is_stored ? &t->staged : &t->place), r->file);
-        rc = weir_session_open(&t->session, weir_str_text(&path), WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &extent, &t->file[k], err);
-        weir_str_free(&path);
-        if (rc < 0) {
-            close_files(run, t, NULL);
-            return -1;
-        }
-    }
-    return 0;
+    for (int k = 0; rc == 0 && k < t->regions; k++)
+        rc = open_file(t, k, err);
+    if (t->is_shared_upload)
+        rc = weir_agree(&t->sharers.group, rc, err);
+    if (rc < 0)
+        close_files(run, t, NULL);
+    return rc;
 }
 
 /* The transfers of all files of the save, of which the first stands for all. */
@@ -243,7 +265,7 @@ static int move(struct weir_run *run, struct mc_test *t, struct weir_file *f, co
 static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
-    const struct mc_move *m = &t->save.move[i];
+    const struct mc_move *m = &transfers(t)->move[i];
     const struct weir_io io = {
         .dir = WEIR_DIR_WRITE, .buf = at_of(t->async ? t->copy : t->memory, t, m), .len = m->len, .off = m->off
     };
@@ -256,7 +278,7 @@ static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
         return -1;
     if (works)
         t->times.own_ns[MC_BLOCKED] += *clock_ns - begin_ns - worked_ns;
-    return i + 1 < t->save.moves ? 0 : work_while(run, t, 1, &worked_ns, clock_ns, err);
+    return i + 1 < transfers(t)->moves ? 0 : work_while(run, t, 1, &worked_ns, clock_ns, err);
 }
 
 /* ---- fsync ---- */

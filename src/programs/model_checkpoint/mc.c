@@ -111,18 +111,14 @@ static void plan_place(const struct mc_test *t, const struct mc_options *o, int 
     plan->inodes = saves(o) ? weir_product(files, kept) : 0;
 }
 
-/* The directory is one of the system, which is looked at and renamed beside the backend. */
-static int check_backend(const struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
+static int check_backend(struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
 {
     if (t->layout == MC_ARRAYS && !be->array)
         return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays; use a backend like HDF5, NETCDF or NCMPI", be->name);
     if (t->layout != MC_ARRAYS && (be->flags & WEIR_BE_CONTAINER))
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO, or --layout=arrays", be->name);
-    if (!(be->flags & WEIR_BE_NO_DATA) && !(be->ns && be->ns->ordinary))
-        return weir_refuse(err, WEIR_EUSAGE, "%s has no directory to rename, by which a checkpoint is published; use a backend whose "
-                           "files are the system's, like POSIX, URING or MPIIO", be->name);
-    return 0;
+    return mc_place_store(t, be, err);
 }
 
 static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
@@ -137,7 +133,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     t->async = is_word(o->save, "async");
     t->work_ns = (uint64_t)(o->compute_s * o->every * WEIR_NS_PER_S);
     t->access = (struct weir_access) { .own_names = true, .file_per_task = t->layout != MC_ARRAYS,
-        .queued = t->layout != MC_ARRAYS, .depth = o->run.depth };
+        .queued = t->layout != MC_ARRAYS, .depth = o->run.depth, .only_reads = !saves(o) };
     if (check_options(o, err) < 0 || (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
         return -1;
     /* before the time of a save is spent */
@@ -146,13 +142,16 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     plan_place(t, o, run->world.size, &run->test->plan);
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0)
         return -1;
-    t->is_stored = !(run->test->plan.use[0].be->flags & WEIR_BE_NO_DATA);
+    if (check_backend(t, run->test->plan.use[0].be, err) < 0)
+        return -1;
+    if (t->is_objects)
+        o->run.drop_cache = false; /* no page cache has them */
     if (!t->is_stored && loads(o)) {
         if (!saves(o))
             return weir_refuse(err, WEIR_EUSAGE, "%s keeps nothing that could be loaded", run->test->plan.use[0].be->name);
         o->load = "no";
     }
-    return check_backend(t, run->test->plan.use[0].be, err);
+    return 0;
 }
 
 /* ---- a test ---- */
@@ -208,6 +207,7 @@ static void end(void *state)
     weir_str_free(&t->from);
     weir_str_free(&t->in_name);
     mc_plan_free(&t->save);
+    mc_plan_free(&t->cut);
     mc_plan_free(&t->load);
     mc_meta_free(&t->meta);
     weir_queue_end(&t->queue);
@@ -303,7 +303,7 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
     const struct mc_test *t = state;
 
     (void)run;
-    if (!stage || !t->is_stored)
+    if (!stage || !t->is_stored || t->is_objects)
         return false;
     if (stage->flags & WEIR_STAGE_READS || (run->stage && (run->stage->flags & WEIR_STAGE_READS)))
         return mc_load_range(t, path, range);

@@ -74,7 +74,7 @@ struct mc_meta {
     int regions;
 };
 
-/* The contents of the directory of checkpoints. Release with mc_found_free. */
+/* The contents of the place of checkpoints. Release with mc_found_free. */
 struct mc_found {
     int64_t *step; /* of those that are published, ascending */
     size_t n, room;
@@ -104,7 +104,9 @@ struct mc_test {
     struct weir_access access;
     struct weir_session session;
     struct weir_queue queue;
-    bool is_stored; /* the backend keeps files: there is a directory */
+    bool is_stored; /* the backend keeps files */
+    bool is_objects; /* which are objects */
+    const struct mc_store *store;
     char *memory, *copy; /* the state of the training on this rank; of a save as its regions are, of a load as it was read */
     uint64_t memory_room, copy_room;
     struct mc_times times;
@@ -113,11 +115,13 @@ struct mc_test {
     uint64_t save_opens, save_files; /* of all ranks */
     uint64_t bytes;            /* of all tensors */
     struct weir_roots sharers; /* the ranks that share the file of the first region */
+    bool is_shared_upload;     /* objects: several of them write it */
     struct mc_region region[MC_REGIONS];
     uint64_t base[MC_REGIONS]; /* of the regions in memory */
     int regions;
     struct weir_str head[MC_REGIONS]; /* tables of contents */
     struct mc_plan save;
+    struct mc_plan cut; /* objects: the same bytes as transfers of one length, from the begin of each file on */
     struct weir_file *file[MC_REGIONS];
     struct weir_array_file *arrays; /* MC_ARRAYS: saving and loading */
     struct weir_array **array;      /* by state and tensor */
@@ -126,7 +130,7 @@ struct mc_test {
     int64_t made_first;            /* step of the first one that this test has published; -1: none */
     int lock;                      /* descriptor of the directory; -1: none. Rank 0 */
     bool made_dir, is_staged;      /* by this test, and there. Rank 0 */
-    struct weir_str staged, place; /* directories of the checkpoint that is saved */
+    struct weir_str staged, place; /* directories of the checkpoint that is saved; objects: the same */
     struct weir_str names, gone;   /* texts of metadata; removing: files on all ranks, and directories, a line each */
     char *next;                    /* removing: of this rank, in names */
     int keep, stays;               /* removing: so many are kept; that something else was found in */
@@ -170,6 +174,8 @@ int mc_region_of(enum mc_layout layout, enum mc_state state);
 /* Fill t->region, t->head and t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
 void mc_plan_free(struct mc_plan *p);
+/* The geometry with which the file of a region is opened to be saved. Local. */
+struct weir_extent mc_region_extent(const struct mc_test *t, int k);
 
 /* Add a part; then what is to be moved of its bytes from 'begin' up to 'end' in pieces of 'most'. off: of its first
  * byte in the file. Local. Returns 0, or -1 and err: no memory. */
@@ -199,34 +205,62 @@ int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str
 int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, struct weir_err *err);
 void mc_meta_free(struct mc_meta *m);
 
-/* ---- mc-place.c: the directory of checkpoints. Local, for rank 0 ---- */
+/* ---- mc-place.c: the place of checkpoints. Local, for rank 0 ---- */
 
 #define MC_METADATA "metadata"
 
 enum mc_name { MC_PUBLISHED, MC_STAGED, MC_REMOVED };
 
+/* How checkpoints are kept, and what makes files one: in directories of the system the new name of the directory, on objects
+ * the metadata, which are put last. Functions are local, for rank 0 but for 'unlink'; they return 0, or -1 and err (WEIR_EIO,
+ * WEIR_ESETUP). */
+struct mc_store {
+    enum mc_name written, withdrawn; /* the names of one that is not published yet, and of one that is no more */
+    /* Before the first save: make the place, and let no other job save there, as far as that is possible. */
+    int (*take)(struct mc_test *t, struct weir_err *err);
+    /* What is there under our names, in *f, which is empty. A place that is not there has nothing. */
+    int (*look)(struct mc_test *t, struct mc_found *f, struct weir_err *err);
+    /* Append the paths of the files of a checkpoint, a line each, in the order of their removal. *ours is false: something is
+     * there that is not ours, or it cannot be read. */
+    int (*files)(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err);
+    /* Make room for the files of the next checkpoint, at t->staged. */
+    int (*make)(struct mc_test *t, struct weir_err *err);
+    /* All files are complete: now there is a checkpoint, with t->names as its metadata. */
+    int (*publish)(struct mc_test *t, struct weir_err *err);
+    /* From here on it is none any more, whatever happens. */
+    int (*withdraw)(struct mc_test *t, const char *from, const char *to, struct weir_err *err);
+    /* Remove a file, and what was around files that were removed. What is gone is no error. */
+    int (*unlink)(struct mc_test *t, const char *path, struct weir_err *err);
+    int (*rmdir)(struct mc_test *t, const char *path, struct weir_err *err);
+    /* Append the first bytes of metadata, 'most' at most (256, or SIZE_MAX: all of it). */
+    int (*read)(struct mc_test *t, const char *path, size_t most, struct weir_str *text, struct weir_err *err);
+};
+
+/* What keeps the checkpoints of this backend, for t->store. Local. -1 and err (WEIR_EUSAGE): nothing does. */
+int mc_place_store(struct mc_test *t, const struct weir_backend *be, struct weir_err *err);
+
+extern const struct mc_store mc_directories; /* mc-directories.c */
+extern const struct mc_store mc_objects;     /* mc-objects.c */
+
 /* Append the path of a checkpoint in this state. */
 void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir_str *out);
+/* The step in 'len' bytes of a name; -1: it is no name of ours for that. */
+int64_t mc_place_step(const char *name, size_t len, enum mc_name what);
+/* Is it the name of a file of a checkpoint? */
+bool mc_place_is_file(const char *name);
 
-/* Look at a directory: what is there under our names. One that is not there has nothing. Returns 0, or -1 and err
- * (WEIR_EIO, WEIR_ESETUP). */
-int mc_place_look(const char *dir, struct mc_found *f, struct weir_err *err);
+/* Add one that is published. -1 and err (WEIR_ESETUP). */
+int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err);
+/* As 'look' of the store, in order, with *f empty before. -1 and err; release it in both cases. */
+int mc_place_look(struct mc_test *t, struct mc_found *f, struct weir_err *err);
 void mc_found_free(struct mc_found *f);
 
 /* The number of the save of a published checkpoint; 0: not known. */
-int64_t mc_place_sequence(const char *dir, int64_t step);
+int64_t mc_place_sequence(struct mc_test *t, int64_t step);
 
-/* Append the paths of the files in the directory of a checkpoint, a line each. False: something is in it that is not
- * ours, or it cannot be read. */
-bool mc_place_files(const char *path, struct weir_str *out);
-
-/* Remove the directory of a checkpoint with its files; one in which something else is stays as it is (*stays).
- * Returns 0, or -1 and err (WEIR_EIO). */
-int mc_place_remove(const char *path, bool *stays, struct weir_err *err);
-
-/* fsync of a directory; a new file with this text, flushed. -1 and err (WEIR_EIO). */
-int mc_place_sync(const char *path, struct weir_err *err);
-int mc_place_put(const char *path, const struct weir_str *text, struct weir_err *err);
+/* Remove a checkpoint with its files; one in which something else is stays as it is (*stays). Returns 0, or -1 and err
+ * (WEIR_EIO). */
+int mc_place_remove(struct mc_test *t, const char *path, bool *stays, struct weir_err *err);
 
 /* ---- mc-save.c, mc-publish.c, mc-load.c: what the stages do ---- */
 
@@ -240,7 +274,7 @@ extern mc_after_fn mc_after_copy, mc_after_save, mc_after_publish, mc_after_remo
 /* Memory of so many bytes at least, whose contents are lost. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int mc_memory(char **memory, uint64_t *room, uint64_t bytes, struct weir_err *err);
 
-/* Before the first save: take the directory, remove what a killed run has left, and choose the step. Collective. Returns
+/* Before the first save: take the place, remove what a killed run has left, and choose the step. Collective. Returns
  * 0, or -1 and err on every rank. */
 int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
 /* After a failure: as clean of struct weir_made. */

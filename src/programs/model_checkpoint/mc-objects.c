@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mc-objects.c - checkpoints as objects of a service, which have no rename: the metadata are put last, at once and whole,
+ * and only with them there is a checkpoint. All is done by the session of the backend. */
+#include "config.h"
+#include "programs/model_checkpoint/mc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BEGIN "checkpoint-"
+#define TRIES 4
+#define BETWEEN_NS (WEIR_NS_PER_S / 5)
+
+/* ---- what is there ---- */
+
+/* Names of files, in order, on their way to steps. */
+struct steps {
+    struct mc_found *f;
+    const char *dir;
+    int64_t step; /* of the last one; -1: none yet */
+    bool is_published;
+};
+
+/* All names of a step are known. */
+static int end_step(struct steps *s, struct weir_err *err)
+{
+    if (s->step < 0)
+        return 0;
+    if (s->is_published)
+        return mc_found_add(s->f, s->step, err);
+    mc_place_name(s->dir, MC_PUBLISHED, s->step, &s->f->left);
+    weir_str_addf(&s->f->left, "\n");
+    return 0;
+}
+
+static int take_step(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
+{
+    size_t len = strcspn(name, "/");
+    int64_t step = mc_place_step(name, len, MC_PUBLISHED);
+    struct steps *s = mine;
+
+    (void)bytes;
+    if (step < 0)
+        return 0;
+    s->f->last = step > s->f->last ? step : s->f->last;
+    if (name[len] == '\0') /* one that has the name of a checkpoint is none */
+        return 0;
+    if (step != s->step) {
+        if (end_step(s, err) < 0)
+            return -1;
+        s->step = step;
+        s->is_published = false;
+    }
+    s->is_published |= strcmp(name + len + 1, MC_METADATA) == 0;
+    return 0;
+}
+
+static int look(struct mc_test *t, struct mc_found *f, struct weir_err *err)
+{
+    struct steps s = { .f = f, .dir = t->o->path, .step = -1 };
+
+    if (weir_session_list(&t->session, t->o->path, BEGIN, take_step, &s, err) < 0)
+        return -1;
+    return end_step(&s, err);
+}
+
+/* The names of a checkpoint on their way to a list. */
+struct names {
+    const char *dir;
+    struct weir_str *out;
+    bool ours, has_metadata;
+};
+
+static int take_name(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
+{
+    struct names *n = mine;
+
+    (void)bytes;
+    (void)err;
+    n->ours &= mc_place_is_file(name);
+    if (strcmp(name, MC_METADATA) == 0)
+        n->has_metadata = true;
+    else
+        weir_str_addf(n->out, "%s/%s\n", n->dir, name);
+    return 0;
+}
+
+/* The metadata are removed first, so that what is left is no checkpoint. */
+static int files(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err)
+{
+    struct weir_str others = { 0 };
+    struct names n = { .dir = path, .out = &others, .ours = true };
+    int rc = weir_session_list(&t->session, path, "", take_name, &n, err);
+
+    if (rc == 0 && n.has_metadata)
+        weir_str_addf(out, "%s/" MC_METADATA "\n", path);
+    weir_str_add(out, weir_str_text(&others), others.len);
+    if (rc == 0 && (others.failed || out->failed))
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", path);
+    *ours = rc == 0 && n.ours;
+    weir_str_free(&others);
+    return rc;
+}
+
+/* ---- metadata ---- */
+
+static int move_all(struct weir_session *s, const char *path, unsigned flags, char *text, uint64_t len, uint64_t most,
+                    struct weir_err *err)
+{
+    const struct weir_extent extent = { .transfer = len < most ? len : most, .block = len, .segments = 1, .file_bytes = len };
+    bool writes = flags & WEIR_OPEN_WRITE;
+    uint64_t clock_ns = weir_now_ns();
+    struct weir_file *f;
+    int rc = weir_session_open(s, path, flags, writes ? &extent : NULL, &f, err);
+
+    for (uint64_t at = 0; rc == 0 && at < len; at += most) {
+        const struct weir_io io = {
+            .dir = writes ? WEIR_DIR_WRITE : WEIR_DIR_READ, .buf = text + at, .len = len - at < most ? len - at : most, .off = at
+        };
+
+        rc = weir_session_xfer(f, &io, &clock_ns, err);
+    }
+    if (weir_session_close(f, rc < 0 ? NULL : err) < 0)
+        rc = -1;
+    return rc;
+}
+
+static int read_text(struct mc_test *t, const char *path, size_t most, struct weir_str *text, struct weir_err *err)
+{
+    uint64_t bytes;
+    char *buf;
+    int rc;
+
+    if (weir_session_size(&t->session, path, &bytes, err) < 0)
+        return -1;
+    bytes = bytes < most ? bytes : most;
+    buf = malloc(bytes + 1);
+    if (!buf)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for metadata '%s'", path);
+    rc = move_all(&t->session, path, WEIR_OPEN_READ, buf, bytes, (uint64_t)t->o->transfer, err);
+    if (rc == 0)
+        weir_str_add(text, buf, bytes);
+    free(buf);
+    return rc;
+}
+
+/* ---- publish ---- */
+
+/* An earlier try may have put it though its answer was lost. */
+static bool is_there(struct mc_test *t, const char *path)
+{
+    struct weir_str text = { 0 };
+    bool same = read_text(t, path, SIZE_MAX, &text, NULL) == 0 && text.len == t->names.len &&
+                memcmp(text.text, t->names.text, text.len) == 0;
+
+    weir_str_free(&text);
+    return same;
+}
+
+/* A checkpoint of another job that saves here is not replaced, and is not ours to remove. */
+static int refuse_other(struct mc_test *t, const char *path, struct weir_err *err)
+{
+    t->is_staged = false;
+    return weir_refuse(err, WEIR_EIO, "'%s' is there: another model_checkpoint saves into '%s'; only one can at a time", path,
+                       t->o->path);
+}
+
+/* The condition is that no such object is there; the backend does not repeat such a request. */
+static int put(struct mc_test *t, const char *path, struct weir_err *err)
+{
+    const unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL;
+
+    for (int tried = 1;; tried++) {
+        struct weir_err why = WEIR_ERR_INIT;
+
+        if (move_all(&t->session, path, flags, t->names.text, t->names.len, (uint64_t)t->o->transfer, &why) == 0 ||
+            is_there(t, path))
+            return 0;
+        if (why.sys == EEXIST)
+            return refuse_other(t, path, err);
+        if (tried == TRIES) {
+            *err = why;
+            return -1;
+        }
+        weir_sleep_ns(BETWEEN_NS);
+    }
+}
+
+static int publish(struct mc_test *t, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc;
+
+    weir_str_addf(&path, "%s/" MC_METADATA, weir_str_text(&t->place));
+    rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : put(t, weir_str_text(&path), err);
+    weir_str_free(&path);
+    if (rc == 0)
+        t->is_staged = false;
+    return rc;
+}
+
+/* ---- removal ---- */
+
+static int unlink_file(struct mc_test *t, const char *path, struct weir_err *err)
+{
+    return weir_session_unlink(&t->session, path, err);
+}
+
+static int withdraw(struct mc_test *t, const char *from, const char *to, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc;
+
+    (void)to;
+    weir_str_addf(&path, "%s/" MC_METADATA, from);
+    rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : unlink_file(t, weir_str_text(&path), err);
+    weir_str_free(&path);
+    return rc;
+}
+
+/* Directories are in names only, and nobody has locks. */
+static int no_place(struct mc_test *t, struct weir_err *err)
+{
+    (void)t;
+    (void)err;
+    return 0;
+}
+
+static int no_directory(struct mc_test *t, const char *path, struct weir_err *err)
+{
+    (void)path;
+    return no_place(t, err);
+}
+
+const struct mc_store mc_objects = {
+    .written = MC_PUBLISHED,
+    .withdrawn = MC_PUBLISHED,
+    .take = no_place,
+    .look = look,
+    .files = files,
+    .make = no_place,
+    .publish = publish,
+    .withdraw = withdraw,
+    .unlink = unlink_file,
+    .rmdir = no_directory,
+    .read = read_text,
+};
