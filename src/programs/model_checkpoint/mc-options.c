@@ -13,7 +13,7 @@ static const char *const who_words[] = { "same", "elsewhere", NULL };
 const struct weir_opt mc_opts[] = {
     OPT_RUN(api, 'a', "api", NULL, .help = "Backend that moves the data; POSIX without it"),
     OPT_STR('o', "path", NULL, O, path, "model_checkpoints", "DIR",
-            "Directory of the checkpoints, made where it is not there",
+            "Directory of the checkpoints, made where it is not there; with -a S3 s3://BUCKET/PREFIX",
             .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
     OPT_STR(0, "model", NULL, O, model, "llama3-8b", "NAME|FILE", "Model, or file of lines 'key = value'",
             .suggestions = mc_model_names, .flags = WEIR_OPT_PRIVATE, OPT_FIRST(DATA)),

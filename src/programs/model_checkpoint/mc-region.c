@@ -252,7 +252,7 @@ struct weir_extent mc_region_extent(const struct mc_test *t, int k)
                                   .sharers = shared ? &t->sharers.group : NULL };
 }
 
-/* What a service takes is known before anything is asked of it. */
+/* Requests that the service would not take are refused before anything is asked of it. */
 static int plan_objects(struct mc_test *t, int k, struct weir_err *err)
 {
     const struct mc_region *r = &t->region[k];

@@ -218,7 +218,7 @@ struct mc_store {
     enum mc_name written, withdrawn; /* the names of one that is not published yet, and of one that is no more */
     /* Before the first save: make the place, and let no other job save there, as far as that is possible. */
     int (*take)(struct mc_test *t, struct weir_err *err);
-    /* What is there under our names, in *f, which is empty. A place that is not there has nothing. */
+    /* Find what is there under our names, for *f, which is empty. A place that is not there has nothing. */
     int (*look)(struct mc_test *t, struct mc_found *f, struct weir_err *err);
     /* Append the paths of the files of a checkpoint, a line each, in the order of their removal. *ours is false: something is
      * there that is not ours, or it cannot be read. */
@@ -236,7 +236,7 @@ struct mc_store {
     int (*read)(struct mc_test *t, const char *path, size_t most, struct weir_str *text, struct weir_err *err);
 };
 
-/* What keeps the checkpoints of this backend, for t->store. Local. -1 and err (WEIR_EUSAGE): nothing does. */
+/* Find what keeps the checkpoints of this backend, for t->store. Local. -1 and err (WEIR_EUSAGE): nothing does. */
 int mc_place_store(struct mc_test *t, const struct weir_backend *be, struct weir_err *err);
 
 extern const struct mc_store mc_directories; /* mc-directories.c */
