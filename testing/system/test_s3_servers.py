@@ -86,7 +86,7 @@ def test_the_proxy_keeps_connections(proxy):
 def test_the_first_or_each_third_request_is_refused(proxy):
     proxy.rule(s3_proxy.slow_down(), method="PUT", first=2)
     assert [proxy.store.ask("PUT", "a", body=b"1")[0] for _ in range(4)] == [503, 503, 200, 200]
-    proxy.rule(s3_proxy.internal(), method="GET", path="a$", every=3)
+    proxy.rule(s3_proxy.internal(), method="GET", path="/a$", every=3)
     assert [proxy.store.ask("GET", "a")[0] for _ in range(6)] == [200, 200, 500, 200, 200, 500]
     proxy.rule(s3_proxy.error(400, "ExpiredToken"), query="list-type", after=1)
     assert [proxy.store.ask("GET", query={"list-type": 2})[0] for _ in range(3)] == [200, 400, 400]
