@@ -265,10 +265,30 @@ static int plan_objects(struct mc_test *t, int k, struct weir_err *err)
     return mc_plan_moves(&t->cut, k, MC_HEAD, 0, r->bytes, r->at, (uint64_t)t->o->transfer, err);
 }
 
+/* Bytes that a rank of the shape that loads needs, without those that another data-parallel rank reads alike. Tensors that
+ * tensor-parallel ranks have alike are read by each. */
+static uint64_t bytes_once(const struct mc_test *t, int rank)
+{
+    int64_t zero = t->load_job.shape.zero;
+    unsigned states = MC_ALL_STATES;
+    uint64_t bytes = 0;
+    struct mc_parts it;
+    struct mc_part p;
+
+    if (rank >= t->load_ranks)
+        return 0;
+    if (mc_job_place(&t->load_job, rank).dp >= t->load_job.shape.ep)
+        states = zero == 0 ? 0 : zero < 3 ? MC_ALL_STATES & ~MC_ONLY_PARAMETERS : MC_ALL_STATES;
+    mc_parts_begin(&it, &t->load_job, rank, states, false);
+    while (mc_parts_next(&it, &p))
+        bytes += mc_aligned(mc_part_bytes(&p), (uint64_t)t->o->align);
+    return bytes;
+}
+
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     int rank = run->par.rank, rc = 0;
-    uint64_t sum[2];
+    uint64_t sum[4];
 
     t->regions = t->layout == MC_DEEPSPEED ? 2 : 1;
     if (weir_test_roots(run, &t->sharers, file_color(t, rank), err) < 0)
@@ -299,7 +319,10 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
     }
     sum[0] = (t->region[0].lines > 0) + (t->region[1].lines > 0);
     sum[1] = (t->region[0].bytes > 0 && t->region[0].at == 0 && (t->layout != MC_ARRAYS || rank == 0)) + (t->region[1].lines > 0);
-    weir_allsum_u64(&run->par, sum, 2);
+    sum[2] = t->region[0].bytes + t->region[1].bytes;
+    sum[3] = t->is_objects ? bytes_once(t, rank) : 0;
+    weir_allsum_u64(&run->par, sum, 4);
+    t->once_bytes = sum[2] > sum[3] ? sum[2] : sum[3];
     t->save_opens = sum[0];
     t->save_files = sum[1];
     return weir_agree(&run->par, rc, err);

@@ -331,7 +331,7 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
     f->unread = 0;
     f->data_kind = WEIR_DATA_RANDOM;
     if (saves(t->o))
-        f->planned_bytes = (double)t->bytes;
+        f->planned_bytes = (double)(t->is_objects ? t->once_bytes : t->bytes);
     if (saves(t->o) && loads(t->o))
         f->own_node = is_word(t->o->read_back, "elsewhere") ? elsewhere : same;
     f->service.of_others = is_word(t->o->read_back, "elsewhere");

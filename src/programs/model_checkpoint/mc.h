@@ -114,6 +114,7 @@ struct mc_test {
     /* saving */
     uint64_t save_opens, save_files; /* of all ranks */
     uint64_t bytes;            /* of all tensors */
+    uint64_t once_bytes;       /* objects: of all files, or that loading each byte once reads, whichever is more */
     struct weir_roots sharers; /* the ranks that share the file of the first region */
     bool is_shared_upload;     /* objects: several of them write it */
     struct mc_region region[MC_REGIONS];
