@@ -89,7 +89,8 @@ static void adopt(struct weir_clock *out, const struct ping *p, bool is_same)
     out->now.trip_ns = is_same ? half_ns : 0;
 }
 
-/* One quick ping is enough to see that the clock of the leader is ours. */
+/* One quick ping is enough to see that the clock of the leader is ours. One that shows another clock
+ * is so, too, for all that follow: their trips may be too long to show it again. */
 static void ask_leader(const struct weir_par *par, struct weir_clock *out)
 {
     struct ping best = { .trip_ns = UINT64_MAX };
@@ -97,12 +98,14 @@ static void ask_leader(const struct weir_par *par, struct weir_clock *out)
 
     for (int i = 0; i < WEIR_PINGS; i++) {
         ask(par, par->comm, par->leader, &best);
-        is_same = par->same_clock && llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
+        is_same = par->same_clock && !out->is_apart &&
+                  llabs(distance(&best)) <= (int64_t)(best.trip_ns + 1) / 2;
         if (is_same && (best.trip_ns <= SHORT_NS || i + 1 >= SAME_PINGS))
             break;
     }
     send_request(par, par->comm, par->leader, 0);
     adopt(out, &best, is_same);
+    out->is_apart = !is_same;
 }
 
 /* A leader's parent lacks the highest digit of its number, in base FAN. */
@@ -142,6 +145,7 @@ static void estimate(const struct weir_par *par, struct weir_clock *c)
 
 void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out)
 {
+    out->is_apart = false;
     estimate(par, out);
     out->before = out->now;
     out->reported = false;

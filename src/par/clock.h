@@ -19,13 +19,15 @@ struct weir_clock_point {
 struct weir_clock {
     struct weir_clock_point before, now;
     bool reported;   /* the user was warned that it stepped */
+    bool is_apart;   /* an estimate has shown that it is not the clock of the leader */
     int64_t root_ns; /* rank 0's time when it began the last estimate, the same on all ranks */
 };
 
 /* The first estimate, by minimum-round-trip ping-pong (Cristian 1989): the lowest rank of each node
  * in WEIR_PINGS messages with its parent in a tree whose depth is the logarithm of the nodes to the
  * base 8 (doc/dev/clocks.md). The others share the kernel and so the clock of that rank: their
- * offset to it is exactly 0, unless one ping shows another clock; then it is estimated, too.
+ * offset to it is exactly 0, unless one ping shows another clock; then it is estimated, too, from
+ * then on.
  * Collective over par->comm. */
 #define WEIR_PINGS 12
 void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);

@@ -61,6 +61,7 @@ static struct world {
     enum slow slow;
     uint64_t seed, drawn, noise_ns, to_root;
     int64_t stepped_ns; /* of the clock of rank 1 between two estimates; 0: there is one estimate only */
+    uint64_t later_ns; /* the new more_ns of the second one */
     ucontext_t back;
 } world = { .now = -1 };
 
@@ -186,7 +187,7 @@ static void live(void)
     weir_clock_estimate(&r->par, &r->clock);
     if (world.stepped_ns != 0) {
         r->shift_ns += r->par.rank == 1 ? world.stepped_ns : 0;
-        world.more_ns = 0;
+        world.more_ns = world.later_ns;
         weir_clock_renew(&r->par, &r->clock);
     }
     r->over = true;
@@ -299,14 +300,15 @@ static struct outcome estimate(int nodes, uint64_t seed, enum slow slow, uint64_
     return o;
 }
 
-/* Two ranks that are taken for ranks of one clock: that of rank 1 is shift_ns ahead while trips are long, and is set by stepped_ns
- * before trips are short. What is seen as a step. */
-static int64_t seen_of_a_follower(uint64_t more_ns, int64_t shift_ns, int64_t stepped_ns)
+/* Two ranks that are taken for ranks of one clock: that of rank 1 is shift_ns ahead while messages take more_ns longer, and is set
+ * by stepped_ns before they take later_ns longer. What is seen as a step. */
+static int64_t seen_of_a_follower(uint64_t more_ns, int64_t shift_ns, int64_t stepped_ns, uint64_t later_ns)
 {
     char *stacks = begin_world(2, 1, ANSWERS, more_ns);
     int64_t step_ns;
 
     world.stepped_ns = stepped_ns;
+    world.later_ns = later_ns;
     for (int i = 0; i < 2; i++) {
         world.rank[i].par.leader = 0;
         world.rank[i].par.same_clock = true;
@@ -409,10 +411,18 @@ static void rank_0_gets_a_number_of_messages_that_grows_with_the_levels(void **s
 static void a_clock_that_long_trips_hide_has_not_stepped_when_a_short_one_shows_it(void **state)
 {
     (void)state;
-    assert_int_equal(seen_of_a_follower(200000, -60000, 1), 0);
-    assert_true(seen_of_a_follower(0, -60000, 1) == 0 && seen_of_a_follower(200000, 0, 1) == 0);
-    assert_true(seen_of_a_follower(200000, -60000, 500000) > 400000);
-    assert_true(seen_of_a_follower(0, 0, -10000) < -5000);
+    assert_int_equal(seen_of_a_follower(200000, -60000, 1, 0), 0);
+    assert_true(seen_of_a_follower(0, -60000, 1, 0) == 0 && seen_of_a_follower(200000, 0, 1, 0) == 0);
+    assert_true(seen_of_a_follower(200000, -60000, 500000, 0) > 400000);
+    assert_true(seen_of_a_follower(0, 0, -10000, 0) < -5000);
+}
+
+static void a_clock_that_a_short_trip_has_shown_has_not_stepped_when_long_ones_hide_it(void **state)
+{
+    (void)state;
+    assert_int_equal(seen_of_a_follower(0, -60000, 1, 200000), 0);
+    assert_int_equal(seen_of_a_follower(0, 60000, 1, 200000), 0);
+    assert_true(seen_of_a_follower(0, -60000, 500000, 200000) > 300000);
 }
 
 /* ---- by hand ---- */
@@ -435,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_ranks_may_be_as_wrong_to_each_other_as_both_to_rank_0),
         cmocka_unit_test(rank_0_gets_a_number_of_messages_that_grows_with_the_levels),
         cmocka_unit_test(a_clock_that_long_trips_hide_has_not_stepped_when_a_short_one_shows_it),
+        cmocka_unit_test(a_clock_that_a_short_trip_has_shown_has_not_stepped_when_long_ones_hide_it),
     };
 
     for (int i = 1; i < argc; i++)
