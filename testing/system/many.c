@@ -7,8 +7,9 @@
  * Each line of CASES is a case, fields separated by tabs: the fault and its number, the name of a
  * benchmark and its words. It is run in directory case-N, N from 0. LOG gets "begin N" before and
  * "end N STATUS FILES THREADS ERROR" after: files and threads that any rank has more than before.
- * A case that takes longer than SECONDS ends the process after the line "hang N". Cases before
- * FIRST are left out. */
+ * A case that takes longer than SECONDS ends the process after the line "hang N OWN ALL": its seconds without those in which it
+ * waited for a processor, and all of them. Others that are busy make no hang: the limit is one of OWN; of ALL it is WALL times as
+ * much. Cases before FIRST are left out. */
 #include "weir.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,7 @@
 #define FAULTY 1 /* the rank with the fault, where the case names none */
 #define MEMORY_SPARE (64u << 20)
 #define HANG_STATUS 98
+#define WALL 15 /* pairwise.py has it, too */
 
 static volatile sig_atomic_t log_fd = -1, number = -1; /* for the handler */
 
@@ -74,14 +77,64 @@ int __wrap_unlink(const char *path)
 
 /* ---- cases ---- */
 
+/* Of what runs now; all for the handler, too. */
+static volatile int wait_fd = -1; /* tells how long this process has waited for a processor; open, for a case may have no descriptor */
+static volatile int64_t limit_s, begin_ns, waited_ns;
+
+static int64_t now_ns(void)
+{
+    struct timespec t = { 0 };
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/* The second number of schedstat; 0 where the kernel has none. */
+static int64_t all_waited_ns(void)
+{
+    char text[100];
+    ssize_t n = pread(wait_fd, text, sizeof(text), 0), i = 0;
+    int64_t ns = 0;
+
+    while (i < n && text[i] != ' ')
+        i++;
+    for (i++; i < n && text[i] >= '0' && text[i] <= '9'; i++)
+        ns = ns * 10 + text[i] - '0';
+    return ns;
+}
+
+static void watch(long seconds)
+{
+    limit_s = seconds;
+    begin_ns = now_ns();
+    waited_ns = all_waited_ns();
+    alarm((unsigned)seconds);
+}
+
+static void put(char *end, int64_t n)
+{
+    for (int i = 1; i <= 5; i++, n /= 10)
+        end[-i] = (char)('0' + n % 10);
+}
+
 static void hang(int signal)
 {
-    char line[] = "hang 00000\n";
-    int n = number;
+    char line[] = "hang 00000 00000 00000\n";
+    int saved = errno;
+    int64_t ns = now_ns() - begin_ns, own_ns = ns - (all_waited_ns() - waited_ns);
+    int64_t own_s = own_ns > 0 ? own_ns / 1000000000 : 0, all_s = ns / 1000000000;
+    int64_t rest_s = limit_s - own_s, rest_all_s = limit_s * WALL - all_s;
 
     (void)signal;
-    for (int i = 9; i >= 5; i--, n /= 10)
-        line[i] = (char)('0' + n % 10);
+    rest_s = rest_s < rest_all_s ? rest_s : rest_all_s;
+    errno = saved;
+    if (rest_s > 0) {
+        alarm((unsigned)rest_s);
+        return;
+    }
+    put(line + 10, number);
+    put(line + 16, own_s);
+    put(line + 22, all_s);
     if (write(log_fd, line, sizeof(line) - 1) < 0)
         _exit(HANG_STATUS + 1);
     _exit(HANG_STATUS);
@@ -222,7 +275,7 @@ static void run(int n, char *line, int rank)
 /* SIGINT and SIGTERM wait until a run asks for them; hangs are ended by an alarm. */
 static void set_signals(void)
 {
-    struct sigaction ring = { .sa_handler = hang };
+    struct sigaction ring = { .sa_handler = hang, .sa_flags = SA_RESTART };
     sigset_t set;
 
     sigemptyset(&set);
@@ -242,6 +295,7 @@ int main(int argc, char **argv)
     int rank;
 
     setlocale(LC_ALL, "");
+    wait_fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
     set_signals();
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -254,10 +308,10 @@ int main(int argc, char **argv)
     for (number = 0; getline(&line, &room, cases) > 0; number++) {
         if (number < strtol(argv[3], NULL, 10))
             continue;
-        alarm((unsigned)strtol(argv[4], NULL, 10));
+        watch(strtol(argv[4], NULL, 10));
         run(number, line, rank);
     }
-    alarm(60);
+    watch(60);
     free(line);
     fclose(cases);
     MPI_Finalize();

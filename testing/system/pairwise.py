@@ -8,7 +8,8 @@ import subprocess
 import conftest
 
 MANY = conftest.BUILD / "testing" / "system" / "many"
-SECONDS = 20 * conftest.PATIENCE  # of a case that hangs
+SECONDS = 20 * conftest.PATIENCE  # of a case that hangs, without those in which it waits for a processor
+WALL = 15  # times as many, with these (many.c)
 LAUNCHES = 12  # after that many crashes and hangs the rest is not run
 
 
@@ -140,7 +141,7 @@ def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None):
             proc = subprocess.Popen([str(w) for w in command], cwd=tmp_path, env=conftest.program_env(env), stdin=subprocess.DEVNULL,
                                     stdout=out, stderr=err, start_new_session=True)
             try:
-                proc.wait(seconds * (len(cases) - first + 2))
+                proc.wait(seconds * (len(cases) - first + 2 + WALL))
             except subprocess.TimeoutExpired:
                 conftest.kill_all(proc)
                 proc.wait()
@@ -155,6 +156,7 @@ def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None):
                 last.error = rest[3] if len(rest) > 3 else ""
             elif word == "hang":
                 last.result = "hang"
+                last.error = "%d s, %d s of them not waiting for a processor" % (int(rest[1]), int(rest[0]))
         if proc.returncode == 0 and (not cases or cases[-1].result):
             break
         assert last, "nothing was run: " + (tmp_path / "err").read_text()[-2000:]

@@ -514,6 +514,17 @@ def test_a_file_that_cannot_be_removed_is_named(tmp_path):
         assert case.status == 3 and "rank 1 on" in case.error and "remove '%s'" % name in case.error and files == [name], (case, case.error)
 
 
+def test_a_case_that_waits_too_long_for_something_else_than_a_processor_hangs(tmp_path):
+    """The next one is run. The first one sleeps; what waits for a processor beside it makes ALL longer, and OWN not."""
+    words = "-a DUMMY -w -b 4k -t 4k --dummy.delay-xfer=%d " + REPORT
+    slow, quick = cases = [Case("ior", (words % 1000000000).split()), Case("ior", (words % 0).split())]
+    launch(cases, tmp_path, 2, seconds=3)
+    assert slow.result == "hang", slow.error
+    whole, own = (int(word) for word in slow.error.split() if word.isdigit())
+    assert 3 <= own <= whole, slow.error
+    assert quick.result == "end" and quick.status == 0, quick.error
+
+
 @pytest.mark.parametrize("program", [Ior(), Mdtest(), Workbench()], ids=lambda p: p.name)
 def test_every_option_is_crossed_or_known_to_be_apart(program):
     check_options(program)
