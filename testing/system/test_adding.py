@@ -31,7 +31,7 @@ def walk(copy, title):
     said = []
     for step in blocks(title):
         done = subprocess.run(["sh", "-e", "-c", step], cwd=copy, env=env, stdin=subprocess.DEVNULL, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=400)
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=1500)
         assert done.returncode == 0, "%s\n--- said\n%s" % (step, done.stdout[-4000:])
         said.append(done.stdout)
     return "\n".join(said)

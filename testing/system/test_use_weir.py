@@ -121,7 +121,7 @@ def test_a_caller_like_io500_gets_the_same_right_numbers_on_all_ranks(installed,
     number, tasks = ("-np", 4) if conftest.OPEN_MPI else ("-n", 2)
     words = [number, str(tasks), tmp_path / "caller", "full" if may_mount else "-", *apis]
     run = subprocess.run([*prefix, *conftest.LAUNCHER, *words],
-                         cwd=tmp_path, env=conftest.program_env(), capture_output=True, text=True, timeout=60 * conftest.PATIENCE)
+                         cwd=tmp_path, env=conftest.program_env(), capture_output=True, text=True, timeout=300 * conftest.PATIENCE)
     assert run.returncode == 0 and run.stdout.endswith("done\n") and "wrong" not in run.stdout, (run.stdout, run.stderr)
     told = [line.split() for line in run.stdout.splitlines()[:-1]]
     assert len(told) == 15 * 4 + 4 * ("HDF5" in apis) and [t[0] for t in told].count("POSIX-%d" % (tasks - 1)) == 15, run.stdout
