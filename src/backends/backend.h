@@ -38,6 +38,7 @@ struct weir_access {
     bool collective_metadata; /* so are calls about metadata, where the library has the choice */
     bool own_results; /* of arrays: the caller agrees (backends/session/session-array.h) */
     bool random;        /* offsets are not ascending */
+    bool writes_ascend; /* but those of writes are, also where 'random' */
     bool sync_each;     /* -Y */
     bool single_try;    /* -x: no retry after a short transfer */
     bool dry_run;

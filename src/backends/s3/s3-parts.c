@@ -14,6 +14,7 @@ struct shape {
     const struct s3_options *o;
     const struct weir_access *a;
     uint64_t transfer, block, segments, bytes; /* bytes: of the whole file */
+    bool random; /* writes are in no order */
     bool alone; /* one task writes all of it, from its begin to its end: a block of others is nowhere between */
     bool uneven; /* blocks of tasks have different lengths, each of whole transfers */
 };
@@ -26,6 +27,7 @@ static struct shape shape_of(const struct weir_session *s, const struct weir_ext
                        .block = x->block,
                        .segments = x->segments,
                        .bytes = x->file_bytes,
+                       .random = s->access.random && !s->access.writes_ascend,
                        .alone = !s3_is_shared(s, x) };
 
     f.uneven = !f.alone && f.block == 0;
@@ -69,7 +71,7 @@ static uint64_t part_that_does(const struct shape *f)
 {
     uint64_t need = (uint64_t)f->o->part_least, most = parts_of(f->bytes, S3_PARTS_MOST), size;
 
-    if (f->a->random || f->transfer == 0 || f->uneven || (!f->alone && f->block % f->transfer))
+    if (f->random || f->transfer == 0 || f->uneven || (!f->alone && f->block % f->transfer))
         return 0;
     need = need > most ? need : most;
     size = f->alone ? rounded_up(need, f->transfer)
@@ -127,7 +129,7 @@ static int check_gathering(const struct shape *f, uint64_t part, struct weir_err
     char own[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT], would[WEIR_SIZE_TEXT];
     uint64_t size = part_that_does(f);
 
-    if (f->a->random)
+    if (f->random)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--s3.part=%s gathers transfers in the order of their offsets, and these are random; leave "
                            "--s3.part out, with transfers of %s or more, or give --s3.object=transfer",
@@ -184,7 +186,7 @@ static int check_number(const struct shape *f, uint64_t size, struct weir_err *e
 /* Bytes that are not written would be a hole, and objects have none. An end that is missing makes a shorter object. */
 static int check_holes(const struct shape *f, struct weir_err *err)
 {
-    if (!f->a->stops || (f->alone && !f->a->random))
+    if (!f->a->stops || (f->alone && !f->random))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "%s may leave out %s, and an object has no holes; leave it out, or give %s--s3.object=transfer",
@@ -236,7 +238,7 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
     if (part > f.transfer)
         out->size = part;
     out->gathered = out->size > f.transfer && f.transfer < f.bytes;
-    if (f.bytes == 0 || (f.alone && f.bytes <= out->size && !(out->gathered && f.a->random)))
+    if (f.bytes == 0 || (f.alone && f.bytes <= out->size && !(out->gathered && f.random)))
         return check_put(&f, f.bytes, err);
     out->single = false;
     out->n = parts_of(f.bytes, out->size);

@@ -208,6 +208,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         .access = { .own_names = true,
                     .file_per_task = true,
                     .random = o->granularity > 0,
+                    .writes_ascend = true,
                     .only_reads = o->read_only,
                     .stops = "--time_limit",
                     .queued = true,
