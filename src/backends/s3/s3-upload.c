@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backends/s3/s3-multipart.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -269,13 +270,16 @@ static bool is_whole(const struct s3_upload *u, const struct list *l, size_t n, 
     return u->t.parts.n > 0 ? n == u->t.parts.n && bytes == u->t.parts.bytes : n == l->n && n > 0;
 }
 
+/* One that stays is told at once: an error that came first is all that others report. */
 static int abort_upload(const struct s3_upload *u, struct weir_err *err)
 {
     struct weir_err left = WEIR_ERR_INIT;
 
     if (s3_multipart_abort(&u->m, &left) == 0)
         return 0;
-    weir_refuse(err, WEIR_EIO, "an unfinished upload is left behind, which takes space: %s", left.text);
+    weir_err_within(&left, "an unfinished upload is left behind, which takes space");
+    weir_report_error(u->s->log, &left);
+    weir_refuse(err, WEIR_EIO, "the upload was not given up");
     if (err)
         err->sys = left.sys;
     return -1;
