@@ -18,6 +18,20 @@ static int failed(struct weir_err *err, const char *what)
     return weir_refuse(err, WEIR_ESETUP, "S3: %s", what);
 }
 
+#if LIBCURL_VERSION_NUM >= 0x075000 /* earlier ones do not tell it */
+/* The request is sent. libcurl sends it again by itself where a connection that was kept turns out to be lost. */
+static int note_sent(void *user, char *ip, char *own_ip, int port, int own_port)
+{
+    struct s3_slot *slot = user;
+
+    (void)ip, (void)own_ip, (void)port, (void)own_port;
+    if (slot->sent > 0 && slot->c->once)
+        return CURL_PREREQFUNC_ABORT;
+    slot->sent++;
+    return CURL_PREREQFUNC_OK;
+}
+#endif
+
 #define SET(option, value) (rc = rc == CURLE_OK ? curl_easy_setopt(slot->easy, option, value) : rc)
 
 /* All that holds for each request of a slot. */
@@ -47,6 +61,10 @@ static CURLcode set_up(struct s3_slot *slot)
     SET(CURLOPT_HEADERDATA, slot);
     SET(CURLOPT_WRITEFUNCTION, s3_answer_body);
     SET(CURLOPT_WRITEDATA, slot);
+#if LIBCURL_VERSION_NUM >= 0x075000
+    SET(CURLOPT_PREREQFUNCTION, note_sent);
+    SET(CURLOPT_PREREQDATA, slot);
+#endif
     SET(CURLOPT_PRIVATE, slot);
     SET(CURLOPT_USERAGENT, PACKAGE_NAME "/" PACKAGE_VERSION);
     if (sv->ca_file)
@@ -239,7 +257,8 @@ static void count(const struct s3_slot *slot)
     slot->l->connections += (uint64_t)connections;
     if (!stats)
         return;
-    stats->count[WEIR_SENT]++;
+    stats->count[WEIR_SENT] += slot->sent > 0 ? (uint64_t)slot->sent : 1;
+    stats->count[WEIR_SENT_LOST] += slot->sent > 1 ? (uint64_t)slot->sent - 1 : 0;
     stats->count[WEIR_SENT_CONNECTIONS] += (uint64_t)connections;
     if (a->status == 0)
         return;
@@ -253,6 +272,19 @@ static void count(const struct s3_slot *slot)
 
 /* ---- requests that are sent again ---- */
 
+/* Count it; returns after how many ns. */
+static uint64_t again_ns(struct s3_line *l, bool refused, int tried, int asked_s)
+{
+    if (l->s->service)
+        l->s->service->count[refused ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
+    return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)l->s->par->rank));
+}
+
+uint64_t s3_line_again(struct s3_line *l, int tried)
+{
+    return again_ns(l, true, tried, 0);
+}
+
 /* It waits for its turn; others go on. */
 static void postpone(struct s3_slot *slot, uint64_t due_ns)
 {
@@ -265,12 +297,8 @@ static void retry(struct s3_slot *slot)
 {
     struct s3_line *l = slot->l;
     struct s3_answer *a = &slot->c->answer;
-    uint64_t now_ns = weir_now_ns(), random = weir_rng_at(now_ns, (uint64_t)l->s->par->rank);
 
-    l->s->stats->retries++;
-    if (l->s->service)
-        l->s->service->count[a->status ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
-    postpone(slot, now_ns + s3_backoff_ns(a->tried, slot->reply.again_s, random));
+    postpone(slot, weir_now_ns() + again_ns(l, a->status > 0, a->tried, slot->reply.again_s));
     a->tried++;
 }
 
@@ -329,6 +357,7 @@ static int send_due(struct s3_line *l, struct weir_err *err)
 static void end_request(struct s3_slot *slot, CURLcode result)
 {
     s3_answer_judge(slot, result);
+    slot->c->answer.tried += slot->sent > 1 ? slot->sent - 1 : 0;
     count(slot);
     if (follow(slot))
         return;

@@ -35,7 +35,8 @@ struct s3_slot {
     struct curl_slist headers[S3_OWN_HEADERS + S3_HEADERS];
     int n_headers;
     char host[320], range[64], hash[96], when[32], sign[1536], checksum[S3_CHECKSUM_HEADER]; /* texts of them */
-    bool moved; /* the request went where the service had sent others */
+    bool moved;    /* the request went where the service had sent others */
+    int sent;      /* how often, since it was prepared */
     uint64_t begin_ns, first_ns;
     char error[CURL_ERROR_SIZE];
     uint64_t due_ns; /* when to try again */

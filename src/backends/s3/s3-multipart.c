@@ -143,11 +143,11 @@ static int read_outcome(const struct weir_str *text, struct outcome *o, struct w
 
 /* An earlier try may have made the object though its answer was lost: then there is no such upload any more, or an object
  * that was not to be there. */
-static bool was_made(const struct s3_multipart *m, const struct s3_answer *a, uint64_t bytes)
+static bool was_made(const struct s3_multipart *m, const struct s3_answer *a, int tried, uint64_t bytes)
 {
     struct s3_call look = { .method = S3_HEAD, .url = m->url };
 
-    return a->tried > 1 && (a->status == 404 || a->status == 412) && s3_call(m->line, &look, NULL) == 0 &&
+    return (tried > 1 || a->tried > 1) && (a->status == 404 || a->status == 412) && s3_call(m->line, &look, NULL) == 0 &&
            look.answer.length == bytes;
 }
 
@@ -157,20 +157,19 @@ static bool may_pass(const struct outcome *o)
            strcmp(o->code, "ServiceUnavailable") == 0 || strcmp(o->code, "RequestTimeout") == 0;
 }
 
-/* Errors in the body of a good answer are repeated here: the transport does not see them. */
+/* A request with an error in the body of a good answer is repeated here: the transport does not see it. */
 static int complete(const struct s3_multipart *m, struct s3_call *c, uint64_t bytes, struct weir_err *err)
 {
     struct outcome how;
-    int left = m->o->retries;
 
-    for (;;) {
+    for (int tried = 1;; tried++) {
         if (s3_call(m->line, c, err) < 0)
-            return was_made(m, &c->answer, bytes) ? 0 : -1;
+            return was_made(m, &c->answer, tried, bytes) ? 0 : -1;
         if (read_outcome(c->text, &how, err) == 0)
             return 0;
-        if (!may_pass(&how) || left-- == 0)
+        if (!may_pass(&how) || tried > m->o->retries)
             return -1;
-        weir_sleep_ns(BETWEEN_NS);
+        weir_sleep_ns(s3_line_again(m->line, tried));
     }
 }
 

@@ -201,6 +201,7 @@ int s3_request_prepare(struct s3_slot *slot, struct weir_err *err)
     if (c->ranged && !c->room)
         return weir_refuse(err, WEIR_EBUG, "a range of no bytes");
     s3_answer_begin(slot);
+    slot->sent = 0;
     if (set_url(slot, err) < 0 || add_headers(slot, err) < 0)
         return -1;
     rc = set_method(slot);
