@@ -19,6 +19,7 @@ struct page {
     struct weir_str key, *token;
     uint64_t size;
     bool more;
+    bool refused; /* by 'take' */
     struct weir_err *err;
 };
 
@@ -32,8 +33,10 @@ static int take_element(void *mine, const char *path, const char *words)
     } else if (strcmp(path, "ListBucketResult/Contents/Size") == 0) {
         p->size = strtoull(words, NULL, 10);
     } else if (strcmp(path, "ListBucketResult/Contents") == 0) {
-        return p->key.failed ? weir_refuse(p->err, WEIR_ESETUP, "no memory for a key")
-                             : p->take(p->mine, weir_str_text(&p->key), p->size, p->err);
+        if (p->key.failed)
+            return weir_refuse(p->err, WEIR_ESETUP, "no memory for a key");
+        p->refused = p->take(p->mine, weir_str_text(&p->key), p->size, p->err) < 0;
+        return p->refused ? -1 : 0;
     } else if (strcmp(path, "ListBucketResult/IsTruncated") == 0) {
         p->more = strcmp(words, "true") == 0;
     } else if (strcmp(path, "ListBucketResult/NextContinuationToken") == 0) {
@@ -43,22 +46,18 @@ static int take_element(void *mine, const char *path, const char *words)
 }
 
 /* Its keys to take, and the token of the next page: empty, it was the last. */
-static int read_page(const char *text, size_t len, s3_take_fn *take, void *mine, struct weir_str *token, struct weir_err *err)
+static int read_page(const struct weir_str *text, struct page *p, struct weir_err *err)
 {
-    struct page p = { .take = take, .mine = mine, .token = token, .err = err };
-    int rc;
-
-    weir_str_clear(token);
-    rc = s3_xml(text, len, take_element, &p, err);
-    weir_str_free(&p.key);
-    if (rc < 0)
+    weir_str_clear(p->token);
+    p->more = false;
+    if (s3_xml(weir_str_text(text), text->len, take_element, p, err) < 0)
         return -1;
-    if (token->failed)
+    if (p->token->failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the token of a listing");
-    if (p.more && token->len == 0)
+    if (p->more && p->token->len == 0)
         return weir_refuse(err, WEIR_EIO, "the service says that a listing goes on, and gives no token for the rest");
-    if (!p.more)
-        weir_str_clear(token);
+    if (!p->more)
+        weir_str_clear(p->token);
     return 0;
 }
 
@@ -80,15 +79,17 @@ int s3_list(struct s3_line *l, const char *bucket, const char *prefix, int most,
 {
     struct weir_str query = { 0 }, token = { 0 }, text = { 0 };
     struct s3_call c = { .method = S3_GET, .url = bucket, .text = &text };
+    struct page p = { .take = take, .mine = mine, .token = &token, .err = err };
     int rc;
 
     do {
         make_query(&query, weir_str_text(&token), prefix, most);
         c.query = weir_str_text(&query);
         rc = query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing") : s3_call(l, &c, err);
-        if (rc == 0)
-            rc = read_page(weir_str_text(&text), text.len, take, mine, &token, err);
+        if (rc == 0 && read_page(&text, &p, err) < 0)
+            rc = p.refused ? -1 : weir_err_within(err, "list objects of %s", bucket);
     } while (rc == 0 && token.len > 0 && most == 0);
+    weir_str_free(&p.key);
     weir_str_free(&query);
     weir_str_free(&token);
     weir_str_free(&text);

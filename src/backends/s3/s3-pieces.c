@@ -98,8 +98,8 @@ int s3_piece_find(struct s3_file *f, struct weir_err *err)
     c.url = weir_str_text(&url);
     c.query = weir_str_text(&query);
     rc = s3_call(s3->line, &c, err);
-    if (rc == 0)
-        rc = s3_xml(weir_str_text(&text), text.len, take_size, &first, err);
+    if (rc == 0 && s3_xml(weir_str_text(&text), text.len, take_size, &first, err) < 0)
+        rc = weir_err_within(err, "list objects of %s", c.url);
     if (rc == 0 && !first.any) {
         errno = ENOENT;
         rc = weir_fail(err, WEIR_EIO, "no objects s3://%s/%s/...", weir_str_text(&s3->bucket), weir_str_text(&s3->key));
