@@ -204,6 +204,7 @@ enum {
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
     WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
     WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
+    WEIR_STAGE_CHECKS = 1u << 9,  /* the phase reads what was written to check it, and is UNTIMED */
     WEIR_STAGE_EXTRA = 1u << 8    /* no phase: the place where observers have phases of their own */
 };
 

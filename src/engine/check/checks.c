@@ -401,6 +401,11 @@ static void collect(struct weir_run *run, struct weir_phase_rec *rec, enum weir_
     weir_others_note(run, rec, f, p);
 }
 
+static enum weir_moves moved_by(const struct weir_phase_rec *rec)
+{
+    return rec->stage->flags & WEIR_STAGE_CHECKS ? WEIR_MOVES_IN : moves_of(rec->stage);
+}
+
 static double bytes_read(const struct weir_phase_rec *rec)
 {
     return (double)(moves_of(rec->stage) == WEIR_MOVES_BOTH ? rec->half[WEIR_DIR_READ].bytes_sum : rec->bytes_sum);
@@ -417,7 +422,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     if (rec->failed || !rec->stage)
         return 0;
     if (t->inputs && run->par.rank == 0)
-        weir_service_note_data(rec, moves_of(rec->stage), bytes_read(rec), t->inputs);
+        weir_service_note_data(rec, moved_by(rec), bytes_read(rec), t->inputs);
     if (is_measured(run, rec->stage))
         collect(run, rec, moves_of(rec->stage));
     if (t->inputs && run->par.rank == 0)

@@ -421,7 +421,7 @@ const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY 
                                          STAGE("mix", mix,
                                                WEIR_STAGE_DELAY | WEIR_STAGE_WRITES | WEIR_STAGE_READS,
                                                time_together, .skipped = ior_report_skipped),
-                                         STAGE("check write", check, WEIR_STAGE_UNTIMED,
+                                         STAGE("check write", check, WEIR_STAGE_UNTIMED | WEIR_STAGE_CHECKS,
                                                time_check, ),
                                          STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
                                                time_together, .lone = &lone_read,
