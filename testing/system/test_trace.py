@@ -22,9 +22,12 @@ def test_below_three_there_is_no_trace(ior):
 
 
 def test_three_shows_the_environment_of_rank_0(ior):
-    run = ior("-v=3 -w -b 8k -t 8k", env={"ODD_NAME": "a value"}).ok()
+    run = ior("-v=3 -w -b 8k -t 8k", env={"ODD_NAME": "a value", "AWS_SECRET_ACCESS_KEY": "hidden", "my_password": "hidden",
+                                               "http_proxy": "http://me:hidden@host:1/", "ODD_URL": "http://host/@"}).ok()
     text = run.stdout.split("STARTING ENVIRON LOOP\n")[1].split("\nENDING ENVIRON LOOP\n")[0].split("\n")
     assert text.count("ODD_NAME=a value") == 1
+    assert {"AWS_SECRET_ACCESS_KEY=(left out)", "my_password=(left out)", "http_proxy=(left out)", "ODD_URL=http://host/@"} <= set(text)
+    assert "hidden" not in run.stdout, "outputs are shown to others"
     assert run.stdout.index("Machine ") < run.stdout.index("STARTING ENVIRON") < run.stdout.index("TestID ")
 
 

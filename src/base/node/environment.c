@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/xattr.h>
@@ -175,4 +176,23 @@ const char *weir_environment_variable(int i, struct weir_str *name)
         return equals + 1;
     }
     return NULL;
+}
+
+/* Is one of the words in the len bytes of a name, in any case? */
+static bool has_word(const char *name, size_t len, const char *const *words)
+{
+    for (; *words; words++)
+        for (size_t i = 0; i + strlen(*words) <= len; i++)
+            if (strncasecmp(name + i, *words, strlen(*words)) == 0)
+                return true;
+    return false;
+}
+
+bool weir_environment_is_secret(const char *variable)
+{
+    static const char *const words[] = { "key", "secret", "token", "passw", "passphrase", "credential", "auth", NULL };
+    const char *equals = strchr(variable, '='), *url = equals ? strstr(equals, "://") : NULL;
+    const char *host = url ? url + 3 : "";
+
+    return equals && (has_word(variable, (size_t)(equals - variable), words) || host[strcspn(host, "@/")] == '@');
 }

@@ -35,4 +35,7 @@ int weir_environment_binding(struct weir_str *out);
  * name in *name, and its value. NULL: there are no more. */
 const char *weir_environment_variable(int i, struct weir_str *name);
 
+/* May "NAME=value" have a key or a password in it, by its name, or as a URL with a user before '@'? */
+bool weir_environment_is_secret(const char *variable);
+
 #endif

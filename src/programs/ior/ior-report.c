@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/node/environment.h"
 #include "base/node/machine.h"
 #include "base/options/option.h"
 #include "base/size.h"
@@ -20,13 +21,17 @@
 
 #define KEY_WIDTH 20 /* of facts in the text */
 
+/* Outputs are shown to others: no key is in them. */
 static void trace_environment(struct weir_run *run)
 {
     if (run->log.verbose < 3 || run->report.n == 0)
         return;
     weir_report_line(&run->report, "STARTING ENVIRON LOOP");
     for (char **name = environ; *name; name++)
-        weir_report_line(&run->report, "%s", *name);
+        if (weir_environment_is_secret(*name))
+            weir_report_line(&run->report, "%.*s=(left out)", (int)strcspn(*name, "="), *name);
+        else
+            weir_report_line(&run->report, "%s", *name);
     weir_report_line(&run->report, "ENDING ENVIRON LOOP");
 }
 
