@@ -154,19 +154,6 @@ static int delete_keys(struct removal *r, struct weir_err *err)
     return rc;
 }
 
-static void add_escaped(struct weir_str *out, const char *key)
-{
-    for (; *key; key++)
-        if (*key == '&')
-            weir_str_addf(out, "&amp;");
-        else if (*key == '<')
-            weir_str_addf(out, "&lt;");
-        else if (*key == '>')
-            weir_str_addf(out, "&gt;");
-        else
-            weir_str_add(out, key, 1);
-}
-
 static int take_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
     struct removal *r = mine;
@@ -175,7 +162,7 @@ static int take_key(void *mine, const char *key, uint64_t size, struct weir_err 
     if (r->n == 0)
         weir_str_addf(&r->body, "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>");
     weir_str_addf(&r->body, "<Object><Key>");
-    add_escaped(&r->body, key);
+    s3_xml_add(key, &r->body);
     weir_str_addf(&r->body, "</Key></Object>");
     r->all++;
     return ++r->n == S3_KEYS_A_REQUEST ? delete_keys(r, err) : 0;

@@ -81,24 +81,10 @@ int s3_multipart_begin(const struct s3_multipart *m, struct weir_str *id, struct
 
 /* ---- complete ---- */
 
-/* Text of the service between the tags of XML. */
 static void add_words(struct weir_str *body, const char *element, const char *words)
 {
     weir_str_addf(body, "<%s>", element);
-    for (; *words; words++)
-        switch (*words) {
-        case '&':
-            weir_str_addf(body, "&amp;");
-            break;
-        case '<':
-            weir_str_addf(body, "&lt;");
-            break;
-        case '>':
-            weir_str_addf(body, "&gt;");
-            break;
-        default:
-            weir_str_addc(body, *words);
-        }
+    s3_xml_add(words, body);
     weir_str_addf(body, "</%s>", element);
 }
 

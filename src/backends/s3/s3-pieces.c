@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "backends/s3/s3-xml.h"
-#include "base/size.h"
+#include "backends/s3/s3-list.h"
 
 /* The URL of the object at 'off', in the memory of the flight. */
 static int name_piece(const struct s3_file *f, uint64_t off, struct s3_flight *fl, struct weir_err *err)
@@ -65,48 +64,35 @@ int s3_piece_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight
 
 /* ---- open and close ---- */
 
-struct listed {
-    bool any;
-    uint64_t size; /* of the first */
+struct first {
+    bool found;
+    uint64_t size;
 };
 
-static int take_size(void *mine, const char *path, const char *words)
+static int take_first(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
-    struct listed *l = mine;
-    int64_t size;
-
-    if (l->any || strcmp(path, "ListBucketResult/Contents/Size") != 0)
-        return 0;
-    l->any = true;
-    if (weir_size_parse(words, 0, INT64_MAX, &size, NULL) == 0)
-        l->size = (uint64_t)size;
+    (void)key, (void)err;
+    *(struct first *)mine = (struct first) { true, size };
     return 0;
 }
 
 int s3_piece_find(struct s3_file *f, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
-    struct weir_str url = { 0 }, query = { 0 }, text = { 0 };
-    struct s3_call c = { .method = S3_GET, .text = &text };
-    struct listed first = { 0 };
+    struct weir_str url = { 0 }, prefix = { 0 };
+    struct first first = { false, 0 };
     int rc;
 
     s3_url(&s3->service, weir_str_text(&s3->bucket), "", &url);
-    weir_str_addf(&query, "list-type=2&max-keys=1&prefix=");
-    s3_encode(weir_str_text(&s3->key), &query);
-    s3_encode("/", &query);
-    c.url = weir_str_text(&url);
-    c.query = weir_str_text(&query);
-    rc = s3_call(s3->line, &c, err);
-    if (rc == 0 && s3_xml(weir_str_text(&text), text.len, take_size, &first, err) < 0)
-        rc = weir_err_within(err, "list objects of %s", c.url);
-    if (rc == 0 && !first.any) {
+    weir_str_addf(&prefix, "%s/", weir_str_text(&s3->key));
+    rc = url.failed || prefix.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
+                                     : s3_list(s3->line, weir_str_text(&url), weir_str_text(&prefix), 1, take_first, &first, err);
+    if (rc == 0 && !first.found) {
         errno = ENOENT;
-        rc = weir_fail(err, WEIR_EIO, "no objects s3://%s/%s/...", weir_str_text(&s3->bucket), weir_str_text(&s3->key));
+        rc = weir_fail(err, WEIR_EIO, "no objects s3://%s/%s...", weir_str_text(&s3->bucket), weir_str_text(&prefix));
     }
     f->piece = first.size;
-    weir_str_free(&text);
-    weir_str_free(&query);
+    weir_str_free(&prefix);
     weir_str_free(&url);
     return rc;
 }

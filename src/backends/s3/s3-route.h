@@ -15,7 +15,7 @@ struct s3_route {
     char region[S3_REGION_MOST];
 };
 
-/* What an answer says about another place. "" where it says nothing. */
+/* The answer, as far as it names another place. "" where it says nothing. */
 struct s3_elsewhere {
     int status;           /* of the answer */
     const char *region;   /* of the bucket */

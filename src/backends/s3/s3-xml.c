@@ -115,3 +115,16 @@ int s3_xml(const char *text, size_t len, int (*take)(void *mine, const char *pat
     weir_str_free(&w.words);
     return rc;
 }
+
+void s3_xml_add(const char *text, struct weir_str *out)
+{
+    for (; *text; text++)
+        if (*text == '&')
+            weir_str_addf(out, "&amp;");
+        else if (*text == '<')
+            weir_str_addf(out, "&lt;");
+        else if (*text == '>')
+            weir_str_addf(out, "&gt;");
+        else
+            weir_str_addc(out, *text);
+}
