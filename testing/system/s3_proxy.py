@@ -19,13 +19,14 @@ import time
 
 
 class Request:
-    """One request as it came: method, path, query (text), headers (names in lower case), body; later status, answered (bytes)."""
+    """One request as it came: method, path, query (text), headers (names in lower case), connection (number); later body, status,
+    answer."""
 
-    def __init__(self, method, target, headers, body, connection):
-        self.method, self.headers, self.body, self.connection = method, headers, body, connection
+    def __init__(self, method, target, headers, connection):
+        self.method, self.headers, self.body, self.connection = method, headers, b"", connection
         self.target = target
         self.path, _, self.query = target.partition("?")
-        self.status, self.rule, self.begin = None, None, time.monotonic()
+        self.status, self.answer, self.rule, self.begin = None, None, None, time.monotonic()
 
     def __repr__(self):
         return "%s %s -> %s" % (self.method, self.target, self.status)
@@ -35,6 +36,13 @@ class Request:
         """The number of the part that it sends, else None."""
         found = re.search(r"(?:^|&)partNumber=(\d+)", self.query)
         return int(found.group(1)) if found else None
+
+    def take(self, words):
+        """Read the body. Is all of it there?"""
+        length = int(self.headers.get("content-length", 0))
+        most = getattr(self.rule and self.rule["do"], "reads", length)
+        self.body = words.read(min(length, most))
+        return most >= length == len(self.body)
 
 
 class Answer:
@@ -87,6 +95,15 @@ def drop_after(request, ask):
     ask()
 
 
+def lose(after):
+    """The connection is lost when so many bytes of the body have come."""
+    def do(request, ask):
+        """Not with a body that has fewer."""
+        return ask()
+    do.reads = after
+    return do
+
+
 def delay(seconds):
     def do(request, ask):
         time.sleep(seconds)
@@ -125,6 +142,18 @@ def corrupt_sent(at=0):
     def do(request, ask):
         return ask(request.body[:at] + bytes([request.body[at] ^ 1]) + request.body[at + 1:])
     return do
+
+
+def stale(asked):
+    """What these requests were answered, for ever."""
+    old = {(r.target, r.headers.get("range")): r.answer for r in asked}
+    return lambda request, ask: old.get((request.target, request.headers.get("range"))) or ask()
+
+
+def by_host(request, ask):
+    """The bucket is before the name of the host, and the server wants it in the path: one that does not look at signatures."""
+    bucket, _, host = request.headers["host"].partition(".")
+    return ask(target="/" + bucket + request.target, headers={**request.headers, "host": host})
 
 
 # ---- the proxy ----
@@ -225,20 +254,20 @@ class Proxy:
             headers[name.lower()] = text.strip()
         if headers.pop("expect", None):
             sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request = Request(line[0], line[1], headers, words.read(int(headers.get("content-length", 0))), number)
+        request = Request(line[0], line[1], headers, number)
         with self.lock:
             self.log.append(request)
             request.rule = next((rule for rule in self.rules if self.is_for(rule, request)), None)
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            answer = self.answer(request, upstream)
+            answer = self.answer(request, upstream) if request.take(words) else None
         finally:
             with self.lock:
                 self.in_flight -= 1
         if answer is None:
             return False
-        request.status = answer.status
+        request.status, request.answer = answer.status, answer
         return self.send(sock, request, answer)
 
     @staticmethod
@@ -255,10 +284,10 @@ class Proxy:
         return True
 
     def answer(self, request, upstream):
-        def ask(body=None):
+        def ask(body=None, target=None, headers=None):
             for again in (True, False):  # the server may have closed a connection that it had kept
                 try:
-                    upstream.request(request.method, request.target, request.body if body is None else body, request.headers)
+                    upstream.request(request.method, target or request.target, request.body if body is None else body, headers or request.headers)
                     got = upstream.getresponse()
                     return Answer(got.status, got.getheaders(), got.read())
                 except (ConnectionError, http.client.RemoteDisconnected, http.client.CannotSendRequest):

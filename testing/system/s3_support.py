@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import hmac
 import http.client
+import json
 import os
 import pathlib
 import re
@@ -147,10 +148,47 @@ def make_certificates(at):
     return at
 
 
+# ---- what a run says of a service: with --report=json:r.json ----
+
+def finding(run, id):
+    """The finding of the first test."""
+    test = json.loads((run.cwd / "r.json").read_text())["tests"][0]
+    return next(f for f in test["findings"] if f["id"] == id)
+
+
+def judged(run, id):
+    """"fine", "not judged", or how bad it is."""
+    f = finding(run, id)
+    return f["severity"] if f["outcome"] == "found" else f["outcome"]
+
+
 # ---- a client of our own ----
 
 def quoted(text, safe=""):
     return urllib.parse.quote(text, safe=safe + "-_.~")
+
+
+def signature(words, scope, date, secret):
+    """The last line of a signature: of the lines of a request."""
+    text = "\n".join(["AWS4-HMAC-SHA256", date, scope, hashlib.sha256("\n".join(words).encode()).hexdigest()])
+    sign = ("AWS4" + secret).encode()
+    for word in (*scope.split("/"), text):
+        sign = hmac.new(sign, word.encode(), hashlib.sha256).digest()
+    return sign.hex()
+
+
+def is_signed(request, secret=SECRET, key=ID, region=REGION):
+    """Is the signature of a request that came to a proxy right, and has it what it is asked to cover?"""
+    found = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\S+?), ?SignedHeaders=(\S+?), ?Signature=([0-9a-f]{64})",
+                         request.headers.get("authorization", ""))
+    if not found or found.group(1) != key or found.group(2).split("/")[1:] != [region, "s3", "aws4_request"]:
+        return False
+    names = found.group(3).split(";")
+    sha = request.headers["x-amz-content-sha256"]
+    words = [request.method, request.path, request.query, *("%s:%s" % (name, request.headers[name]) for name in names), "", found.group(3), sha]
+    return (signature(words, found.group(2), request.headers["x-amz-date"], secret) == found.group(4) and
+            sha in ("UNSIGNED-PAYLOAD", hashlib.sha256(request.body).hexdigest()) and "host" in names and
+            all(name in names for name in request.headers if name.startswith("x-amz-")))
 
 
 def signed(method, host, path, query, body, secret=SECRET, key=ID, token=None, region=REGION, now=None):
@@ -161,14 +199,10 @@ def signed(method, host, path, query, body, secret=SECRET, key=ID, token=None, r
     if token:
         headers["x-amz-security-token"] = token
     names = ";".join(sorted(headers))
-    canonical = "\n".join([method, path, query, *("%s:%s" % pair for pair in sorted(headers.items())), "", names,
-                           headers["x-amz-content-sha256"]])
+    words = [method, path, query, *("%s:%s" % pair for pair in sorted(headers.items())), "", names, headers["x-amz-content-sha256"]]
     scope = "/".join([day, region, "s3", "aws4_request"])
-    text = "\n".join(["AWS4-HMAC-SHA256", date, scope, hashlib.sha256(canonical.encode()).hexdigest()])
-    sign = ("AWS4" + secret).encode()
-    for word in (day, region, "s3", "aws4_request", text):
-        sign = hmac.new(sign, word.encode(), hashlib.sha256).digest()
-    headers["authorization"] = "AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s" % (key, scope, names, sign.hex())
+    headers["authorization"] = "AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=%s, Signature=%s" % (
+        key, scope, names, signature(words, scope, date, secret))
     return headers
 
 
@@ -334,6 +368,14 @@ def proxy(rclone, tmp_path):
     """A proxy before rclone, which verifies signatures; proxy.store is the bucket as it is seen through it."""
     with proxied(rclone, tmp_path) as (proxy, store):
         proxy.store, proxy.behind = store, rclone
+        yield proxy
+
+
+@pytest.fixture
+def moto_proxy(moto, tmp_path):
+    """A proxy before moto, which looks at no signatures."""
+    with proxied(moto, tmp_path) as (proxy, store):
+        proxy.store, proxy.behind = store, moto
         yield proxy
 
 
