@@ -33,7 +33,7 @@ def ended(ior, proxy, options, number, whom, np=3, seen=lambda proxy: proxy.coun
 
 
 @pytest.mark.parametrize("number, whom", [(INT, "rank 0"), (TERM, "rank 2"), (TERM, "all ranks"), (INT, "launcher"), (TERM, "launcher")])
-@pytest.mark.parametrize("mode", ["", "-F", "-F --depth=4"])
+@pytest.mark.parametrize("mode", ["", "-F --depth=4"])
 def test_a_signal_leaves_no_upload_and_no_object(ior, proxy, number, whom, mode):
     proxy.rule(s3_proxy.delay(0.2), method="PUT")
     ended(ior, proxy, mode, number, whom)

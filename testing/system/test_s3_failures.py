@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What networks and services do on bad days: it is tried again and told, or it is one line that says what was asked of whom."""
+import json
 import re
 
 import pytest
 
 import s3_proxy
 import s3_support
-from s3_support import (finding, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store)  # noqa
+from mdtest_support import mdtest  # noqa
+from s3_support import (finding, judged, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store)  # noqa
 
 SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k -G 7 "  # without -G the data are those of the second in which it began
 JSON = "--report=json:r.json "
@@ -177,13 +179,62 @@ def test_an_upload_that_cannot_be_given_up_is_told(ior, proxy, np):
     assert proxy.behind.uploads() == ["x"] and proxy.behind.keys() == {}
 
 
+# ---- many at a time ----
+
+MODES = ["--depth=8", "-F --depth=8", "--s3.object=transfer --depth=8", "-t 16k --s3.part=128k --depth=4", "-z -F"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_service_that_refuses_each_third_request_gets_all_of_the_data(ior, proxy, mode):
+    proxy.rule(s3_proxy.slow_down(), every=3)
+    run = ior(SMALL + "-w -W -R -r --s3.retries=20 %s %s -o %s" % (mode, JSON, proxy.store.name("x")), np=3, env=proxy.store.env).ok()
+    assert judged(run, "H28") == "SUSPECT" and finding(run, "H28")["value"] > 20, finding(run, "H28")
+    proxy.behind.is_clean()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_error_of_one_rank_is_one_line_and_leaves_nothing(ior, proxy, mode):
+    proxy.rule(s3_proxy.error(403, "AccessDenied"), method="PUT", after=3)
+    names_it(ior(SMALL + "-w %s -o %s" % (mode, proxy.store.name("x")), np=3, env=proxy.store.env), proxy, "AccessDenied")
+    proxy.behind.is_clean()
+
+
+def test_what_was_sent_again_is_in_each_phase(ior, proxy):
+    proxy.rule(s3_proxy.slow_down(), method="PUT", first=3)
+    proxy.rule(s3_proxy.drop, method="GET", path="x", first=2)
+    run = ior(SMALL + "-v -w -r -F --report=text:-,json:r.json -o " + proxy.store.name("x"), np=1, env=proxy.store.env).ok()
+    rows = {row["operation"]: row for row in json.loads((run.cwd / "r.json").read_text())["tests"][0]["requests"]}
+    assert (rows["write"]["refused"], rows["write"]["lost"]) == (3, 0) and (rows["read"]["refused"], rows["read"]["lost"]) == (0, 2), rows
+    assert re.search(r"requests of write: .* sent again: 3 \(asked for by the service\) and 0 \(lost\)", run.stdout), run
+    assert re.search(r"requests of read: .* sent again: 0 \(asked for by the service\) and 2 \(lost\)", run.stdout), run
+
+
+@pytest.mark.parametrize("do", [s3_proxy.slow_down(), s3_proxy.drop, s3_proxy.drop_after])
+def test_mdtest_goes_on_after_what_fails_for_a_moment(mdtest, proxy, do):
+    """A removal that was done though its answer was lost is done again."""
+    for method in ("PUT", "HEAD", "GET", "DELETE"):
+        proxy.rule(do, method=method, path="file", first=2)
+    run = mdtest("-a S3 -F -n 4 -w 10 -e 10 %s -d %s" % (JSON, proxy.store.name("t")), np=2, env=proxy.store.env).ok()
+    assert re.match(r"8 of \d+ requests", finding(run, "H28")["text"]), finding(run, "H28")
+    proxy.behind.is_clean()
+
+
+@pytest.mark.parametrize("method", ["PUT", "HEAD", "GET", "DELETE"])
+def test_mdtest_says_which_file_was_refused(mdtest, proxy, method):
+    proxy.rule(s3_proxy.error(403, "AccessDenied", "Not you."), method=method, path="file")
+    run = mdtest("-a S3 -F -n 2 -w 10 -e 10 -d " + proxy.store.name("t"), np=2, env=proxy.store.env)
+    assert run.returncode == 3 and "file.mdtest." in run.errors[0] and "403" in run.errors[0], run
+    assert len(run.errors) == 1 + (method == "DELETE"), "what is made is removed at the end, too"
+    assert proxy.url in run.errors[0] and proxy.store.bucket in run.errors[0], run
+
+
 # ---- time ----
 
 @pytest.mark.parametrize("method", ["PUT", "GET"])
 def test_no_answer_in_time_is_tried_again(ior, proxy, method):
     proxy.rule(s3_proxy.delay(20), method=method, path="x", first=1)
     run = ior(SMALL + "-F -w -R --s3.timeout=1 " + JSON + "-o " + proxy.store.name("x"), np=1, env=proxy.store.env).ok()
-    assert re.match(r"1 of \d+ requests .*asked for 0, 1 had", finding(run, "H28")["text"]), run
+    assert re.match(r"[1-9]\d* of \d+ requests .*asked for 0, [1-9]\d* had lost", finding(run, "H28")["text"]), run
 
 
 def test_no_answer_at_all_is_an_error_that_says_so(ior, proxy):

@@ -2,12 +2,13 @@
 """ior on objects: options with each other, what requests have in them, and what is refused."""
 import base64
 import hashlib
+import json
 
 import pytest
 
 import s3_proxy
 import s3_support
-from s3_support import moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store  # noqa
+from s3_support import certificates, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store  # noqa
 
 SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k -G 7 "
 BYTES = 256 * 1024
@@ -33,9 +34,8 @@ CROSSED = ["-C -F --depth=4", "-Z -F -s 2", "-z -s 2 -F --depth=4", "--s3.object
            "--s3.checksum=crc32c --depth=4", "--s3.checksum=sha256 --s3.payload=signed -F", "--s3.connections=2 --depth=8 -Z"]
 
 
-@pytest.mark.parametrize("np", [2, 3])
 @pytest.mark.parametrize("options", CROSSED)
-def test_options_with_each_other(ior, rclone, np, options):
+def test_options_with_each_other(ior, rclone, options, np=3):
     segments = 2 if "-s 2" in options else 3 if "-s 3" in options else 1
     keys = round_trip(ior, rclone, options, np, BYTES * segments)
     assert len(keys) == (4 * segments * np if "transfer" in options else np if "-F" in options else 1), keys
@@ -142,14 +142,32 @@ def test_endpoints_are_shared_by_ranks_or_nodes(ior, proxy, tmp_path):
 
 @pytest.mark.parametrize("options, most", [("--depth=8", 8), ("--depth=8 --s3.connections=3", 3), ("--depth=1", 1), ("--depth=8 --s3.connections=1", 1)])
 def test_connections_are_as_many_as_are_allowed(ior, proxy, options, most):
-    proxy.rule(s3_proxy.delay(0.1), method="GET")
-    ior("-a S3 --s3.part-least=64k -t 64k -b 1m -F -w -R %s -o %s" % (options, proxy.store.name("x")), np=1, env=proxy.store.env).ok()
+    proxy.rule(s3_proxy.delay(0.5), method="GET")
+    ior("-a S3 --s3.part-least=64k -t 64k -b %dk -F -w -R %s -o %s" % (2 * 64 * most, options, proxy.store.name("x")), np=1, env=proxy.store.env).ok()
     assert proxy.most_in_flight == most and most <= proxy.most_open <= most + (options == "--depth=8"), (proxy.most_open, proxy.most_in_flight)
 
 
 def test_a_check_of_a_shared_object_needs_no_more_requests_than_transfers(ior, proxy):
     ior(SMALL + "-w -R -k -C -o " + proxy.store.name("x"), np=3, env=proxy.store.env).ok()
     assert [proxy.count(m, path="x$") for m in ("PUT", "POST", "GET")] == [12, 2, 12], proxy.asked()
+
+
+# ---- https ----
+
+@pytest.mark.parametrize("options, bundle, is_right", [("", True, True), ("--s3.ca-file={ca}", False, True), ("--s3.insecure", False, True), ("", False, False)])
+def test_certificates_are_verified_unless_that_is_not_wanted(ior, rclone, certificates, tmp_path, options, bundle, is_right):
+    with proxied(rclone, tmp_path, tls=certificates) as (proxy, store):
+        env = {k: v for k, v in store.env.items() if bundle or k != "AWS_CA_BUNDLE"}
+        run = ior(SMALL + "-w -R -F %s --report=json:r.json -o %s" % (options.format(ca=certificates / "ca.pem"), store.name("x")), np=2, env=env)
+        assert (run.returncode == 0) == is_right and (proxy.count() > 0) == is_right, run
+        assert any("not verified" in note for note in run.notes) == ("insecure" in options), run
+        if not is_right:
+            assert len(run.errors) == 1 and "certificate" in run.errors[0] and proxy.url in run.errors[0], run
+            return
+        connections = {row["operation"]: (row["connections"], row["connectCount"], row["tlsCount"])
+                       for row in json.loads((run.cwd / "r.json").read_text())["tests"][0]["requests"]}
+        assert all(made == connected == secured for made, connected, secured in connections.values()), connections
+        assert proxy.connections <= 4
 
 
 # ---- what is refused, and nothing is sent ----

@@ -18,9 +18,10 @@ def has_the_backend(need_backend):
 
 # ---- mdtest ----
 
-@pytest.mark.parametrize("np", [1, 3, 5])
-@pytest.mark.parametrize("options, phases", [
-    ("-F -w 100 -e 100 -X -R --existing=fail", "F"), ("-F -u -z 1 -b 2 -L", "F"), ("--s3.markers -w 9 -i 2", "DF")])
+FILES, TREES, BOTH = "-F -w 100 -e 100 -X -R --existing=fail", "-F -u -z 1 -b 2 -L", "--s3.markers -w 9 -i 2"
+
+
+@pytest.mark.parametrize("np, options, phases", [(1, FILES, "F"), (3, FILES, "F"), (5, FILES, "F"), (5, TREES, "F"), (1, BOTH, "DF"), (3, BOTH, "DF")])
 def test_all_phases_are_measured_and_nothing_is_left(mdtest, request, np, options, phases):
     """rclone keeps objects as files, so that none of them can be a marker of a directory."""
     store = request.getfixturevalue("moto" if "markers" in options else "rclone")

@@ -105,7 +105,7 @@ def cores(cwd):
 def test_no_key_is_in_a_core_file(ior, proxy, number):
     """There is none. A program without keys of its own has one, with the keys of its environment."""
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
-    if "/" in pattern or pattern.startswith("|") or resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
+    if conftest.SANITIZED or "/" in pattern or pattern.startswith("|") or resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
         pytest.skip("core files are not written into the current directory here")
     unlimited = ["/bin/sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh"]
     proxy.rule(s3_proxy.delay(2), method="PUT")
