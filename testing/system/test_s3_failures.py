@@ -110,6 +110,16 @@ def test_a_connection_that_is_lost_in_a_part(ior, proxy, np, do):
     assert proxy.count("PUT") == 5 * np and proxy.behind.keys() == {"x": np * 4 * 65536} and proxy.behind.uploads() == []
 
 
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_a_connection_that_is_always_lost_is_tried_as_often_as_was_asked(ior, proxy, retries):
+    """Also where libcurl would do it by itself: part 2 is sent over the connection of part 1."""
+    proxy.rule(s3_proxy.drop, method="PUT", part=2)
+    run = ior(SMALL + "-F -w --s3.retries=%d -o %s" % (retries, proxy.store.name("x")), np=1, env=proxy.store.env)
+    names_it(run, proxy, *["(tried %d times)" % (retries + 1)] if retries else [])
+    assert [r.part for r in proxy.asked("PUT")] == [1] + [2] * (retries + 1), proxy.asked()
+    proxy.behind.is_clean()
+
+
 def test_bytes_that_are_changed_on_their_way_are_found_by_a_check(ior, proxy):
     proxy.rule(s3_proxy.corrupt_sent(70), method="PUT", part=3)
     run = ior(SMALL + "-w -W -o " + proxy.store.name("x"), np=1, env=proxy.store.env)

@@ -421,7 +421,7 @@ static void what_is_lost_with_a_kept_connection_is_counted_or_not_sent_twice(voi
     c = get(b, 5);
     c.once = true;
     assert_int_equal(s3_call(b->line, &c, &b->err), -1);
-    assert_non_null(strstr(b->err.text, "not to be sent twice"));
+    assert_non_null(strstr(b->err.text, "not to be sent again"));
     end(b, N(acts));
 }
 

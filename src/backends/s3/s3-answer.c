@@ -291,7 +291,7 @@ static void judge_error(struct s3_slot *slot)
 static void judge_failure(struct s3_slot *slot, CURLcode result)
 {
     struct s3_answer *a = &slot->c->answer;
-    const char *words = result == CURLE_ABORTED_BY_CALLBACK ? "the connection was lost, and it is not to be sent twice"
+    const char *words = result == CURLE_ABORTED_BY_CALLBACK ? "the connection was lost, and it is not to be sent again"
                         : slot->error[0]                    ? slot->error
                                                             : curl_easy_strerror(result);
     long sys = 0;

@@ -25,7 +25,7 @@ static int note_sent(void *user, char *ip, char *own_ip, int port, int own_port)
     struct s3_slot *slot = user;
 
     (void)ip, (void)own_ip, (void)port, (void)own_port;
-    if (slot->sent > 0 && slot->c->once)
+    if (slot->sent > 0 && (slot->c->once || slot->c->answer.tried + slot->sent > slot->l->sv->o->retries + 1))
         return CURL_PREREQFUNC_ABORT;
     slot->sent++;
     return CURL_PREREQFUNC_OK;
