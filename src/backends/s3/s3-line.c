@@ -8,7 +8,6 @@
 
 #include "backends/s3/s3-line.h"
 #include "base/clock.h"
-#include "base/rng.h"
 
 #define BUFFER (128L << 10) /* bytes of libcurl's own, each way: with larger ones many requests do not fit into caches */
 #define CONNECT_S 30        /* at most */
@@ -270,88 +269,6 @@ static void count(const struct s3_slot *slot)
     weir_hist_add(&stats->part[WEIR_PART_LAST], a->ns.last);
 }
 
-/* ---- requests that are sent again ---- */
-
-/* Count it; returns after how many ns. */
-static uint64_t again_ns(struct s3_line *l, bool refused, int tried, int asked_s)
-{
-    if (l->s->service)
-        l->s->service->count[refused ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
-    return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)l->s->par->rank));
-}
-
-uint64_t s3_line_again(struct s3_line *l, int tried)
-{
-    return again_ns(l, true, tried, 0);
-}
-
-/* It waits for its turn; others go on. */
-static void postpone(struct s3_slot *slot, uint64_t due_ns)
-{
-    slot->due_ns = due_ns;
-    slot->next = slot->l->later;
-    slot->l->later = slot;
-}
-
-static void retry(struct s3_slot *slot)
-{
-    struct s3_line *l = slot->l;
-    struct s3_answer *a = &slot->c->answer;
-
-    postpone(slot, weir_now_ns() + again_ns(l, a->status > 0, a->tried, slot->reply.again_s));
-    a->tried++;
-}
-
-/* Does the service send it elsewhere? Once: those that were on their way when others were sent there follow them. */
-static bool follow(struct s3_slot *slot)
-{
-    struct s3_line *l = slot->l;
-    const struct s3_reply *r = &slot->reply;
-    const struct s3_elsewhere e = {
-        .status = slot->c->answer.status, .region = r->region, .location = r->location, .endpoint = r->endpoint
-    };
-    struct s3_route route = { .moved = false };
-
-    if (slot->moved || e.status < 300 || e.status > 400 || !s3_route_move(&route, l->sv, slot->c->url, &e))
-        return false;
-    if (!l->route.moved)
-        l->route = route;
-    postpone(slot, 0);
-    return true;
-}
-
-static int send_again(struct s3_slot *slot, struct weir_err *err)
-{
-    CURLMcode rc;
-
-    if (s3_request_prepare(slot, err) < 0) /* signed anew: the time is part of it */
-        return -1;
-    slot->begin_ns = weir_now_ns();
-    rc = curl_multi_add_handle(slot->l->multi, slot->easy);
-    return rc == CURLM_OK ? 0 : failed(err, curl_multi_strerror(rc));
-}
-
-/* Send those whose time has come. Returns the ms until that of the next one, 1000 at most; -1 and err. */
-static int send_due(struct s3_line *l, struct weir_err *err)
-{
-    uint64_t now_ns = l->later ? weir_now_ns() : 0, least_ns = WEIR_NS_PER_S;
-    struct s3_slot **at = &l->later;
-
-    while (*at) {
-        struct s3_slot *slot = *at;
-
-        if (slot->due_ns > now_ns) {
-            least_ns = slot->due_ns - now_ns < least_ns ? slot->due_ns - now_ns : least_ns;
-            at = &slot->next;
-            continue;
-        }
-        *at = slot->next;
-        if (send_again(slot, err) < 0)
-            return -1;
-    }
-    return (int)(least_ns / 1000000) + (l->later ? 1 : 0);
-}
-
 /* ---- the turns of a line ---- */
 
 static void end_request(struct s3_slot *slot, CURLcode result)
@@ -359,11 +276,7 @@ static void end_request(struct s3_slot *slot, CURLcode result)
     s3_answer_judge(slot, result);
     slot->c->answer.tried += slot->sent > 1 ? slot->sent - 1 : 0;
     count(slot);
-    if (follow(slot))
-        return;
-    if (s3_worth_retry(slot, result))
-        retry(slot);
-    else
+    if (!s3_send_later(slot, result))
         finish(slot);
 }
 
@@ -374,7 +287,7 @@ static int turn(struct s3_line *l, struct weir_err *err)
     CURLMcode rc;
     CURLMsg *m;
 
-    if (send_due(l, err) < 0)
+    if (s3_send_due(l, err) < 0)
         return -1;
     rc = curl_multi_perform(l->multi, &running);
     if (rc != CURLM_OK)
@@ -394,7 +307,7 @@ static int turn(struct s3_line *l, struct weir_err *err)
 /* Until something can be moved. */
 static int pause_line(struct s3_line *l, struct weir_err *err)
 {
-    int most_ms = send_due(l, err);
+    int most_ms = s3_send_due(l, err);
     CURLMcode rc = most_ms < 0 ? CURLM_OK : curl_multi_poll(l->multi, NULL, 0, most_ms, NULL);
 
     if (most_ms < 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3-retry.c - which requests are sent again, and when */
+/* s3-retry.c - which requests are sent again, when, and where to */
 #include "config.h"
 
 #include <string.h>
 
 #include "backends/s3/s3-line.h"
 #include "base/clock.h"
+#include "base/rng.h"
 
 #define FIRST_NS UINT64_C(100000000) /* 0.1 s */
 #define MOST_NS UINT64_C(20000000000)
@@ -49,7 +50,7 @@ static bool is_lost(const struct s3_line *l, CURLcode result)
     }
 }
 
-bool s3_worth_retry(const struct s3_slot *slot, CURLcode result)
+static bool is_worth_it(const struct s3_slot *slot, CURLcode result)
 {
     const struct s3_call *c = slot->c;
 
@@ -67,4 +68,95 @@ uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random)
     ns = ns < MOST_NS ? ns : MOST_NS;
     ns = ns / 2 + random % (ns / 2 + 1);
     return asked_s > 0 && asked > ns ? asked : ns;
+}
+
+/* ---- requests that wait ---- */
+
+/* Count it; returns after how many ns. */
+static uint64_t again_ns(struct s3_line *l, bool refused, int tried, int asked_s)
+{
+    if (l->s->service)
+        l->s->service->count[refused ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
+    return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)l->s->par->rank));
+}
+
+uint64_t s3_line_again(struct s3_line *l, int tried)
+{
+    return again_ns(l, true, tried, 0);
+}
+
+/* It waits for its turn; others go on. */
+static void postpone(struct s3_slot *slot, uint64_t due_ns)
+{
+    slot->due_ns = due_ns;
+    slot->next = slot->l->later;
+    slot->l->later = slot;
+}
+
+static void retry(struct s3_slot *slot)
+{
+    struct s3_line *l = slot->l;
+    struct s3_answer *a = &slot->c->answer;
+
+    postpone(slot, weir_now_ns() + again_ns(l, a->status > 0, a->tried, slot->reply.again_s));
+    a->tried++;
+}
+
+/* Does the service send it elsewhere? Once: those that were on their way when others were sent there follow them. */
+static bool follow(struct s3_slot *slot)
+{
+    struct s3_line *l = slot->l;
+    const struct s3_reply *r = &slot->reply;
+    const struct s3_elsewhere e = {
+        .status = slot->c->answer.status, .region = r->region, .location = r->location, .endpoint = r->endpoint
+    };
+    struct s3_route route = { .moved = false };
+
+    if (slot->moved || e.status < 300 || e.status > 400 || !s3_route_move(&route, l->sv, slot->c->url, &e))
+        return false;
+    if (!l->route.moved)
+        l->route = route;
+    postpone(slot, 0);
+    return true;
+}
+
+static int send_again(struct s3_slot *slot, struct weir_err *err)
+{
+    CURLMcode rc;
+
+    if (s3_request_prepare(slot, err) < 0) /* signed anew: the time is part of it */
+        return -1;
+    slot->begin_ns = weir_now_ns();
+    rc = curl_multi_add_handle(slot->l->multi, slot->easy);
+    return rc == CURLM_OK ? 0 : weir_refuse(err, WEIR_ESETUP, "S3: %s", curl_multi_strerror(rc));
+}
+
+int s3_send_due(struct s3_line *l, struct weir_err *err)
+{
+    uint64_t now_ns = l->later ? weir_now_ns() : 0, least_ns = WEIR_NS_PER_S;
+    struct s3_slot **at = &l->later;
+
+    while (*at) {
+        struct s3_slot *slot = *at;
+
+        if (slot->due_ns > now_ns) {
+            least_ns = slot->due_ns - now_ns < least_ns ? slot->due_ns - now_ns : least_ns;
+            at = &slot->next;
+            continue;
+        }
+        *at = slot->next;
+        if (send_again(slot, err) < 0)
+            return -1;
+    }
+    return (int)(least_ns / 1000000) + (l->later ? 1 : 0);
+}
+
+bool s3_send_later(struct s3_slot *slot, CURLcode result)
+{
+    if (follow(slot))
+        return true;
+    if (!is_worth_it(slot, result))
+        return false;
+    retry(slot);
+    return true;
 }
