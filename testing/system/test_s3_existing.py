@@ -73,3 +73,13 @@ def test_moto_keeps_the_condition(ior, moto):
     ior(SMALL + "-F -k -t 256k -o " + moto.name("x"), np=2, env=moto.env).ok()
     assert moto.ask("PUT", "x.00000000", body=b"1")[0] == 200
     ior(SMALL.replace("-w", "-w -r") + "-F -o " + moto.name("y"), np=2, env=moto.env).ok()
+
+
+def test_mdtest_says_that_its_removal_is_not_for_objects(mdtest, proxy):
+    env = proxy.store.env
+    mdtest("-a S3 -F -C -n 2 -d " + proxy.store.name("t"), np=None, env=env).ok()
+    again = mdtest("-a S3 -F -C -n 2 -d " + proxy.store.name("t"), np=None, env=env).ok()
+    assert "a tool of the service removes them" in again.stderr and "--cleanup" not in again.stderr, again
+    kept = proxy.behind.keys()
+    mdtest("-a S3 --cleanup " + proxy.store.name("t"), np=None, env=env).fails(1, "--cleanup", "S3", proxy.store.name("t"))
+    assert kept and proxy.behind.keys() == kept

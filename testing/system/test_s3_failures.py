@@ -185,7 +185,7 @@ def test_an_upload_that_cannot_be_given_up_is_told(ior, proxy, np):
     proxy.rule(s3_proxy.error(403, "AccessDenied"), method="PUT", part=2)
     proxy.rule(s3_proxy.error(403, "AccessDenied", "No deletes."), method="DELETE")
     run = ior(SMALL + "-w -o " + proxy.store.name("x"), np=np, env=proxy.store.env)
-    assert run.returncode == 3 and "unfinished upload is left behind" in run.stderr, run
+    assert run.returncode == 3 and "an unfinished upload is left" in run.stderr, run
     assert proxy.behind.uploads() == ["x"] and proxy.behind.keys() == {}
 
 

@@ -131,7 +131,7 @@ void s3_queue_end(struct s3_queue *q); /* free it; harmless on zeros */
 /* Take back calls that have ended, of any file, after waiting for 'least' of those in flight. 0, or -1 and err. Local. */
 int s3_collect(struct s3 *s3, int least, struct weir_err *err);
 /* Wait until this part of the file is not in flight. 0, or -1 and err. Local. */
-int s3_settle(const struct s3_file *f, uint64_t number, struct weir_err *err);
+int s3_wait_for_part(const struct s3_file *f, uint64_t number, struct weir_err *err);
 
 /* ---- s3-gather.c: parts that are gathered from transfers ---- */
 

@@ -61,7 +61,7 @@ static int begin_part(struct s3_file *f, const struct weir_io *io, struct s3_fli
 
     if (io->off % size != 0 || io->len > size || (io->len < size && io->off + io->len != whole))
         return weir_refuse(err, WEIR_EIO, "parts of the object are %" PRIu64 " bytes at multiples of that", size);
-    if (s3_settle(f, number, err) < 0)
+    if (s3_wait_for_part(f, number, err) < 0)
         return -1;
     fl->file = f;
     fl->len = io->len;

@@ -119,7 +119,7 @@ int s3_collect(struct s3 *s3, int least, struct weir_err *err)
     return n < 0 ? -1 : 0;
 }
 
-int s3_settle(const struct s3_file *f, uint64_t number, struct weir_err *err)
+int s3_wait_for_part(const struct s3_file *f, uint64_t number, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
     const struct s3_queue *q = &s3->queue;

@@ -278,6 +278,8 @@ void s3_service_describe(const struct s3_service *sv, struct weir_str *out)
     weir_str_addf(out, "region = %s\n", sv->region);
     weir_str_addf(out, "style = %s\n", sv->host_style ? "host" : "path");
     weir_str_addf(out, "keys = %s\n", sv->id ? sv->from : "none: requests are not signed");
+    if (sv->id)
+        weir_str_addf(out, "data in signatures = %s\n", strcmp(sv->o->payload, "signed") == 0 ? "yes" : "no (UNSIGNED-PAYLOAD)");
     if (sv->https)
         weir_str_addf(out, "certificates = %s\n",
                       sv->o->insecure ? "not verified" : sv->ca_file ? sv->ca_file : "verified by the system's");

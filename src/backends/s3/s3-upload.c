@@ -277,7 +277,7 @@ static int abort_upload(const struct s3_upload *u, struct weir_err *err)
 
     if (s3_multipart_abort(&u->m, &left) == 0)
         return 0;
-    weir_err_within(&left, "an unfinished upload is left behind, which takes space");
+    weir_err_within(&left, "an unfinished upload is left, which takes space");
     weir_report_error(u->s->log, &left);
     weir_refuse(err, WEIR_EIO, "the upload was not given up");
     if (err)

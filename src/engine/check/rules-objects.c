@@ -84,8 +84,7 @@ const struct weir_rule weir_rules_objects[] = {
       WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h41, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not say how many endpoints there are",
-      .remedy = "name all endpoints of the service, which tasks share then: one of them, or what spreads the load behind "
-                "it, may be the limit" },
+      .remedy = "name all endpoints of the service, which tasks share then: one of them, or a load balancer after it, may be the limit" },
     { WEIR_RULE("H42", "transfers in flight for each connection of a task to a service", "transfers"),
       WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h42, .needs = WEIR_NEEDS_OBJECTS,

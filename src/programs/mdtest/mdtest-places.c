@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 
+#include "backends/registry.h"
 #include "base/size.h"
 #include "engine/about/banner.h"
 #include "engine/place/cleanup.h"
@@ -84,6 +85,11 @@ static int warn_found(struct weir_run *run, struct mdtest_test *t, const struct 
     weir_allsum_u64(&run->par, &all.n, 1);
     if (all.n > 1 && snprintf(others, sizeof(others), ", and %" PRIu64 " more like it", all.n - 1) < 0)
         others[0] = '\0';
+    if (t->fs.be->flags & WEIR_BE_OBJECTS)
+        return weir_warn(&run->log, err,
+                         "'%s/test-dir.%d-%" PRIu64 "' was there already%s, from an earlier run: objects of the same names are "
+                         "replaced, and others stay until a tool of the service removes them",
+                         t->places.base[-who], run->repetition, all.first, others);
     return weir_warn(&run->log, err,
                      "'%s/test-dir.%d-%" PRIu64 "' was there already%s, from an earlier run: what "
                      "exists is not created, and that is "
@@ -158,16 +164,25 @@ static int look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, 
     return rc;
 }
 
+static int clean_dir(struct weir_run *run, const struct mdtest_options *o, struct weir_err *err)
+{
+    const struct weir_backend *be = weir_backend_find(o->run.api);
+
+    if (be && (be->flags & WEIR_BE_OBJECTS))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--cleanup removes directories of the system, and %s has objects: a tool of the service removes those "
+                           "below '%s'", be->name, o->cleanup);
+    return weir_cleanup(run, "mdtest", o->cleanup, forms, sizeof(forms) / sizeof(*forms), err);
+}
+
 static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
-    const char *dir = ((const struct mdtest_options *)opt)->cleanup;
+    const struct mdtest_options *o = opt;
     struct weir_err err = WEIR_ERR_INIT;
 
-    if (!dir)
+    if (!o->cleanup)
         return false;
-    *code = weir_cleanup(run, "mdtest", dir, forms, sizeof(forms) / sizeof(*forms), &err) < 0
-                ? weir_run_refuse(run, &err)
-                : WEIR_OK;
+    *code = clean_dir(run, o, &err) < 0 ? weir_run_refuse(run, &err) : WEIR_OK;
     return true;
 }
 
