@@ -26,7 +26,7 @@ static int begin_read(struct s3_file *f, const struct weir_io *io, struct s3_fli
     uint64_t left = io->off < f->size ? f->size - io->off : 0;
     size_t len = io->len < left ? io->len : (size_t)left;
 
-    if (f->writes && !f->written)
+    if (f->writes && !(f->way == S3_WHOLE && f->written))
         return weir_refuse(err, WEIR_EIO, "the object is not complete before the file is closed");
     *n = 0;
     if (len == 0)
@@ -131,9 +131,8 @@ ssize_t s3_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err 
     if (rc != 0)
         return rc < 0 ? -1 : n;
     fl->request = NULL;
-    rc = s3_call(s3->line, &fl->call, err);
-    n = s3_move_end(fl, err);
-    if (rc < 0 && n < 0)
-        return -1;
-    return n;
+    if (s3_call(s3->line, &fl->call, err) == 0)
+        return s3_move_end(fl, err);
+    f->failed |= io->dir == WEIR_DIR_WRITE; /* also where it was not sent, and so has no answer */
+    return -1;
 }

@@ -81,6 +81,8 @@ int s3_submit(struct weir_request *r, struct weir_err *err)
         q->busy++;
         return 0;
     }
+    if (rc == 0) /* it was not sent */
+        fl->file->failed |= fl->call.method != S3_GET;
     fl->request = NULL;
     push(&q->idle, fl);
     if (rc > 0)
