@@ -17,7 +17,7 @@
  *   open for reading       LIST of the first object: its size is that of the others, but for the last.
  *   read                   GET of the object that has the offset, or of a range in it.
  *   write                  PUT of an object, at any offset, any number of times.
- *   size                   Offset and size of the last object: LIST, as removal, which deletes all of them (s3-names.c).
+ *   size                   Offset and size of the last object: LIST, as removal, which deletes all of them and no other key (s3-names.c).
  */
 #ifndef WEIR_BACKENDS_S3_S3_FILE_H
 #define WEIR_BACKENDS_S3_S3_FILE_H

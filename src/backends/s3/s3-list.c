@@ -100,10 +100,10 @@ int s3_list(struct s3_line *l, const char *bucket, const char *prefix, int most,
 
 struct removal {
     struct s3_line *l;
-    const char *bucket;
+    const char *bucket, *prefix;
+    s3_wanted_fn *wanted;
     struct weir_str body, failed;
     int n; /* keys in the body */
-    uint64_t all;
 };
 
 /* Multi-object delete needs the digest of its body. */
@@ -157,25 +157,26 @@ static int delete_keys(struct removal *r, struct weir_err *err)
 static int take_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
     struct removal *r = mine;
+    size_t before = strlen(r->prefix);
 
     (void)size;
+    if (strncmp(key, r->prefix, before) != 0 || !r->wanted(key + before))
+        return 0;
     if (r->n == 0)
         weir_str_addf(&r->body, "<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Quiet>true</Quiet>");
     weir_str_addf(&r->body, "<Object><Key>");
     s3_xml_add(key, &r->body);
     weir_str_addf(&r->body, "</Key></Object>");
-    r->all++;
     return ++r->n == S3_KEYS_A_REQUEST ? delete_keys(r, err) : 0;
 }
 
-int s3_delete_below(struct s3_line *l, const char *bucket, const char *prefix, uint64_t *n, struct weir_err *err)
+int s3_delete_below(struct s3_line *l, const char *bucket, const char *prefix, s3_wanted_fn *wanted, struct weir_err *err)
 {
-    struct removal r = { .l = l, .bucket = bucket };
+    struct removal r = { .l = l, .bucket = bucket, .prefix = prefix, .wanted = wanted };
     int rc = s3_list(l, bucket, prefix, 0, take_key, &r, err);
 
     if (rc == 0)
         rc = delete_keys(&r, err);
-    *n = r.all;
     weir_str_free(&r.body);
     weir_str_free(&r.failed);
     return rc;

@@ -16,8 +16,11 @@ typedef int s3_take_fn(void *mine, const char *key, uint64_t size, struct weir_e
 int s3_list(struct s3_line *l, const char *bucket, const char *prefix, int most, s3_take_fn *take, void *mine,
             struct weir_err *err);
 
-/* Delete all keys that begin with prefix, S3_KEYS_A_REQUEST in a request. *n: how many there were. bucket: its URL.
- * Local. 0, or -1 and err (WEIR_EIO: the first key that the service does not delete and its reason). */
-int s3_delete_below(struct s3_line *l, const char *bucket, const char *prefix, uint64_t *n, struct weir_err *err);
+/* Is it one of the keys that are meant? rest: what is after the prefix. */
+typedef bool s3_wanted_fn(const char *rest);
+
+/* Delete the keys that begin with prefix and that 'wanted' takes, S3_KEYS_A_REQUEST in a request; others stay. bucket: its
+ * URL. Local. 0, or -1 and err (WEIR_EIO: the first key that the service does not delete and its reason). */
+int s3_delete_below(struct s3_line *l, const char *bucket, const char *prefix, s3_wanted_fn *wanted, struct weir_err *err);
 
 #endif

@@ -66,6 +66,12 @@ static int ask(struct place *p, enum s3_method method, struct s3_call *c, struct
     return s3_call(p->line, c, err);
 }
 
+/* Is it the end of the key of an object that is a transfer? */
+static bool is_offset(const char *name)
+{
+    return strlen(name) == S3_OFFSET_DIGITS && strspn(name, "0123456789abcdef") == S3_OFFSET_DIGITS;
+}
+
 /* ---- what is below a name ---- */
 
 struct below {
@@ -78,7 +84,6 @@ static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_e
 {
     struct below *b = mine;
     const char *rest = key + strlen(b->prefix);
-    char *stop;
     uint64_t off;
 
     (void)err;
@@ -87,8 +92,8 @@ static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_e
         return 0;
     }
     b->others++;
-    off = strtoull(rest, &stop, 16);
-    if (*stop == '\0' && off + size > b->end)
+    off = is_offset(rest) ? strtoull(rest, NULL, 16) : 0;
+    if (is_offset(rest) && off + size > b->end)
         b->end = off + size;
     return 0;
 }
@@ -163,11 +168,11 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, 
     return rc == 0 && has_pieces(s) && b.others == 0 ? weir_fail(err, WEIR_EIO, "size of '%s'", path) : rc;
 }
 
+/* Keys below a file that are no transfers of it are not its own. */
 static int remove_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
     struct place p;
     struct s3_call c;
-    uint64_t n;
     int rc;
 
     if (enter(s, path, false, &p, err) < 0)
@@ -175,7 +180,7 @@ static int remove_file(struct weir_session *s, const char *path, struct weir_err
     if (p.is_bucket)
         rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
     else
-        rc = has_pieces(s) ? s3_delete_below(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), &n, err)
+        rc = has_pieces(s) ? s3_delete_below(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), is_offset, err)
                            : ask(&p, S3_DELETE, &c, err);
     leave(&p);
     return rc;
@@ -189,7 +194,12 @@ static int make_empty(struct weir_session *s, const char *path, bool dir, struct
 
     if (enter(s, path, dir, &p, err) < 0)
         return -1;
-    rc = p.is_bucket ? 0 : ask(&p, S3_PUT, &c, err);
+    if (!dir && has_pieces(s))
+        weir_str_addf(&p.object, "/%0*d", S3_OFFSET_DIGITS, 0);
+    if (p.object.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path);
+    else
+        rc = p.is_bucket ? 0 : ask(&p, S3_PUT, &c, err);
     leave(&p);
     return rc;
 }
@@ -251,7 +261,7 @@ static const char *offset_in(const char *name)
 {
     const char *slash = strrchr(name, '/');
 
-    return slash && strlen(slash + 1) == S3_OFFSET_DIGITS && strspn(slash + 1, "0123456789abcdef") == S3_OFFSET_DIGITS ? slash : NULL;
+    return slash && is_offset(slash + 1) ? slash : NULL;
 }
 
 static int list_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
