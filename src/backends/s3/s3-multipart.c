@@ -198,7 +198,7 @@ int s3_multipart_abort(const struct s3_multipart *m, struct weir_err *err)
     for (int i = 0; i < ABORTS; i++) {
         if (i > 1)
             weir_sleep_ns(BETWEEN_NS);
-        rc = s3_call(m->line, &c, i > 0 ? NULL : err);
+        rc = s3_call(m->line, &c, err);
         if (c.answer.status == 404) {
             rc = 0;
             break;

@@ -200,6 +200,14 @@ static struct query *query_of(struct s3_upload *u, const struct s3_call *c)
     return unused;
 }
 
+static void leave_query(struct s3_upload *u, const struct s3_call *c)
+{
+    struct query *q = query_of(u, c);
+
+    if (q)
+        q->c = NULL;
+}
+
 int s3_upload_part(struct s3_upload *u, uint64_t number, const void *data, size_t len, struct s3_call *c,
                    struct weir_err *err)
 {
@@ -233,6 +241,7 @@ int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struc
     *p = (struct s3_part) { .number = (uint32_t)number, .len = len, .order = u->kept++ };
     memcpy(p->etag, a->etag, sizeof(p->etag));
     memcpy(p->checksum, a->checksum, sizeof(p->checksum));
+    leave_query(u, c);
     return 0;
 }
 
@@ -288,7 +297,8 @@ static int abort_upload(const struct s3_upload *u, struct weir_err *err)
 /* A file that ends before its first part is full has none. */
 static int put_empty(const struct s3_upload *u, struct weir_err *err)
 {
-    struct s3_call c = { .method = S3_PUT, .url = u->t.url };
+    static const char *const only_new[] = { "If-None-Match: *", NULL };
+    struct s3_call c = { .method = S3_PUT, .url = u->t.url, .headers = u->t.exclusive ? only_new : NULL, .once = u->t.exclusive };
 
     return abort_upload(u, err) < 0 ? -1 : s3_call(u->m.line, &c, err);
 }

@@ -20,8 +20,8 @@ struct s3_target {
  * and for the calls that its depth allows. Collective over t->sharers, with the same result on all of them. NULL and err. */
 struct s3_upload *s3_upload_begin(struct s3_line *l, const struct weir_session *s, const struct s3_target *t,
                                   struct weir_err *err);
-/* Make c the call that sends part 'number', from 1; its query stays valid until c is used for another. Local. 0, or -1 and
- * err (WEIR_EBUG): more calls than twice the depth of the session and two. */
+/* Make c the call that sends part 'number', from 1; its query stays valid until the part is kept, or c is used for another.
+ * Local. 0, or -1 and err (WEIR_EBUG): more calls in flight than twice the depth of the session and two. */
 int s3_upload_part(struct s3_upload *u, uint64_t number, const void *data, size_t len, struct s3_call *c,
                    struct weir_err *err);
 /* The call is done: keep the etag; a later one of the same part replaces it. Local. 0, or -1 and err: no memory, or the
