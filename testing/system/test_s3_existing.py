@@ -58,15 +58,22 @@ def test_an_object_that_another_has_made_meanwhile_is_an_error(ior, proxy, mode,
     proxy.behind.is_clean()
 
 
-def test_a_refusal_for_now_is_sent_again_and_a_lost_connection_is_not(ior, proxy):
-    proxy.rule(s3_proxy.slow_down(), method="PUT", first=2)
+@pytest.mark.parametrize("do", [s3_proxy.slow_down(), s3_proxy.drop])
+def test_what_fails_for_a_moment_is_sent_again_with_its_condition(ior, proxy, do):
+    proxy.rule(do, method="PUT", first=2)
     ior(SMALL + "-F -t 256k -o " + proxy.store.name("x"), np=None, env=proxy.store.env).ok()
-    assert proxy.count("PUT") == 3
-    proxy.rules.clear()
-    proxy.rule(s3_proxy.drop, method="PUT")
-    proxy.forget()
-    ior(SMALL + "-F -t 256k -o " + proxy.store.name("y"), np=None, env=proxy.store.env).fails(3)
-    assert proxy.count("PUT") == 1, proxy.asked()
+    assert [r.headers.get("if-none-match") for r in proxy.asked("PUT")] == ["*"] * 3
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_an_object_that_is_there_at_the_second_try_is_ours_where_it_has_our_data(ior, proxy, is_ours):
+    proxy.rule(s3_proxy.drop_after if is_ours else s3_proxy.drop, method="PUT", first=1)
+    proxy.rule(s3_proxy.error(412, "PreconditionFailed"), method="PUT")
+    if not is_ours:  # another client puts it between the first try and the second
+        proxy.rule(s3_proxy.changed(status=200, body=lambda body: bytes(262144)), method="GET", path="x.00000000$")
+    run = ior(SMALL + "-F -k -t 256k -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
+    assert proxy.count("PUT") == 2 and proxy.count("GET", path="x.00000000$") >= 1, proxy.asked()
+    assert run.returncode == (0 if is_ours else 3) and is_ours == ("PreconditionFailed" not in run.stderr), run
 
 
 def test_moto_keeps_the_condition(ior, moto):

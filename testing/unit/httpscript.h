@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -107,6 +108,7 @@ static inline void http_start(struct http_server *s, const struct http_act *acts
     s->pid = fork();
     if (s->pid == 0) {
         (void)setpgid(0, 0);
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test does not stop it */
         signal(SIGCHLD, SIG_IGN);
         for (;;) {
             int c = accept(fd, NULL, NULL);

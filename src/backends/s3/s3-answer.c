@@ -17,10 +17,10 @@
 
 void s3_answer_begin(struct s3_slot *slot)
 {
-    int tried = slot->c->answer.tried;
+    const struct s3_answer before = slot->c->answer;
 
     slot->reply = (struct s3_reply){ .has_length = false };
-    slot->c->answer = (struct s3_answer){ .tried = tried };
+    slot->c->answer = (struct s3_answer){ .tried = before.tried, .unsure = before.unsure };
     weir_str_clear(&slot->body);
     slot->first_ns = 0;
     slot->error[0] = '\0';
@@ -243,6 +243,11 @@ static void say(struct s3_answer *a, int sys, const char *fmt, ...)
     if (vsnprintf(a->why, sizeof(a->why), fmt, ap) < 0)
         a->why[0] = '\0';
     va_end(ap);
+}
+
+void s3_answer_fail(struct s3_slot *slot, const char *why)
+{
+    say(&slot->c->answer, EIO, "%s", why);
 }
 
 static void add_words(struct s3_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -36,6 +36,7 @@ struct s3_answer {
     char code[64];      /* the service's word for the error ("NoSuchKey"); "" none */
     char why[S3_WHY];   /* the reason as text: the service's code and message, or curl's */
     int tried;          /* requests that it took */
+    int unsure;         /* of them, those that the service may have done though they had no good answer */
     struct s3_times ns; /* of the last of them */
 };
 
@@ -55,7 +56,6 @@ struct s3_call {
     struct weir_str *text;      /* or here, of any method: the body of the answer, XML. It is emptied first */
     bool ranged;                /* only 'room' bytes from 'off' */
     uint64_t off;
-    bool once;                  /* not to be repeated after a failure that may have come when it was done */
     struct s3_answer answer;
     void *owner;                /* the caller's */
     /* s3-line.c's own */
@@ -64,6 +64,9 @@ struct s3_call {
 };
 
 #define S3_HEADERS 8
+
+/* Headers of a request that makes an object only where there is none. */
+extern const char *const s3_only_new[];
 
 struct s3_line; /* to the service: connections, and requests in flight */
 
@@ -79,8 +82,8 @@ int s3_line_connections(const struct s3_line *l, int most);
 /* Start a call; it ends in s3_line_wait. Local. -1 and err: not started (no memory, more than depth). */
 int s3_line_start(struct s3_line *l, struct s3_call *c, struct weir_err *err);
 /* Calls that are done, 'most' at most, after waiting until there are 'least' (0: do not wait). Those that the service
- * refuses for now are repeated before they count as done. Local. Returns how many, -1 and err. */
-int s3_line_wait(struct s3_line *l, int least, int most, struct s3_call **done, struct weir_err *err);
+ * refuses for now are repeated before they count as done; where libcurl cannot go on all have failed. Local. Returns how many. */
+int s3_line_wait(struct s3_line *l, int least, int most, struct s3_call **done);
 
 /* Start one and wait for it; others in flight go on and stay for s3_line_wait. Local. 0 where answer.sys is 0, else -1
  * and err (may be NULL) with errno: "PUT s3://b/k at http://h:9000: 503 SlowDown: Please reduce ... (tried 6 times)". */

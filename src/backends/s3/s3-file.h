@@ -14,7 +14,7 @@
  *
  * With --s3.object=transfer a file is all objects whose keys are its own, '/', and an offset in 16 hexadecimal digits:
  *
- *   open for reading       LIST of the first object: its size is that of the others, but for the last.
+ *   open for reading       HEAD of the first object (else LIST): its size is that of the others, but for the last.
  *   read                   GET of the object that has the offset, or of a range in it.
  *   write                  PUT of an object, at any offset, any number of times.
  *   size                   Offset and size of the last object: LIST, as removal, which deletes all of them and no other key (s3-names.c).
@@ -22,10 +22,12 @@
 #ifndef WEIR_BACKENDS_S3_S3_FILE_H
 #define WEIR_BACKENDS_S3_S3_FILE_H
 
+#include <string.h>
+
 #include "backends/s3/s3-parts.h"
 #include "backends/s3/s3-upload.h"
 
-#define S3_OFFSET_DIGITS 16
+#define S3_OFFSET_DIGITS 16 /* hexadecimal, of the key of an object that is a transfer */
 
 enum s3_way {
     S3_READS,
@@ -112,8 +114,9 @@ int s3_file_upload(struct s3_file *f, struct weir_err *err);
 /* Make fl->call what moves io. Returns 0: it is to be started; 1: nothing is left to do, *n bytes were moved; -1 and
  * err (WEIR_EIO). Waits where the same part is in flight. Local. */
 int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl, ssize_t *n, struct weir_err *err);
-/* The call has ended. Bytes moved; or -1, and err where the reason is not that of the call. Local. */
-ssize_t s3_move_end(struct s3_flight *fl, struct weir_err *err);
+/* The call has ended. Bytes moved; or -1, and the reason is that of the call. A request that was repeated, and finds that the
+ * object is there, looks whether it has made it. Local. */
+ssize_t s3_move_end(struct s3_flight *fl);
 /* As xfer of struct weir_backend. */
 ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err);
 /* Make fl->call a PUT of these bytes. NULL as data: of none. */
@@ -128,10 +131,10 @@ int s3_complete(struct weir_file *f, int least, int most, struct weir_request **
 int s3_reason(const struct weir_request *r, struct weir_err *err);
 void s3_queue_end(struct s3_queue *q); /* free it; harmless on zeros */
 
-/* Take back calls that have ended, of any file, after waiting for 'least' of those in flight. 0, or -1 and err. Local. */
-int s3_collect(struct s3 *s3, int least, struct weir_err *err);
-/* Wait until this part of the file is not in flight. 0, or -1 and err. Local. */
-int s3_wait_for_part(const struct s3_file *f, uint64_t number, struct weir_err *err);
+/* Take back calls that have ended, of any file, after waiting for 'least' of those in flight. Local. */
+void s3_collect(struct s3 *s3, int least);
+/* Wait until this part of the file is not in flight. Local. */
+void s3_wait_for_part(const struct s3_file *f, uint64_t number);
 
 /* ---- s3-gather.c: parts that are gathered from transfers ---- */
 
@@ -147,6 +150,11 @@ int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err);
 
 /* ---- s3-pieces.c: objects that are a transfer ---- */
 
+/* Is it an offset, as keys of these objects end? */
+static inline bool s3_is_offset(const char *name)
+{
+    return strlen(name) == S3_OFFSET_DIGITS && strspn(name, "0123456789abcdef") == S3_OFFSET_DIGITS;
+}
 /* As s3_move_begin. */
 int s3_piece_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl, ssize_t *n, struct weir_err *err);
 /* Find the size of the objects of a file. 0, or -1 and err (WEIR_EIO): there is none. Local. */

@@ -105,8 +105,7 @@ static int send_part(struct s3_file *f, bool last, struct weir_err *err)
     f->flying++;
     s3->pool.busy++;
     while (s3->pool.busy >= s3->queue.depth)
-        if (s3_collect(s3, 1, err) < 0)
-            return -1;
+        s3_collect(s3, 1);
     return 0;
 }
 
@@ -117,7 +116,7 @@ void s3_gather_landed(struct s3_flight *fl)
 
     f->flying--;
     p->busy--;
-    if (s3_move_end(fl, NULL) < 0 && !f->broken)
+    if (s3_move_end(fl) < 0 && !f->broken)
         f->broken = fl;
     else
         push(p, fl);
@@ -178,9 +177,20 @@ int s3_gather_add(struct s3_file *f, const struct weir_io *io, struct weir_err *
         left.len -= (size_t)n;
         left.off += (uint64_t)n;
     }
-    if (s3->pool.busy > 0 && s3_collect(s3, 0, err) < 0) /* what is in flight moves only then */
-        return -1;
+    if (s3->pool.busy > 0)
+        s3_collect(s3, 0); /* what is in flight moves only then */
     return f->broken ? refuse_broken(f, err) : 0;
+}
+
+/* One PUT of a part of the object, whose size is known, would look like all of it. */
+static int check_whole(const struct s3_file *f, struct weir_err *err)
+{
+    uint64_t bytes = f->begin + f->filling->len;
+
+    if (f->upload || f->base.s->access.stops || f->parts.n == 0 || bytes >= f->parts.bytes)
+        return 0;
+    return weir_refuse(err, WEIR_EINTR, "of %" PRIu64 " bytes %" PRIu64 " were written, so there is no new object", f->parts.bytes,
+                       bytes);
 }
 
 int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
@@ -189,13 +199,12 @@ int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
     int rc = 0;
 
     if (f->filling && ok && !f->broken)
-        rc = send_part(f, true, err);
+        rc = check_whole(f, err) < 0 ? -1 : send_part(f, true, err);
     if (f->filling)
         push(&s3->pool, f->filling);
     f->filling = NULL;
     while (f->flying > 0)
-        if (s3_collect(s3, 1, rc < 0 ? NULL : err) < 0)
-            return -1;
+        s3_collect(s3, 1);
     if (!f->broken)
         return rc;
     if (rc == 0)

@@ -24,7 +24,7 @@ static int note_sent(void *user, char *ip, char *own_ip, int port, int own_port)
     struct s3_slot *slot = user;
 
     (void)ip, (void)own_ip, (void)port, (void)own_port;
-    if (slot->sent > 0 && (slot->c->once || slot->c->answer.tried + slot->sent > slot->l->sv->o->retries + 1))
+    if (slot->sent > 0 && slot->c->answer.tried + slot->sent > slot->l->sv->o->retries + 1)
         return CURL_PREREQFUNC_ABORT;
     slot->sent++;
     return CURL_PREREQFUNC_OK;
@@ -199,6 +199,7 @@ static int start(struct s3_line *l, struct s3_call *c, struct weir_err *err)
         return weir_refuse(err, WEIR_EBUG, "more than %d requests in flight", l->depth + 1);
     slot->c = c;
     c->answer.tried = 1;
+    c->answer.unsure = 0;
     if (s3_request_prepare(slot, err) < 0) {
         slot->c = NULL;
         return -1;
@@ -221,12 +222,12 @@ int s3_line_start(struct s3_line *l, struct s3_call *c, struct weir_err *err)
 
     if (start(l, c, err) < 0)
         return -1;
-    /* Only the new one: a perform would ask the system for each request. An error of the line is one of s3_line_wait, too. */
+    /* Only the new one: a perform would ask the system for each request. An error shows at the next turn, too. */
     (void)curl_multi_socket_action(l->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     return 0;
 }
 
-static void finish(struct s3_slot *slot)
+void s3_finish(struct s3_slot *slot)
 {
     struct s3_line *l = slot->l;
     struct s3_call *c = slot->c;
@@ -275,23 +276,37 @@ static void end_request(struct s3_slot *slot, CURLcode result)
 {
     s3_answer_judge(slot, result);
     slot->c->answer.tried += slot->sent > 1 ? slot->sent - 1 : 0;
+    slot->c->answer.unsure += slot->sent > 1 ? slot->sent - 1 : 0;
     count(slot);
     if (!s3_send_later(slot, result))
-        finish(slot);
+        s3_finish(slot);
+}
+
+/* libcurl cannot go on (memory): all calls in flight have failed. */
+static void end_all(struct s3_line *l, CURLMcode rc)
+{
+    if (rc == CURLM_OK)
+        return;
+    l->later = NULL;
+    for (int i = 0; i <= l->depth; i++) {
+        struct s3_slot *slot = &l->slots[i];
+
+        if (!slot->c)
+            continue;
+        (void)curl_multi_remove_handle(l->multi, slot->easy);
+        s3_answer_fail(slot, curl_multi_strerror(rc));
+        s3_finish(slot);
+    }
 }
 
 /* Move what can be moved, without waiting. */
-static int turn(struct s3_line *l, struct weir_err *err)
+static void turn(struct s3_line *l)
 {
     int running, more;
-    CURLMcode rc;
     CURLMsg *m;
 
-    if (s3_send_due(l, err) < 0)
-        return -1;
-    rc = curl_multi_perform(l->multi, &running);
-    if (rc != CURLM_OK)
-        return failed(err, curl_multi_strerror(rc));
+    (void)s3_send_due(l);
+    end_all(l, curl_multi_perform(l->multi, &running));
     while ((m = curl_multi_info_read(l->multi, &more))) {
         CURLcode result = m->data.result;
         struct s3_slot *slot;
@@ -301,18 +316,12 @@ static int turn(struct s3_line *l, struct weir_err *err)
         (void)curl_multi_remove_handle(l->multi, slot->easy);
         end_request(slot, result);
     }
-    return 0;
 }
 
 /* Until something can be moved. */
-static int pause_line(struct s3_line *l, struct weir_err *err)
+static void pause_line(struct s3_line *l)
 {
-    int most_ms = s3_send_due(l, err);
-    CURLMcode rc = most_ms < 0 ? CURLM_OK : curl_multi_poll(l->multi, NULL, 0, most_ms, NULL);
-
-    if (most_ms < 0)
-        return -1;
-    return rc == CURLM_OK ? 0 : failed(err, curl_multi_strerror(rc));
+    end_all(l, curl_multi_poll(l->multi, NULL, 0, s3_send_due(l), NULL));
 }
 
 static struct s3_call *take_done(struct s3_line *l, struct s3_call **at)
@@ -326,15 +335,15 @@ static struct s3_call *take_done(struct s3_line *l, struct s3_call **at)
     return c;
 }
 
-int s3_line_wait(struct s3_line *l, int least, int most, struct s3_call **done, struct weir_err *err)
+int s3_line_wait(struct s3_line *l, int least, int most, struct s3_call **done)
 {
     int n = 0;
 
-    if (turn(l, err) < 0)
-        return -1;
-    while (l->n_done < least && l->in_flight)
-        if (pause_line(l, err) < 0 || turn(l, err) < 0)
-            return -1;
+    turn(l);
+    while (l->n_done < least && l->in_flight) {
+        pause_line(l);
+        turn(l);
+    }
     while (n < most && l->done)
         done[n++] = take_done(l, &l->done);
     return n;
@@ -346,7 +355,7 @@ static void find_words(struct s3_line *l, struct s3_call *c)
     const struct s3_answer *a = &c->answer;
     struct weir_str text = { 0 };
     struct s3_call get = { .method = S3_GET, .url = c->url, .query = c->query, .headers = c->headers, .text = &text,
-                           .ranged = true, .room = 1, .once = true };
+                           .ranged = true, .room = 1 };
 
     if (c->method != S3_HEAD || a->code[0] || a->status < 300 || a->status > 403)
         return;
@@ -361,11 +370,13 @@ int s3_call(struct s3_line *l, struct s3_call *c, struct weir_err *err)
 {
     struct s3_call **at = &l->done;
 
-    if (start(l, c, err) < 0 || turn(l, err) < 0)
+    if (start(l, c, err) < 0)
         return -1;
-    while (c->slot)
-        if (pause_line(l, err) < 0 || turn(l, err) < 0)
-            return -1;
+    turn(l);
+    while (c->slot) {
+        pause_line(l);
+        turn(l);
+    }
     while (*at != c)
         at = &(*at)->next;
     (void)take_done(l, at);

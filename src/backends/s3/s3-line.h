@@ -69,14 +69,19 @@ void s3_answer_begin(struct s3_slot *slot);
 /* Callbacks of libcurl. */
 size_t s3_answer_header(char *data, size_t size, size_t n, void *slot);
 size_t s3_answer_body(char *data, size_t size, size_t n, void *slot);
+/* There is no answer, because of 'why'. */
+void s3_answer_fail(struct s3_slot *slot, const char *why);
 /* The request has ended in libcurl with this result: fill the caller's answer, but for 'tried'. */
 void s3_answer_judge(struct s3_slot *slot, CURLcode result);
 
 /* The answer of slot->c was judged: is the request sent again? Because the service sends it elsewhere, once, or because it is
  * worth another try (--s3.retries). Then it is among l->later, and is counted. Local. */
 bool s3_send_later(struct s3_slot *slot, CURLcode result);
-/* Send those of l->later whose time has come. Local. Returns the ms until that of the next one, 1000 at most; -1 and err. */
-int s3_send_due(struct s3_line *l, struct weir_err *err);
+/* Send those of l->later whose time has come; one that cannot be sent has failed. Local. Returns the ms until that of the next
+ * one, 1000 at most. */
+int s3_send_due(struct s3_line *l);
+/* The call of the slot is done: it has an answer, or the reason why it has none. */
+void s3_finish(struct s3_slot *slot);
 /* And after how long, in ns: 'tried' requests have failed, and the service asks for asked_s seconds (0: it does not).
  * The time doubles with each; a half of it is as 'random', any number, says, so that tasks do not come back together. */
 uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random);

@@ -16,9 +16,9 @@
 struct page {
     s3_take_fn *take;
     void *mine;
-    struct weir_str key, *token;
+    struct weir_str key, *token, last; /* last: the token that was asked with */
     uint64_t size;
-    bool more;
+    bool is_list, more;
     bool refused; /* by 'take' */
     struct weir_err *err;
 };
@@ -37,6 +37,8 @@ static int take_element(void *mine, const char *path, const char *words)
             return weir_refuse(p->err, WEIR_ESETUP, "no memory for a key");
         p->refused = p->take(p->mine, weir_str_text(&p->key), p->size, p->err) < 0;
         return p->refused ? -1 : 0;
+    } else if (strcmp(path, "ListBucketResult") == 0) {
+        p->is_list = true;
     } else if (strcmp(path, "ListBucketResult/IsTruncated") == 0) {
         p->more = strcmp(words, "true") == 0;
     } else if (strcmp(path, "ListBucketResult/NextContinuationToken") == 0) {
@@ -48,14 +50,20 @@ static int take_element(void *mine, const char *path, const char *words)
 /* Its keys to take, and the token of the next page: empty, it was the last. */
 static int read_page(const struct weir_str *text, struct page *p, struct weir_err *err)
 {
+    weir_str_clear(&p->last);
+    weir_str_addf(&p->last, "%s", weir_str_text(p->token));
     weir_str_clear(p->token);
-    p->more = false;
+    p->is_list = p->more = false;
     if (s3_xml(weir_str_text(text), text->len, take_element, p, err) < 0)
         return -1;
-    if (p->token->failed)
+    if (!p->is_list)
+        return weir_refuse(err, WEIR_EIO, "the answer is no list of objects");
+    if (p->token->failed || p->last.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the token of a listing");
     if (p->more && p->token->len == 0)
         return weir_refuse(err, WEIR_EIO, "the service says that a listing goes on, and gives no token for the rest");
+    if (p->more && strcmp(weir_str_text(p->token), weir_str_text(&p->last)) == 0)
+        return weir_refuse(err, WEIR_EIO, "the service gives the same part of a listing again and again");
     if (!p->more)
         weir_str_clear(p->token);
     return 0;
@@ -90,6 +98,7 @@ int s3_list(struct s3_line *l, const char *bucket, const char *prefix, int most,
             rc = p.refused ? -1 : weir_err_within(err, "list objects of %s", bucket);
     } while (rc == 0 && token.len > 0 && most == 0);
     weir_str_free(&p.key);
+    weir_str_free(&p.last);
     weir_str_free(&query);
     weir_str_free(&token);
     weir_str_free(&text);

@@ -3,9 +3,11 @@
 #include "backends/s3/s3-file.h"
 #include "config.h"
 
+#include <errno.h>
 #include <inttypes.h>
-
-static const char *const only_new[] = { "If-None-Match: *", NULL };
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 void s3_put(struct s3_file *f, const char *url, const void *data, size_t len, struct s3_flight *fl)
 {
@@ -13,10 +15,8 @@ void s3_put(struct s3_file *f, const char *url, const void *data, size_t len, st
     fl->len = len;
     fl->number = 0;
     fl->call = (struct s3_call) { .method = S3_PUT, .url = url, .send = data, .send_len = len, .owner = fl };
-    if (f->exclusive && (f->way == S3_PIECES || !f->written)) {
-        fl->call.headers = only_new;
-        fl->call.once = true; /* a second try would find the object of the first */
-    }
+    if (f->exclusive && (f->way == S3_PIECES || !f->written))
+        fl->call.headers = s3_only_new;
 }
 
 /* The object has the bytes that open has found, so that no request is made beyond its end. */
@@ -61,8 +61,7 @@ static int begin_part(struct s3_file *f, const struct weir_io *io, struct s3_fli
 
     if (io->off % size != 0 || io->len > size || (io->len < size && io->off + io->len != whole))
         return weir_refuse(err, WEIR_EIO, "parts of the object are %" PRIu64 " bytes at multiples of that", size);
-    if (s3_wait_for_part(f, number, err) < 0)
-        return -1;
+    s3_wait_for_part(f, number);
     fl->file = f;
     fl->len = io->len;
     fl->number = number;
@@ -103,14 +102,46 @@ int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight 
     return rc;
 }
 
-ssize_t s3_move_end(struct s3_flight *fl, struct weir_err *err)
+/* Are these the data of the object? */
+static bool has_data(struct s3 *s3, const struct s3_call *put)
+{
+    struct s3_call get = { .method = S3_GET, .url = put->url, .into = malloc(put->send_len + 1), .room = put->send_len };
+    bool same = get.into && s3_call(s3->line, &get, NULL) == 0 && get.answer.moved == put->send_len &&
+                (put->send_len == 0 || memcmp(get.into, put->send, put->send_len) == 0);
+
+    free(get.into);
+    return same;
+}
+
+/* An earlier try of a PUT that makes an object only where there is none may have made it though its answer was lost. */
+static void judge_repeated(struct s3_flight *fl)
+{
+    struct s3_answer *a = &fl->call.answer;
+
+    if (fl->number == 0 && a->status == 412 && a->unsure > 0 && has_data(s3_of(fl->file->base.s), &fl->call))
+        a->sys = 0;
+}
+
+static void keep_part(struct s3_flight *fl)
+{
+    struct s3_answer *a = &fl->call.answer;
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (!fl->number || a->sys || s3_upload_keep(fl->file->upload, fl->number, fl->len, &fl->call, &why) == 0)
+        return;
+    a->sys = EIO;
+    (void)snprintf(a->why, sizeof(a->why), "%.*s", (int)sizeof(a->why) - 1, why.text);
+}
+
+ssize_t s3_move_end(struct s3_flight *fl)
 {
     struct s3_file *f = fl->file;
 
     if (fl->call.method == S3_GET)
         return fl->call.answer.sys ? -1 : (ssize_t)fl->call.answer.moved;
-    if (fl->call.answer.sys ||
-        (fl->number && s3_upload_keep(f->upload, fl->number, fl->len, &fl->call, err) < 0)) {
+    judge_repeated(fl);
+    keep_part(fl);
+    if (fl->call.answer.sys) {
         f->failed = true;
         return -1;
     }
@@ -131,8 +162,10 @@ ssize_t s3_xfer(struct weir_file *wf, const struct weir_io *io, struct weir_err 
     if (rc != 0)
         return rc < 0 ? -1 : n;
     fl->request = NULL;
-    if (s3_call(s3->line, &fl->call, err) == 0)
-        return s3_move_end(fl, err);
-    f->failed |= io->dir == WEIR_DIR_WRITE; /* also where it was not sent, and so has no answer */
-    return -1;
+    if (s3_call(s3->line, &fl->call, err) < 0 && !fl->call.answer.sys) { /* it was not sent, and has no answer */
+        f->failed |= io->dir == WEIR_DIR_WRITE;
+        return -1;
+    }
+    n = s3_move_end(fl);
+    return n < 0 ? s3_call_reason(s3->line, &fl->call, err) : n;
 }

@@ -13,8 +13,6 @@
 #define ABORTS 3 /* a part whose answer was lost may still arrive after the first one */
 #define BETWEEN_NS (WEIR_NS_PER_S / 5)
 
-static const char *const only_new[] = { "If-None-Match: *", NULL };
-
 /* The service keeps checksums of parts only where it is told which at the begin. */
 static const struct algorithm {
     const char *option, *header, *element;
@@ -60,7 +58,7 @@ static int check_absent(const struct s3_multipart *m, struct weir_err *err)
     return c.answer.sys == ENOENT ? 0 : -1;
 }
 
-int s3_multipart_begin(const struct s3_multipart *m, struct weir_str *id, struct weir_err *err)
+int s3_multipart_begin(const struct s3_multipart *m, struct weir_str *id, int *unsure, struct weir_err *err)
 {
     const struct algorithm *a = algorithm_of(m->o);
     const char *const headers[] = { a ? a->header : NULL, NULL };
@@ -70,6 +68,7 @@ int s3_multipart_begin(const struct s3_multipart *m, struct weir_str *id, struct
 
     if (rc == 0)
         rc = s3_call(m->line, &c, err);
+    *unsure = c.answer.unsure;
     if (rc == 0)
         rc = s3_xml(weir_str_text(&text), text.len, take_id, id, err);
     if (rc == 0 && (id->failed || id->len == 0))
@@ -163,7 +162,7 @@ int s3_multipart_complete(const struct s3_multipart *m, const struct s3_part *pa
                           struct weir_err *err)
 {
     struct weir_str body = { 0 }, text = { 0 }, query = { 0 };
-    struct s3_call c = { .method = S3_POST, .url = m->url, .text = &text, .headers = m->exclusive ? only_new : NULL };
+    struct s3_call c = { .method = S3_POST, .url = m->url, .text = &text, .headers = m->exclusive ? s3_only_new : NULL };
     const struct algorithm *a = algorithm_of(m->o);
     int rc;
 

@@ -21,8 +21,9 @@ struct s3_multipart {
     bool exclusive; /* fail where the object is there */
 };
 
-/* Begin an upload; its id is appended, encoded. m->id is not used. Local. 0, or -1 and err. */
-int s3_multipart_begin(const struct s3_multipart *m, struct weir_str *id, struct weir_err *err);
+/* Begin an upload; its id is appended, encoded. m->id is not used. *unsure: so many others, whose ids are not known, may have begun
+ * by requests without a good answer. Local. 0, or -1 and err. */
+int s3_multipart_begin(const struct s3_multipart *m, struct weir_str *id, int *unsure, struct weir_err *err);
 
 /* Make the object of these n parts, which ascend: 'bytes' together. Where an answer was lost, and the upload is gone at the
  * next try, the object is looked at. Local. 0, or -1 and err: there is no such object, the upload may be there. */

@@ -66,12 +66,6 @@ static int ask(struct place *p, enum s3_method method, struct s3_call *c, struct
     return s3_call(p->line, c, err);
 }
 
-/* Is it the end of the key of an object that is a transfer? */
-static bool is_offset(const char *name)
-{
-    return strlen(name) == S3_OFFSET_DIGITS && strspn(name, "0123456789abcdef") == S3_OFFSET_DIGITS;
-}
-
 /* ---- what is below a name ---- */
 
 struct below {
@@ -92,8 +86,8 @@ static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_e
         return 0;
     }
     b->others++;
-    off = is_offset(rest) ? strtoull(rest, NULL, 16) : 0;
-    if (is_offset(rest) && off + size > b->end)
+    off = s3_is_offset(rest) ? strtoull(rest, NULL, 16) : 0;
+    if (s3_is_offset(rest) && off + size > b->end)
         b->end = off + size;
     return 0;
 }
@@ -180,7 +174,7 @@ static int remove_file(struct weir_session *s, const char *path, struct weir_err
     if (p.is_bucket)
         rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
     else
-        rc = has_pieces(s) ? s3_delete_below(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), is_offset, err)
+        rc = has_pieces(s) ? s3_delete_below(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), s3_is_offset, err)
                            : ask(&p, S3_DELETE, &c, err);
     leave(&p);
     return rc;
@@ -261,7 +255,7 @@ static const char *offset_in(const char *name)
 {
     const char *slash = strrchr(name, '/');
 
-    return slash && is_offset(slash + 1) ? slash : NULL;
+    return slash && s3_is_offset(slash + 1) ? slash : NULL;
 }
 
 static int list_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
@@ -271,6 +265,8 @@ static int list_key(void *mine, const char *key, uint64_t size, struct weir_err 
     size_t len = end ? (size_t)(end - name) : strlen(name);
     int rc = 0;
 
+    if (len == 0 || name[len - 1] == '/') /* the marker of a directory */
+        return 0;
     if (len != l->name.len || memcmp(weir_str_text(&l->name), name, len) != 0) {
         rc = end_name(l);
         weir_str_clear(&l->name);

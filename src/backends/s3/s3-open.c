@@ -134,17 +134,23 @@ static int put_empty(struct s3_file *f, struct weir_err *err)
     struct s3 *s3 = s3_of(f->base.s);
 
     s3_put(f, f->url.text, NULL, 0, &s3->alone);
-    return s3_call(s3->line, &s3->alone.call, err);
+    return s3_call(s3->line, &s3->alone.call, err) < 0 && s3_move_end(&s3->alone) < 0 ? -1 : 0;
 }
 
-/* A file to which nothing was written is one of no bytes. Of a shared file this rank does not know. */
+/* Is a file to which this rank has written nothing one of no bytes? Not where bytes are missing (a signal), and of transfers that
+ * are objects another rank may have written some. */
+static bool is_empty(const struct s3_file *f)
+{
+    if (!f->writes || f->written || f->failed || !f->creates || (f->parts.bytes > 0 && !f->base.s->access.stops))
+        return false;
+    return !f->shared || (f->way != S3_PIECES && f->sharers->rank == 0);
+}
+
 static int end_object(struct s3_file *f, struct weir_err *err)
 {
-    if (!f->writes || f->written || f->failed || !f->creates)
+    if (!is_empty(f))
         return 0;
-    if (f->way == S3_PIECES)
-        return f->shared ? 0 : s3_piece_empty(f, err);
-    return put_empty(f, err);
+    return f->way == S3_PIECES ? s3_piece_empty(f, err) : put_empty(f, err);
 }
 
 int s3_close(struct weir_file *wf, struct weir_err *err)

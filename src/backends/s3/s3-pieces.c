@@ -65,35 +65,59 @@ int s3_piece_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight
 /* ---- open and close ---- */
 
 struct first {
+    size_t skip; /* bytes of a key before the offset */
     bool found;
     uint64_t size;
 };
 
 static int take_first(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
-    (void)key, (void)err;
-    *(struct first *)mine = (struct first) { true, size };
+    struct first *first = mine;
+
+    (void)err;
+    if (!first->found && s3_is_offset(key + first->skip))
+        *first = (struct first) { .found = true, .size = size };
     return 0;
+}
+
+/* One of those that are there: a task may have written no bytes at 0. */
+static int find_first(struct s3_file *f, struct first *first, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+    struct weir_str url = { 0 }, prefix = { 0 };
+    int rc;
+
+    s3_url(&s3->service, weir_str_text(&s3->bucket), "", &url);
+    weir_str_addf(&prefix, "%s/", weir_str_text(&s3->key));
+    first->skip = prefix.len;
+    rc = url.failed || prefix.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
+                                     : s3_list(s3->line, weir_str_text(&url), weir_str_text(&prefix), S3_KEYS_A_REQUEST, take_first,
+                                               first, err);
+    weir_str_free(&prefix);
+    weir_str_free(&url);
+    return rc;
 }
 
 int s3_piece_find(struct s3_file *f, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
-    struct weir_str url = { 0 }, prefix = { 0 };
-    struct first first = { false, 0 };
-    int rc;
+    struct s3_call *c = &s3->alone.call;
+    struct first first = { .found = false };
+    int rc = name_piece(f, 0, &s3->alone, err);
 
-    s3_url(&s3->service, weir_str_text(&s3->bucket), "", &url);
-    weir_str_addf(&prefix, "%s/", weir_str_text(&s3->key));
-    rc = url.failed || prefix.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
-                                     : s3_list(s3->line, weir_str_text(&url), weir_str_text(&prefix), 1, take_first, &first, err);
+    if (rc < 0)
+        return -1;
+    *c = (struct s3_call) { .method = S3_HEAD, .url = s3->alone.url.text };
+    rc = s3_call(s3->line, c, err);
+    first.found = rc == 0;
+    first.size = c->answer.length;
+    if (rc < 0 && c->answer.sys == ENOENT)
+        rc = find_first(f, &first, err);
     if (rc == 0 && !first.found) {
         errno = ENOENT;
-        rc = weir_fail(err, WEIR_EIO, "no objects s3://%s/%s...", weir_str_text(&s3->bucket), weir_str_text(&prefix));
+        rc = weir_fail(err, WEIR_EIO, "no objects s3://%s/%s/...", weir_str_text(&s3->bucket), weir_str_text(&s3->key));
     }
     f->piece = first.size;
-    weir_str_free(&prefix);
-    weir_str_free(&url);
     return rc;
 }
 

@@ -95,20 +95,20 @@ static void land(struct s3_queue *q, struct s3_flight *fl)
 {
     struct weir_request *r = fl->request;
 
-    r->n = s3_move_end(fl, NULL);
-    r->sys = r->n >= 0 ? 0 : fl->call.answer.sys ? fl->call.answer.sys : ENOMEM;
+    r->n = s3_move_end(fl);
+    r->sys = r->n < 0 ? fl->call.answer.sys : 0;
     fl->flying = false;
     q->busy--;
     add_done(q, r);
-    push(r->n < 0 && fl->call.answer.sys ? &q->failed : &q->idle, fl);
+    push(r->n < 0 ? &q->failed : &q->idle, fl);
     if (r->n >= 0)
         fl->request = NULL;
 }
 
-int s3_collect(struct s3 *s3, int least, struct weir_err *err)
+void s3_collect(struct s3 *s3, int least)
 {
     struct s3_call *done[SOME];
-    int n = s3_line_wait(s3->line, least < SOME ? least : SOME, SOME, done, err);
+    int n = s3_line_wait(s3->line, least < SOME ? least : SOME, SOME, done);
 
     for (int i = 0; i < n; i++) {
         struct s3_flight *fl = done[i]->owner;
@@ -118,10 +118,9 @@ int s3_collect(struct s3 *s3, int least, struct weir_err *err)
         else
             s3_gather_landed(fl);
     }
-    return n < 0 ? -1 : 0;
 }
 
-int s3_wait_for_part(const struct s3_file *f, uint64_t number, struct weir_err *err)
+void s3_wait_for_part(const struct s3_file *f, uint64_t number)
 {
     struct s3 *s3 = s3_of(f->base.s);
     const struct s3_queue *q = &s3->queue;
@@ -130,10 +129,8 @@ int s3_wait_for_part(const struct s3_file *f, uint64_t number, struct weir_err *
         const struct s3_flight *fl = &q->flights[i];
 
         while (fl->flying && fl->file == f && fl->number == number)
-            if (s3_collect(s3, 1, err) < 0)
-                return -1;
+            s3_collect(s3, 1);
     }
-    return 0;
 }
 
 static int take_done(struct s3_queue *q, int most, struct weir_request **done)
@@ -154,12 +151,12 @@ int s3_complete(struct weir_file *f, int least, int most, struct weir_request **
     struct s3_queue *q = &s3->queue;
     int n = take_done(q, most, done);
 
-    if (n < most && q->busy > 0 && n >= least && s3_collect(s3, 0, err) < 0)
-        return n > 0 ? n : -1;
+    (void)err;
+    if (n < most && q->busy > 0 && n >= least)
+        s3_collect(s3, 0);
     n += take_done(q, most - n, done + n);
     while (n < least && q->busy > 0) {
-        if (s3_collect(s3, least - n, err) < 0)
-            return n > 0 ? n : -1;
+        s3_collect(s3, least - n);
         n += take_done(q, most - n, done + n);
     }
     return n;

@@ -18,6 +18,8 @@ static const char *const verbs[] = {
     [S3_GET] = "GET", [S3_HEAD] = "HEAD", [S3_PUT] = "PUT", [S3_POST] = "POST", [S3_DELETE] = "DELETE",
 };
 
+const char *const s3_only_new[] = { "If-None-Match: *", NULL };
+
 /* libcurl only reads the text, and only until the request has ended. */
 static void add_header(struct s3_slot *slot, const char *text)
 {

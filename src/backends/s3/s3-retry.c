@@ -25,9 +25,9 @@ static bool is_refused(const struct s3_answer *a)
 }
 
 /* Was nothing of it done? */
-static bool is_not_begun(const struct s3_answer *a)
+static bool is_not_begun(const struct s3_answer *a, CURLcode result)
 {
-    return a->status == 429 || a->status == 503;
+    return a->status == 429 || a->status == 503 || result == CURLE_COULDNT_CONNECT || result == CURLE_SSL_CONNECT_ERROR;
 }
 
 /* The connection, not what was sent over it. A service that has never answered is not there. */
@@ -54,7 +54,7 @@ static bool is_worth_it(const struct s3_slot *slot, CURLcode result)
 {
     const struct s3_call *c = slot->c;
 
-    if (c->answer.tried > slot->l->sv->o->retries || (c->once && !is_not_begun(&c->answer)))
+    if (c->answer.tried > slot->l->sv->o->retries)
         return false;
     return is_refused(&c->answer) || (c->answer.status < 300 && is_lost(slot->l, result));
 }
@@ -93,13 +93,14 @@ static void postpone(struct s3_slot *slot, uint64_t due_ns)
     slot->l->later = slot;
 }
 
-static void retry(struct s3_slot *slot)
+static void retry(struct s3_slot *slot, CURLcode result)
 {
     struct s3_line *l = slot->l;
     struct s3_answer *a = &slot->c->answer;
 
     postpone(slot, weir_now_ns() + again_ns(l, a->status > 0, a->tried, slot->reply.again_s));
     a->tried++;
+    a->unsure += !is_not_begun(a, result);
 }
 
 /* Does the service send it elsewhere? Once: those that were on their way when others were sent there follow them. */
@@ -120,18 +121,22 @@ static bool follow(struct s3_slot *slot)
     return true;
 }
 
-static int send_again(struct s3_slot *slot, struct weir_err *err)
+static void send_again(struct s3_slot *slot)
 {
-    CURLMcode rc;
+    struct weir_err why = WEIR_ERR_INIT;
+    CURLMcode rc = CURLM_OK;
 
-    if (s3_request_prepare(slot, err) < 0) /* signed anew: the time is part of it */
-        return -1;
-    slot->begin_ns = weir_now_ns();
-    rc = curl_multi_add_handle(slot->l->multi, slot->easy);
-    return rc == CURLM_OK ? 0 : weir_refuse(err, WEIR_ESETUP, "S3: %s", curl_multi_strerror(rc));
+    if (s3_request_prepare(slot, &why) == 0) { /* signed anew: the time is part of it */
+        slot->begin_ns = weir_now_ns();
+        rc = curl_multi_add_handle(slot->l->multi, slot->easy);
+        if (rc == CURLM_OK)
+            return;
+    }
+    s3_answer_fail(slot, rc == CURLM_OK ? why.text : curl_multi_strerror(rc));
+    s3_finish(slot);
 }
 
-int s3_send_due(struct s3_line *l, struct weir_err *err)
+int s3_send_due(struct s3_line *l)
 {
     uint64_t now_ns = l->later ? weir_now_ns() : 0, least_ns = WEIR_NS_PER_S;
     struct s3_slot **at = &l->later;
@@ -145,8 +150,7 @@ int s3_send_due(struct s3_line *l, struct weir_err *err)
             continue;
         }
         *at = slot->next;
-        if (send_again(slot, err) < 0)
-            return -1;
+        send_again(slot);
     }
     return (int)(least_ns / 1000000) + (l->later ? 1 : 0);
 }
@@ -157,6 +161,6 @@ bool s3_send_later(struct s3_slot *slot, CURLcode result)
         return true;
     if (!is_worth_it(slot, result))
         return false;
-    retry(slot);
+    retry(slot, result);
     return true;
 }

@@ -139,11 +139,23 @@ static void free_upload(struct s3_upload *u)
     free(u);
 }
 
+/* From whichever rank it is: nobody else knows. */
+static void note_unsure(const struct s3_upload *u, int unsure)
+{
+    struct weir_log log = *u->s->log;
+
+    log.rank = 0;
+    if (unsure > 0)
+        weir_note(&log, "rank %d: up to %d unfinished uploads of %s may be left, which take space: the service has not answered each "
+                  "request that begins one", u->s->par->rank, unsure, u->t.url);
+}
+
 static int ask_for_id(struct s3_upload *u, struct weir_err *err)
 {
     struct weir_str id = { 0 };
-    int rc = s3_multipart_begin(&u->m, &id, err);
+    int unsure, rc = s3_multipart_begin(&u->m, &id, &unsure, err);
 
+    note_unsure(u, unsure);
     if (rc == 0 && id.len >= sizeof(u->id))
         rc = weir_refuse(err, WEIR_EIO, "the service gave an upload an id of %zu bytes", id.len);
     if (rc == 0)
@@ -297,8 +309,7 @@ static int abort_upload(const struct s3_upload *u, struct weir_err *err)
 /* A file that ends before its first part is full has none. */
 static int put_empty(const struct s3_upload *u, struct weir_err *err)
 {
-    static const char *const only_new[] = { "If-None-Match: *", NULL };
-    struct s3_call c = { .method = S3_PUT, .url = u->t.url, .headers = u->t.exclusive ? only_new : NULL, .once = u->t.exclusive };
+    struct s3_call c = { .method = S3_PUT, .url = u->t.url, .headers = u->t.exclusive ? s3_only_new : NULL };
 
     return abort_upload(u, err) < 0 ? -1 : s3_call(u->m.line, &c, err);
 }

@@ -64,7 +64,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
         return -1;
     s->service = &s3->stats;
     s3->pool.size = (size_t)(o->part ? o->part : o->part_least);
-    s3->line = s3_line_open(&s3->service, s, o->part ? 2 * s->depth : s->depth + 1, err); /* parts and transfers */
+    s3->line = s3_line_open(&s3->service, s, 2 * s->depth, err); /* parts and transfers */
     if (s3->line && s3_queue(s, 1, err) == 0)
         return 0;
     end(s, NULL);

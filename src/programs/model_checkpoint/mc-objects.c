@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define BEGIN "checkpoint-"
-#define TRIES 4
-#define BETWEEN_NS (WEIR_NS_PER_S / 5)
 
 /* ---- what is there ---- */
 
@@ -147,17 +145,6 @@ static int read_text(struct mc_test *t, const char *path, size_t most, struct we
 
 /* ---- publish ---- */
 
-/* An earlier try may have put it though its answer was lost. */
-static bool is_there(struct mc_test *t, const char *path)
-{
-    struct weir_str text = { 0 };
-    bool same = read_text(t, path, SIZE_MAX, &text, NULL) == 0 && text.len == t->names.len &&
-                memcmp(text.text, t->names.text, text.len) == 0;
-
-    weir_str_free(&text);
-    return same;
-}
-
 /* A checkpoint of another job that saves here is not replaced, and is not ours to remove. */
 static int refuse_other(struct mc_test *t, const char *path, struct weir_err *err)
 {
@@ -166,25 +153,18 @@ static int refuse_other(struct mc_test *t, const char *path, struct weir_err *er
                        t->o->path);
 }
 
-/* The condition is that no such object is there; the backend does not repeat such a request. */
+/* The condition is that no such object is there. */
 static int put(struct mc_test *t, const char *path, struct weir_err *err)
 {
     const unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL;
+    struct weir_err why = WEIR_ERR_INIT;
 
-    for (int tried = 1;; tried++) {
-        struct weir_err why = WEIR_ERR_INIT;
-
-        if (move_all(&t->session, path, flags, t->names.text, t->names.len, (uint64_t)t->o->transfer, &why) == 0 ||
-            is_there(t, path))
-            return 0;
-        if (why.sys == EEXIST)
-            return refuse_other(t, path, err);
-        if (tried == TRIES) {
-            *err = why;
-            return -1;
-        }
-        weir_sleep_ns(BETWEEN_NS);
-    }
+    if (move_all(&t->session, path, flags, t->names.text, t->names.len, (uint64_t)t->o->transfer, &why) == 0)
+        return 0;
+    if (why.sys == EEXIST)
+        return refuse_other(t, path, err);
+    *err = why;
+    return -1;
 }
 
 static int publish(struct mc_test *t, struct weir_err *err)
