@@ -151,8 +151,9 @@ struct weir_session_stats {
 enum weir_part { WEIR_PART_CONNECT, WEIR_PART_TLS, WEIR_PART_FIRST, WEIR_PART_LAST, WEIR_PARTS };
 
 /* Counts of requests: those that were sent, those again too; connections that were made; requests that were sent
- * again because the service asked for it, and because a connection was lost or no answer came in time. */
-enum weir_sent { WEIR_SENT, WEIR_SENT_CONNECTIONS, WEIR_SENT_REFUSED, WEIR_SENT_LOST, WEIR_SENT_COUNTS };
+ * again because the service asked for it, because a connection was lost or no answer came in time, and because the
+ * service has sent them to another endpoint or region. */
+enum weir_sent { WEIR_SENT, WEIR_SENT_CONNECTIONS, WEIR_SENT_REFUSED, WEIR_SENT_LOST, WEIR_SENT_MOVED, WEIR_SENT_COUNTS };
 
 #define WEIR_ALL_HISTS (WEIR_HISTS + WEIR_PARTS)
 

@@ -271,7 +271,7 @@ static void data_are_sent_with_their_checksum(void **state)
 static bool count_notes(void *notes, const char *kind, const char *text)
 {
     (void)kind;
-    *(int *)notes += strstr(text, "has confirmed 1 of 3 checksums of data that were sent") != NULL;
+    *(int *)notes += strstr(text, "has confirmed 1 of 3 checksums of data that task 0 has sent") != NULL;
     return true;
 }
 

@@ -150,14 +150,14 @@ struct s3_line *s3_line_open(const struct s3_service *sv, const struct weir_sess
 static void note(const struct s3_line *l)
 {
     if (l->route.moved)
-        weir_note(l->s->log, "the service has sent requests from %s to %s, region '%s': give --s3.endpoints and --s3.region so "
+        weir_note(l->s->log, "the service has sent requests of task 0 from %s to %s, region '%s': give --s3.endpoints and --s3.region so "
                   "that no request is sent twice", l->sv->endpoint, l->route.endpoint, l->route.region);
     if (l->confirmed < l->with_sum)
-        weir_note(l->s->log, "--s3.checksum=%s: the service has confirmed %" PRIu64 " of %" PRIu64 " checksums of data that were sent: it may "
+        weir_note(l->s->log, "--s3.checksum=%s: the service has confirmed %" PRIu64 " of %" PRIu64 " checksums of data that task 0 has sent: it may "
                   "not have verified the others; --s3.payload=signed is verified by all that verify signatures",
                   l->sv->o->checksum, l->confirmed, l->with_sum);
     if (strcmp(l->sv->o->checksum, "none") != 0 && l->verified < l->with_data)
-        weir_note(l->s->log, "--s3.checksum=%s: %" PRIu64 " of %" PRIu64 " answers with data had a checksum of these data; a check "
+        weir_note(l->s->log, "--s3.checksum=%s: %" PRIu64 " of %" PRIu64 " answers with data to task 0 had a checksum of these data; a check "
                   "of the data (-R, -W) verifies the others, too", l->sv->o->checksum, l->verified, l->with_data);
 }
 

@@ -117,6 +117,8 @@ static bool follow(struct s3_slot *slot)
         return false;
     if (!l->route.moved)
         l->route = route;
+    if (l->s->service)
+        l->s->service->count[WEIR_SENT_MOVED]++;
     postpone(slot, 0);
     return true;
 }

@@ -38,6 +38,7 @@ static const struct weir_col cols[] = {
     COUNT(count[WEIR_SENT_REFUSED], "refused", "Requests sent again because the service asked for it"),
     COUNT(count[WEIR_SENT_LOST], "lost",
           "Requests sent again because a connection was lost or no answer came in time"),
+    COUNT(count[WEIR_SENT_MOVED], "moved", "Requests that the service sent to another endpoint or region"),
     PART(WEIR_PART_CONNECT, "connect", "the begin of a connection"),
     PART(WEIR_PART_TLS, "tls", "the handshake of TLS"),
     PART(WEIR_PART_FIRST, "firstByte", "the time from the connection to the first byte of the answer"),
