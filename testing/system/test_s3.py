@@ -83,6 +83,25 @@ def test_a_refusal_is_one_line_with_the_words_of_the_service_and_is_not_repeated
     assert run.returncode != 0 and words in run.stderr and proxy.store.bucket in run.stderr, run
 
 
+def page(*keys, more=""):
+    """A page of a listing; more: it goes on with this token."""
+    rows = "".join("<Contents><Key>%s</Key><Size>1</Size></Contents>" % key for key in keys)
+    rest = more and "<IsTruncated>true</IsTruncated><NextContinuationToken>%s</NextContinuationToken>" % more
+    answer = s3_proxy.Answer(200, {"Content-Type": "application/xml"}, ("<ListBucketResult>%s%s</ListBucketResult>" % (rows, rest)).encode())
+    return lambda request, ask: answer
+
+
+@pytest.mark.parametrize("rows, words", [
+    (page("q"), "lists another one"), (page("other/key"), "lists another one"), (page(more="same"), "it has no end")])
+def test_a_listing_of_other_keys_or_without_an_end_is_an_error_and_nothing_is_removed(ior, proxy, rows, words):
+    proxy.behind.put("other/key", b"x")
+    ior(SMALL + "-F -w -k --s3.object=transfer -o " + proxy.store.name("d/x"), np=1, env=proxy.store.env).ok()
+    proxy.rule(rows, method="GET", query="list-type")
+    ior(SMALL + "-F -r --s3.object=transfer -o " + proxy.store.name("d/x"), np=1, env=proxy.store.env).fails(3)
+    run = ior(SMALL + "-F -w --s3.object=transfer -o " + proxy.store.name("d/x"), np=1, env=proxy.store.env).fails(3)
+    assert words in run.stderr and proxy.count("DELETE") + proxy.count("POST") == 0 and "other/key" in proxy.behind.keys(), run
+
+
 def test_nobody_listens(ior, rclone):
     run = ior(SMALL + "-F -w -o " + rclone.name("x"), np=1, env={**rclone.env, "AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
     assert run.returncode != 0 and len(run.errors) == 1 and "127.0.0.1:1" in run.errors[0], run

@@ -16,12 +16,25 @@
 struct page {
     s3_take_fn *take;
     void *mine;
+    const char *prefix; /* that was asked for */
     struct weir_str key, *token, last; /* last: the token that was asked with */
     uint64_t size;
     bool is_list, more;
-    bool refused; /* by 'take' */
+    bool refused; /* by 'take', or because of a key */
     struct weir_err *err;
 };
+
+/* Keys that nobody asked for would be read as shorter names, or removed. */
+static int take_key_of_page(struct page *p)
+{
+    const char *key = weir_str_text(&p->key);
+
+    if (p->key.failed)
+        return weir_refuse(p->err, WEIR_ESETUP, "no memory for a key");
+    if (strncmp(key, p->prefix, strlen(p->prefix)) != 0)
+        return weir_refuse(p->err, WEIR_EIO, "the service was asked for keys that begin with '%s', and lists another one", p->prefix);
+    return p->take(p->mine, key, p->size, p->err);
+}
 
 static int take_element(void *mine, const char *path, const char *words)
 {
@@ -33,9 +46,7 @@ static int take_element(void *mine, const char *path, const char *words)
     } else if (strcmp(path, "ListBucketResult/Contents/Size") == 0) {
         p->size = strtoull(words, NULL, 10);
     } else if (strcmp(path, "ListBucketResult/Contents") == 0) {
-        if (p->key.failed)
-            return weir_refuse(p->err, WEIR_ESETUP, "no memory for a key");
-        p->refused = p->take(p->mine, weir_str_text(&p->key), p->size, p->err) < 0;
+        p->refused = take_key_of_page(p) < 0;
         return p->refused ? -1 : 0;
     } else if (strcmp(path, "ListBucketResult") == 0) {
         p->is_list = true;
@@ -63,7 +74,7 @@ static int read_page(const struct weir_str *text, struct page *p, struct weir_er
     if (p->more && p->token->len == 0)
         return weir_refuse(err, WEIR_EIO, "the service says that a listing goes on, and gives no token for the rest");
     if (p->more && strcmp(weir_str_text(p->token), weir_str_text(&p->last)) == 0)
-        return weir_refuse(err, WEIR_EIO, "the service gives the same part of a listing again and again");
+        return weir_refuse(err, WEIR_EIO, "the service says that a listing goes on with the page that it has given: it has no end");
     if (!p->more)
         weir_str_clear(p->token);
     return 0;
@@ -87,7 +98,7 @@ int s3_list(struct s3_line *l, const char *bucket, const char *prefix, int most,
 {
     struct weir_str query = { 0 }, token = { 0 }, text = { 0 };
     struct s3_call c = { .method = S3_GET, .url = bucket, .text = &text };
-    struct page p = { .take = take, .mine = mine, .token = &token, .err = err };
+    struct page p = { .take = take, .mine = mine, .prefix = prefix, .token = &token, .err = err };
     int rc;
 
     do {
