@@ -43,10 +43,13 @@ def test_other_keys_are_refused(run):
     assert done.returncode == 22 and "403" in done.stderr
 
 
-@pytest.mark.parametrize("words, says", [([], "which command"), (["--dri=x", "true"], "unknown option '--dri=x'")])
-def test_what_cannot_be_is_one_line(run, words, says):
+@pytest.mark.parametrize("words, says", [([], "which command"), (["--dri=x", "true"], "unknown option '--dri=x'"),
+                                         (["--bucket=../../x", "true"], "--bucket='../../x': the name of a bucket has small letters"),
+                                         (["--bucket=Big", "true"], "--bucket='Big'"), (["--bucket=", "true"], "--bucket=''")])
+def test_what_cannot_be_is_one_line(run, words, says, tmp_path):
     done = run(*words)
     assert done.returncode == 1 and says in done.stderr and done.stderr.count("\n") == 1
+    assert not list((tmp_path / "tmp").iterdir())
 
 
 def test_without_rclone_it_says_where_it_is_from(run, tmp_path):
