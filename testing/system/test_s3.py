@@ -102,6 +102,12 @@ def test_a_listing_of_other_keys_or_without_an_end_is_an_error_and_nothing_is_re
     assert words in run.stderr and proxy.count("DELETE") + proxy.count("POST") == 0 and "other/key" in proxy.behind.keys(), run
 
 
+@pytest.mark.parametrize("status, words", [(431, "431 Request Header Fields Too Large"), (418, "418 without a reason")])
+def test_an_answer_without_words_gets_some(ior, proxy, status, words):
+    proxy.rule(lambda request, ask: s3_proxy.Answer(status))
+    ior(SMALL + "-F -w -o " + proxy.store.name("x"), np=1, env=proxy.store.env).fails(3, words)
+
+
 def test_nobody_listens(ior, rclone):
     run = ior(SMALL + "-F -w -o " + rclone.name("x"), np=1, env={**rclone.env, "AWS_ENDPOINT_URL": "http://127.0.0.1:1"})
     assert run.returncode != 0 and len(run.errors) == 1 and "127.0.0.1:1" in run.errors[0], run

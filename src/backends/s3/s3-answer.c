@@ -215,13 +215,14 @@ static const struct meaning {
     { 413, EFBIG, "Content Too Large" },
     { 416, ENXIO, "Range Not Satisfiable" },
     { 429, EBUSY, "Too Many Requests" },
+    { 431, EINVAL, "Request Header Fields Too Large" },
     { 500, EIO, "Internal Server Error" },
     { 501, ENOTSUP, "Not Implemented" },
     { 502, EIO, "Bad Gateway" },
     { 503, EBUSY, "Service Unavailable" },
     { 504, ETIMEDOUT, "Gateway Timeout" },
     { 507, ENOSPC, "Insufficient Storage" },
-    { 0, EIO, "" },
+    { 0, EIO, "without a reason that S3 knows" },
 };
 
 static const struct meaning *meaning_of(int status)
