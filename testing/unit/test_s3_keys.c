@@ -177,6 +177,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
         { "[default]\naws_session_token=hidden\n", "session token", "no 'aws_access_key_id'" },
         { "[default\n", "/credentials:1: ", "no ']'" },
         { "[default]\nhidden\n", "/credentials:2: ", "neither" },
+        { "# of one\naws_access_key_id = hidden\n[default]\n", "/credentials:2: ", "before the first section" },
         { "[default]\ncredential_process = x\n", "profile 'default'", "export-credentials" },
         { "[default]\naws_access_key_id=A\naws_secret_access_key=hidden hidden\n", "/credentials", "has a blank" },
     };

@@ -46,6 +46,7 @@ struct reader {
     size_t indent;      /* and the blanks before it */
     int line;
     bool inside;
+    bool headed; /* there was a section */
 };
 
 static bool is_blank(char c)
@@ -115,6 +116,7 @@ static int take_head(struct reader *r, struct piece s, struct weir_err *err)
 
     if (!end)
         return refuse(r, err, "a section has no ']'");
+    r->headed = true;
     r->inside = is_section(r->where, trim((struct piece) { s.text + 1, (size_t)(end - s.text) - 1 }));
     r->p->found |= r->inside;
     r->above = (struct piece) { NULL, 0 };
@@ -145,6 +147,8 @@ static int take_setting(struct reader *r, struct piece s, bool indented, struct 
         return 0; /* the value of the line above goes on */
     if (!equals)
         return refuse(r, err, "neither 'name = value' nor a section nor a comment");
+    if (!r->headed)
+        return refuse(r, err, "a setting before the first section, such as [default]");
     name = trim((struct piece) { s.text, (size_t)(equals - s.text) });
     value = without_comment((struct piece) { equals + 1, s.len - (size_t)(equals - s.text) - 1 });
     if (!indented)
