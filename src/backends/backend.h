@@ -51,6 +51,7 @@ struct weir_access {
     const char *partly;   /* the option by which a file gets new bytes in some places only; NULL: each is written whole */
     const char *stops;    /* the option by which a task may end before all of its file is written; NULL: none */
     bool only_reads;      /* no file is opened for writing */
+    bool directories;     /* directories are measured: made, looked at and removed for themselves */
     bool only_new;        /* set by the engine: no file that is made may be there before (--existing=fail). A backend that
                            * can make that a condition of a write does */
     int tasks, nodes;
@@ -184,6 +185,9 @@ struct weir_session {
     bool started;           /* begin was called and succeeded, or there is none */
     bool broken; /* set by the backend: a close has failed, and its library cannot be ended */
     struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
+    bool (*ends)(void *arg); /* has a signal come that ends the run? Then a backend waits for nothing that it can leave out.
+                              * NULL: nobody says so */
+    void *ends_arg;
     struct weir_file *reserved; /* memory for the next open, or NULL */
     struct weir_array_file *reserved_arrays; /* the same for a file of arrays */
 };

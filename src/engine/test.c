@@ -106,6 +106,11 @@ static void note_syncs(const struct weir_run *run, const struct weir_session *s)
                   s->depth);
 }
 
+static bool has_signal(void *interrupt)
+{
+    return weir_interrupt_poll(interrupt);
+}
+
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */
 static int start_session(struct weir_run *run, struct weir_unwind *u, struct weir_session *s,
                          const struct weir_backend *be, struct weir_backend_opt opt,
@@ -122,6 +127,8 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0 && run->call)
         s->call = run->call;
+    s->ends = has_signal;
+    s->ends_arg = &run->interrupt;
     if (rc == 0)
         rc = weir_agree(&run->par, par ? weir_session_start(s, err) : 0, err);
     if (rc < 0) {

@@ -83,3 +83,23 @@ def test_mdtest_that_is_ended_has_files_that_the_next_run_replaces(mdtest, proxy
     proxy.rules.clear()
     mdtest(words, np=2, env=proxy.store.env).ok()
     proxy.behind.is_clean()
+
+
+@pytest.mark.parametrize("do", [s3_proxy.error(503, "SlowDown", headers={"Retry-After": "40"}), s3_proxy.internal()])
+def test_a_signal_ends_a_wait_for_the_next_try(ior, proxy, do):
+    proxy.rule(do, method="PUT")
+    proc = ior.start(SMALL + "-F -w --s3.retries=1000 -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
+    conftest.wait_until(lambda: proxy.count("PUT") >= 1)
+    os.kill(proc.pid, signal.SIGTERM)
+    run = ior.finish(proc)
+    assert run.returncode != 0
+    conftest.timely(run.elapsed < 20, run)
+    proxy.behind.is_clean()
+
+
+def test_a_service_that_has_gone_is_told_before_long(ior, proxy):
+    """An upload is given up with two tries, not with as many as a request has."""
+    proxy.rule(s3_proxy.drop, method="PUT")
+    proxy.rule(s3_proxy.drop, method="DELETE")
+    run = ior(SMALL + "-F -w --s3.retries=3 -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
+    assert run.returncode == 3 and proxy.count("PUT") == 4 and 1 <= proxy.count("DELETE", query="uploadId") <= 2 and "unfinished upload is left" in run.stderr, run

@@ -263,6 +263,21 @@ static void add_words(struct s3_answer *a, const char *fmt, ...)
     va_end(ap);
 }
 
+/* Scheme, host and port of a URL; what else is in it may be a secret of somebody. */
+static void add_endpoint(struct s3_answer *a, const char *url)
+{
+    const char *host = strstr(url, "://"), *at;
+    size_t begin = host ? (size_t)(host + 3 - url) : 0, len = strcspn(url + begin, "/?#");
+
+    host = url + begin;
+    at = memchr(host, '@', len);
+    if (at) {
+        len -= (size_t)(at + 1 - host);
+        host = at + 1;
+    }
+    add_words(a, "; the service names another endpoint, which --s3.endpoints can give: %.*s%.*s", (int)begin, url, (int)len, host);
+}
+
 /* The remedy, where the answer tells it. */
 static void add_remedy(const struct s3_slot *slot)
 {
@@ -276,8 +291,7 @@ static void add_remedy(const struct s3_slot *slot)
     if (r->region[0] && strcmp(r->region, s3_route_region(&slot->l->route, slot->l->sv)) != 0 && a->status <= 400)
         add_words(a, "; the bucket is in region '%s': give --s3.region=%s", r->region, r->region);
     if (a->status < 400 && (r->location[0] || r->endpoint[0]))
-        add_words(a, "; the service names another endpoint, which --s3.endpoints can give: %s",
-                  r->endpoint[0] ? r->endpoint : r->location);
+        add_endpoint(a, r->endpoint[0] ? r->endpoint : r->location);
 }
 
 /* The service says no. */

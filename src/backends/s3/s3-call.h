@@ -55,6 +55,7 @@ struct s3_call {
     size_t room;
     struct weir_str *text;      /* or here, of any method: the body of the answer, XML. It is emptied first */
     bool ranged;                /* only 'room' bytes from 'off' */
+    bool brief;                 /* after a failure, so that a service that does not answer is asked twice at most */
     uint64_t off;
     struct s3_answer answer;
     void *owner;                /* the caller's */

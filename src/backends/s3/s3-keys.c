@@ -15,6 +15,8 @@
 #include "base/text/quote.h"
 
 #define FILE_MOST (1 << 20) /* bytes of a file of profiles */
+#define KEY_MOST 512        /* of an id or a secret; those of services have 16 to 128 */
+#define TOKEN_MOST 16384
 
 /* The two files, and what they say of the profile. */
 struct files {
@@ -152,8 +154,10 @@ static int read_files(struct files *f, struct weir_err *err)
 /* ---- keys ---- */
 
 /* A header of a request has printable characters only, and no blank in a key. */
-static int check_key(const char *key, const char *what, struct weir_err *err)
+static int check_key(const char *key, const char *what, size_t most, struct weir_err *err)
 {
+    if (key && strlen(key) > most)
+        return weir_refuse(err, WEIR_ESETUP, "%s has %zu characters; no service gives more than %zu", what, strlen(key), most);
     for (const char *c = key; c && *c; c++)
         if (*c <= ' ' || *c > '~')
             return weir_refuse(err, WEIR_ESETUP, "%s has a blank or another character that is in no key, at "
@@ -233,8 +237,8 @@ static int take_environment(struct s3_keys *k, struct weir_err *err)
 
 static int check_keys(const struct s3_keys *k, struct weir_err *err)
 {
-    if (check_key(k->id, "the id of the key", err) < 0 || check_key(k->secret, "the secret key", err) < 0 ||
-        check_key(k->token, "the session token", err) < 0)
+    if (check_key(k->id, "the id of the key", KEY_MOST, err) < 0 || check_key(k->secret, "the secret key", KEY_MOST, err) < 0 ||
+        check_key(k->token, "the session token", TOKEN_MOST, err) < 0)
         return weir_err_within(err, "keys of %s", k->from);
     return 0;
 }

@@ -66,6 +66,12 @@ int s3_request_prepare(struct s3_slot *slot, struct weir_err *err);
 
 /* The answer so far is of no use: forget it. */
 void s3_answer_begin(struct s3_slot *slot);
+/* Has a signal come that ends the run? */
+static inline bool s3_ends(const struct s3_line *l)
+{
+    return l->s->ends && l->s->ends(l->s->ends_arg);
+}
+
 /* Callbacks of libcurl. */
 size_t s3_answer_header(char *data, size_t size, size_t n, void *slot);
 size_t s3_answer_body(char *data, size_t size, size_t n, void *slot);
@@ -77,7 +83,7 @@ void s3_answer_judge(struct s3_slot *slot, CURLcode result);
 /* The answer of slot->c was judged: is the request sent again? Because the service sends it elsewhere, once, or because it is
  * worth another try (--s3.retries). Then it is among l->later, and is counted. Local. */
 bool s3_send_later(struct s3_slot *slot, CURLcode result);
-/* Send those of l->later whose time has come; one that cannot be sent has failed. Local. Returns the ms until that of the next
+/* Send those of l->later whose time has come, or all when a signal ends the run; one that cannot be sent has failed. Local. Returns the ms until that of the next
  * one, 1000 at most. */
 int s3_send_due(struct s3_line *l);
 /* The call of the slot is done: it has an answer, or the reason why it has none. */

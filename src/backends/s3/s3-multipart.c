@@ -187,7 +187,7 @@ int s3_multipart_complete(const struct s3_multipart *m, const struct s3_part *pa
 int s3_multipart_abort(const struct s3_multipart *m, struct weir_err *err)
 {
     struct weir_str query = { 0 };
-    struct s3_call c = { .method = S3_DELETE, .url = m->url };
+    struct s3_call c = { .method = S3_DELETE, .url = m->url, .brief = true };
     int rc = 0;
 
     weir_str_addf(&query, "uploadId=%s", m->id);

@@ -12,6 +12,8 @@
 #define MOST_NS UINT64_C(20000000000)
 #define DOUBLED_MOST 8
 #define ASKED_MOST_S 60 /* of what the service asks for */
+#define TRIES_BRIEF 2
+#define TRIES_AT_THE_END 3
 
 /* Does the service say it only for now? */
 static bool is_refused(const struct s3_answer *a)
@@ -50,11 +52,21 @@ static bool is_lost(const struct s3_line *l, CURLcode result)
     }
 }
 
+/* How often it is sent: the end of a run waits for a few tries only. */
+static int most_tries(const struct s3_slot *slot)
+{
+    int most = slot->l->sv->o->retries + 1;
+
+    if (slot->c->brief && slot->c->answer.status == 0 && most > TRIES_BRIEF)
+        return TRIES_BRIEF;
+    return most > TRIES_AT_THE_END && s3_ends(slot->l) ? TRIES_AT_THE_END : most;
+}
+
 static bool is_worth_it(const struct s3_slot *slot, CURLcode result)
 {
     const struct s3_call *c = slot->c;
 
-    if (c->answer.tried > slot->l->sv->o->retries)
+    if (c->answer.tried >= most_tries(slot))
         return false;
     return is_refused(&c->answer) || (c->answer.status < 300 && is_lost(slot->l, result));
 }
@@ -140,7 +152,7 @@ static void send_again(struct s3_slot *slot)
 
 int s3_send_due(struct s3_line *l)
 {
-    uint64_t now_ns = l->later ? weir_now_ns() : 0, least_ns = WEIR_NS_PER_S;
+    uint64_t now_ns = !l->later ? 0 : s3_ends(l) ? UINT64_MAX : weir_now_ns(), least_ns = WEIR_NS_PER_S;
     struct s3_slot **at = &l->later;
 
     while (*at) {

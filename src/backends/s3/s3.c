@@ -31,6 +31,9 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
         return weir_refuse(err, WEIR_EUSAGE,
                            "--s3.part with --s3.object=transfer: each transfer is an object, and none has parts; leave one "
                            "of the options out");
+    if (s->access.directories && !o->markers)
+        return weir_refuse(err, WEIR_EUSAGE, "directories are in names only, so there is nothing to measure of them; give "
+                           "--s3.markers, which makes an object of each, or test files only (-F)");
     if (s->access.partly && !has_pieces(o))
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s: objects are written whole, and no part of one can be replaced or left out; leave the option "

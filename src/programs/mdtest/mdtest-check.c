@@ -265,6 +265,7 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
           "share files between tasks that open them one by one (-S)" },
     };
 
+    t->fs.access.directories = t->ledger.kind[MDTEST_DIRS];
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
         if (needs[i].wanted && !needs[i].there)
             return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", t->fs.be->name, needs[i].what);
