@@ -111,6 +111,14 @@ static bool has_signal(void *interrupt)
     return weir_interrupt_poll(interrupt);
 }
 
+/* A backend of files would make directories 's3:', or say that there are none. */
+static int check_name(const struct weir_test *t, const struct weir_backend *be, struct weir_err *err)
+{
+    if (!t || !t->plan.path || strncmp(t->plan.path, "s3://", 5) != 0 || (be->flags & (WEIR_BE_OBJECTS | WEIR_BE_NO_DATA)))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is the name of an object, and backend %s has files: take the backend S3", t->plan.path, be->name);
+}
+
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */
 static int start_session(struct weir_run *run, struct weir_unwind *u, struct weir_session *s,
                          const struct weir_backend *be, struct weir_backend_opt opt,
@@ -119,6 +127,8 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
 {
     int rc = par ? weir_session_prepare(s, be, opt, access, par, &run->log, err) : 0;
 
+    if (rc == 0)
+        rc = check_name(run->test, be, err);
     note_backend(run->test, be, opt);
     if (opt.refused && par)
         weir_note(&run->log, "the system refuses %s to a task (%s): all take %s instead, as --%sfallback asks",

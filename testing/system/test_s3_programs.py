@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mdtest, md-workbench and mib on objects: each phase, what is left after it, and how many requests it takes."""
 import re
+import subprocess
 
 import pytest
 
+import conftest
 import s3_proxy  # noqa
 from mdtest_support import mdtest  # noqa
 from mdw_support import mdw  # noqa
@@ -138,3 +140,10 @@ def test_mib_writes_and_reads_objects(mib, rclone, np, options):
     assert sum(rclone.keys().values()) == np * 4 * 65536 and rclone.uploads() == [], rclone.keys()
     mib(words + " -R -r", np=np, env=rclone.env).ok()
     rclone.is_clean()
+
+
+def test_the_name_of_an_object_is_none_of_a_file(ior, tmp_path):
+    ior("-t 4k -b 8k -o s3://b/x", np=2).fails(1, "s3://b/x", "POSIX", "S3")
+    (tmp_path / "c.ini").write_text("[global]\ndatadir = s3://b/io\n")
+    run = subprocess.run([conftest.BUILD / "src" / "weir-io500", "c.ini"], cwd=tmp_path, env=conftest.program_env(), capture_output=True, text=True)
+    assert run.returncode == 1 and "datadir" in run.stderr and not (tmp_path / "s3:").exists(), run
