@@ -166,7 +166,7 @@ static int look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, 
 
 static int clean_dir(struct weir_run *run, const struct mdtest_options *o, struct weir_err *err)
 {
-    const struct weir_backend *be = weir_backend_find(o->run.api);
+    const struct weir_backend *be = o->run.api ? weir_backend_find(o->run.api) : NULL;
 
     if (be && (be->flags & WEIR_BE_OBJECTS))
         return weir_refuse(err, WEIR_EUSAGE,
