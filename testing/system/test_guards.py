@@ -15,9 +15,9 @@ def test_tasks_that_mpi_does_not_know_of_are_refused_by_one_line(ior):
     """As under the launcher of another MPI: every task believes to be the only one."""
     env = {"PMI_SIZE": "2"}
     procs = [ior.start("-b 64k -t 64k -o f", np=None, env={**env, "PMI_RANK": "0"})]
-    other = conftest.Ior(ior.cwd.parent / "other")
-    other.cwd.mkdir()
-    second = other.start("-b 64k -t 64k -o ../work/f", np=None, env={**env, "PMI_RANK": "1"})
+    other = conftest.Ior(ior.cwd.parent / "other" / "work")  # Open MPI's directory is in the one above, and the first that ends removes it
+    other.cwd.mkdir(parents=True)
+    second = other.start("-b 64k -t 64k -o ../../work/f", np=None, env={**env, "PMI_RANK": "1"})
     run = ior.finish(procs[0]).fails(2, "started 2 tasks (PMI_SIZE)", "MPI has 1", "unset PMI_SIZE")
     silent = other.finish(second).ok(2)
     assert silent.messages == [] and silent.stdout == "" and run.stdout == "" and ior.files() == []
