@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 15
+#define WEIR_BACKEND_ABI 16
 
 struct weir_array_ops;
 
@@ -292,6 +292,7 @@ struct weir_backend {
     unsigned abi;               /* WEIR_BACKEND_ABI */
     const char *name, *brief;   /* "POSIX"; one sentence */
     const char *prefix;         /* of its options: "posix." */
+    const char *scheme;         /* NULL, or: names that begin with it are of this backend only, "s3://" */
     const char *plugin; /* NULL, or: only a descriptor, the functions are in weir-<plugin>.so */
     /* NULL, or the backend that this one is built on: its options hold here, too */
     const struct weir_backend *base;

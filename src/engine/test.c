@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/registry.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "engine/observer.h"
@@ -111,12 +112,15 @@ static bool has_signal(void *interrupt)
     return weir_interrupt_poll(interrupt);
 }
 
-/* A backend of files would make directories 's3:', or say that there are none. */
+/* Is the name of the test one of another backend? This one would look for a directory of that name, or make it. */
 static int check_name(const struct weir_test *t, const struct weir_backend *be, struct weir_err *err)
 {
-    if (!t || !t->plan.path || strncmp(t->plan.path, "s3://", 5) != 0 || (be->flags & (WEIR_BE_OBJECTS | WEIR_BE_NO_DATA)))
+    const struct weir_backend *own = t && t->plan.path ? weir_backend_of_name(t->plan.path) : NULL;
+
+    if (!own || strcmp(own->name, be->name) == 0 || (be->flags & WEIR_BE_NO_DATA))
         return 0;
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is the name of an object, and backend %s has files: take the backend S3", t->plan.path, be->name);
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is a name of the backend %s, and not of %s: take that backend", t->plan.path,
+                       own->name, be->name);
 }
 
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */

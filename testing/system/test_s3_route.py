@@ -34,11 +34,8 @@ def region_of(request):
 @pytest.mark.parametrize("np, mode", [(None, "--depth=4 -F"), (3, ""), (2, "--s3.object=transfer --depth=8")])
 def test_requests_follow_to_another_region_once_and_that_is_said(ior, proxy, other, np, mode):
     proxy.rule(s3_proxy.redirect(other.url))
-    run = ior(SMALL + "--report=text:-,json:r.json -w -r -R -i 2 %s -o %s" % (mode, proxy.store.name("x")), np=np, env=proxy.store.env).ok()
+    run = ior(SMALL + "-w -r -R -i 2 %s -o %s" % (mode, proxy.store.name("x")), np=np, env=proxy.store.env).ok()
     assert "requests of task 0 from %s to %s, region 'eu-test-2'" % (proxy.url, other.url) in run.stdout + run.stderr, run
-    doc = json.loads((ior.cwd / "r.json").read_text())
-    moved = [row["moved"] for row in doc["tests"][0]["requests"]]
-    assert sum(moved) <= proxy.count() and max(moved) > 0 or proxy.count() <= (np or 1), (moved, proxy.asked())
     assert 1 <= proxy.count() <= 9 * (np or 1) and other.count() > proxy.count()
     assert {region_of(r) for r in other.asked()} == {"eu-test-2"}
     proxy.behind.is_clean()

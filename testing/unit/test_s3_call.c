@@ -346,11 +346,13 @@ static void a_request_is_sent_to_another_region_once(void **state)
         { .answer = "HTTP/1.1 301 Moved\r\nx-amz-bucket-region: far\r\nContent-Length: 0\r\n\r\n" },
     };
     struct bench *b = begin(acts, N(acts));
+    struct weir_service_stats counts = { .count = { 0 } };
     struct s3_call c = get(b, 5);
 
     (void)state;
     b->sv.id = (char[]){ "id" };
     b->sv.secret = (char[]){ "secret" };
+    b->s.service = &counts;
     open_line(b, 1);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(s3_call(b->line, &c, &b->err), 0);
@@ -358,6 +360,8 @@ static void a_request_is_sent_to_another_region_once(void **state)
     }
     assert_int_equal(b->stats.retries, 0);
     assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_int_equal(counts.count[WEIR_SENT_MOVED], 1);
+    assert_int_equal(counts.count[WEIR_SENT_REFUSED] + counts.count[WEIR_SENT_LOST], 0);
     assert_non_null(strstr(b->err.text, "301 Moved Permanently; the bucket is in region 'far': give --s3.region=far"));
     end(b, N(acts));
 }

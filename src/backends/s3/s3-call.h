@@ -89,9 +89,9 @@ int s3_line_wait(struct s3_line *l, int least, int most, struct s3_call **done);
 /* Start one and wait for it; others in flight go on and stay for s3_line_wait. Local. 0 where answer.sys is 0, else -1
  * and err (may be NULL) with errno: "PUT s3://b/k at http://h:9000: 503 SlowDown: Please reduce ... (tried 6 times)". */
 int s3_call(struct s3_line *l, struct s3_call *c, struct weir_err *err);
-/* The caller sends a request again whose answer was good and then had an error in it: count that. tried: how often it was
- * sent. Local. Returns how long to wait before, in ns. */
-uint64_t s3_line_again(struct s3_line *l, int tried);
+/* A request had a good answer with an error in it, which may pass; 'tried': it was sent so often. Is it to be sent again?
+ * Then it is counted, and this waits until the time for that. Local. */
+bool s3_line_again(struct s3_line *l, int tried);
 /* The words of that error for a call that failed. Returns -1. */
 int s3_call_reason(const struct s3_line *l, const struct s3_call *c, struct weir_err *err);
 

@@ -3,6 +3,8 @@
 #ifndef WEIR_BACKENDS_S3_S3_DESCRIPTOR_H
 #define WEIR_BACKENDS_S3_S3_DESCRIPTOR_H
 
+#include <string.h>
+
 #include "backends/backend.h"
 
 /* The options. Words are those of the rows' choices; NULL: the environment, or the default of the
@@ -26,9 +28,17 @@ struct s3_options {
 
 extern const struct weir_opt s3_opts[];
 
+#define S3_SCHEME "s3://"
+
+/* Is each transfer an object (--s3.object=transfer)? */
+static inline bool s3_has_pieces(const struct s3_options *o)
+{
+    return strcmp(o->object, "transfer") == 0;
+}
+
 /* The members of struct weir_backend that the descriptor and the plugin share. */
 #define S3_DESCRIPTOR                                                                              \
     .abi = WEIR_BACKEND_ABI, .name = "S3", .brief = "Objects in a bucket of an S3 service",        \
-    .prefix = "s3.", .flags = WEIR_BE_OBJECTS | WEIR_BE_COLLECTIVE_OPEN, .opts = s3_opts, .opt_size = sizeof(struct s3_options)
+    .prefix = "s3.", .scheme = S3_SCHEME, .flags = WEIR_BE_OBJECTS | WEIR_BE_COLLECTIVE_OPEN, .opts = s3_opts, .opt_size = sizeof(struct s3_options)
 
 #endif

@@ -86,11 +86,11 @@ static void make_query(struct weir_str *query, const char *token, const char *pr
     weir_str_clear(query);
     if (*token) {
         weir_str_addf(query, "continuation-token=");
-        s3_encode(token, query);
+        s3_encode(token, "", query);
         weir_str_addf(query, "&");
     }
     weir_str_addf(query, "list-type=2&max-keys=%d&prefix=", most ? most : S3_KEYS_A_REQUEST);
-    s3_encode(prefix, query);
+    s3_encode(prefix, "", query);
 }
 
 int s3_list(struct s3_line *l, const char *bucket, const char *prefix, int most, s3_take_fn *take, void *mine,

@@ -42,7 +42,7 @@ static bool is_in_any(const char *path, const char *name)
 static int take_id(void *mine, const char *path, const char *words)
 {
     if (is_in_any(path, "UploadId"))
-        s3_encode(words, mine);
+        s3_encode(words, "", mine);
     return 0;
 }
 
@@ -132,7 +132,7 @@ static bool was_made(const struct s3_multipart *m, const struct s3_answer *a, in
 {
     struct s3_call look = { .method = S3_HEAD, .url = m->url };
 
-    return (tried > 1 || a->tried > 1) && (a->status == 404 || a->status == 412) && s3_call(m->line, &look, NULL) == 0 &&
+    return (tried > 1 || a->unsure > 0) && (a->status == 404 || a->status == 412) && s3_call(m->line, &look, NULL) == 0 &&
            look.answer.length == bytes;
 }
 
@@ -152,9 +152,8 @@ static int complete(const struct s3_multipart *m, struct s3_call *c, uint64_t by
             return was_made(m, &c->answer, tried, bytes) ? 0 : -1;
         if (read_outcome(c->text, &how, err) == 0)
             return 0;
-        if (!may_pass(&how) || tried > m->o->retries)
+        if (!may_pass(&how) || !s3_line_again(m->line, tried))
             return -1;
-        weir_sleep_ns(s3_line_again(m->line, tried));
     }
 }
 

@@ -20,7 +20,7 @@ struct place {
 
 static bool has_pieces(const struct weir_session *s)
 {
-    return strcmp(((const struct s3_options *)s->opt)->object, "transfer") == 0;
+    return s3_has_pieces(s->opt);
 }
 
 static bool has_markers(const struct weir_session *s)

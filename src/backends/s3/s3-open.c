@@ -28,7 +28,7 @@ static int choose_way(struct s3_file *f, unsigned flags, struct weir_err *err)
     f->exclusive = (flags & WEIR_OPEN_EXCL) || (f->creates && a->only_new && !a->partly);
     f->sharers = f->base.extent.sharers ? f->base.extent.sharers : f->base.s->par;
     f->shared = f->base.extent.sharers ? f->sharers->size > 1 : !a->file_per_task;
-    if (strcmp(o->object, "transfer") == 0) {
+    if (s3_has_pieces(o)) {
         f->way = S3_PIECES;
         return 0;
     }

@@ -230,7 +230,7 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
     if (f.transfer == 0)
         return unknown_parts(&f, out, err);
     *out = (struct s3_parts) { .size = f.transfer, .n = 1, .mine = 1, .bytes = f.bytes, .single = true };
-    if (strcmp(f.o->object, "transfer") == 0)
+    if (s3_has_pieces(f.o))
         return check_put(&f, f.transfer, err);
     if (part > 0 && part < f.transfer && part < f.bytes)
         return weir_refuse(err, WEIR_EUSAGE, "--s3.part=%" PRIu64 " is less than a transfer of %" PRIu64

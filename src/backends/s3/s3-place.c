@@ -9,8 +9,6 @@
 
 #include "base/text/quote.h"
 
-#define SCHEME "s3://"
-
 /* ---- encoding ---- */
 
 /* Letters and digits of ASCII, whatever the locale. */
@@ -19,14 +17,14 @@ static bool is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-static void encode(const char *text, const char *kept, struct weir_str *out)
+void s3_encode(const char *text, const char *kept, struct weir_str *out)
 {
     static const char digits[] = "0123456789ABCDEF";
 
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
 
-        if (is_alnum(*text) || strchr(kept, c)) {
+        if (is_alnum(*text) || strchr("-._~", c) || strchr(kept, c)) {
             weir_str_addc(out, *text);
             continue;
         }
@@ -34,16 +32,6 @@ static void encode(const char *text, const char *kept, struct weir_str *out)
         weir_str_addc(out, digits[c >> 4]);
         weir_str_addc(out, digits[c & 15]);
     }
-}
-
-void s3_encode(const char *text, struct weir_str *out)
-{
-    encode(text, "-._~", out);
-}
-
-void s3_encode_key(const char *key, struct weir_str *out)
-{
-    encode(key, "-._~/", out);
 }
 
 /* ---- buckets ---- */
@@ -156,8 +144,8 @@ static int make_key(const char *path, const char *rest, struct weir_str *key, st
 int s3_place_dir(const struct s3_options *o, const char *path, struct weir_str *bucket,
                  struct weir_str *key, struct weir_err *err)
 {
-    bool full = strncasecmp(path, SCHEME, strlen(SCHEME)) == 0;
-    const char *rest = full ? path + strlen(SCHEME) : path;
+    bool full = strncasecmp(path, S3_SCHEME, strlen(S3_SCHEME)) == 0;
+    const char *rest = full ? path + strlen(S3_SCHEME) : path;
     char shown[WEIR_QUOTE_TEXT];
 
     if (full) {

@@ -21,10 +21,8 @@ int s3_place_dir(const struct s3_options *o, const char *path, struct weir_str *
 /* Can a bucket have this name? -1 and err (WEIR_EUSAGE) with the rule that it breaks. Local. */
 int s3_bucket_check(const char *name, struct weir_err *err);
 
-/* Append a name or value of a query, encoded (RFC 3986: all bytes but letters, digits and "-._~"). Local. */
-void s3_encode(const char *text, struct weir_str *out);
-
-/* The same for a key, whose '/' stay. */
-void s3_encode_key(const char *key, struct weir_str *out);
+/* Append text encoded (RFC 3986: all bytes but letters, digits, "-._~" and those in 'kept'). kept: "" for a name or value of a
+ * query, "/" for a key. Local. */
+void s3_encode(const char *text, const char *kept, struct weir_str *out);
 
 #endif

@@ -224,7 +224,7 @@ static void add_place(const struct s3_service *sv, const char *url, struct weir_
     const char *dot = host && sv->host_style ? strchr(host, '.') : NULL;
     char *plain;
 
-    weir_str_addf(out, "s3://");
+    weir_str_addf(out, S3_SCHEME);
     if (dot)
         weir_str_add(out, host + 3, (size_t)(dot - host - 3));
     if (!rest)

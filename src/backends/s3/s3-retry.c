@@ -53,20 +53,18 @@ static bool is_lost(const struct s3_line *l, CURLcode result)
 }
 
 /* How often it is sent: the end of a run waits for a few tries only. */
-static int most_tries(const struct s3_slot *slot)
+static int most_tries(const struct s3_line *l)
 {
-    int most = slot->l->sv->o->retries + 1;
+    int most = l->sv->o->retries + 1;
 
-    if (slot->c->brief && slot->c->answer.status == 0 && most > TRIES_BRIEF)
-        return TRIES_BRIEF;
-    return most > TRIES_AT_THE_END && s3_ends(slot->l) ? TRIES_AT_THE_END : most;
+    return most > TRIES_AT_THE_END && s3_ends(l) ? TRIES_AT_THE_END : most;
 }
 
 static bool is_worth_it(const struct s3_slot *slot, CURLcode result)
 {
     const struct s3_call *c = slot->c;
 
-    if (c->answer.tried >= most_tries(slot))
+    if (c->answer.tried >= most_tries(slot->l) || (c->brief && c->answer.status == 0 && c->answer.tried >= TRIES_BRIEF))
         return false;
     return is_refused(&c->answer) || (c->answer.status < 300 && is_lost(slot->l, result));
 }
@@ -92,9 +90,15 @@ static uint64_t again_ns(struct s3_line *l, bool refused, int tried, int asked_s
     return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)l->s->par->rank));
 }
 
-uint64_t s3_line_again(struct s3_line *l, int tried)
+bool s3_line_again(struct s3_line *l, int tried)
 {
-    return again_ns(l, true, tried, 0);
+    uint64_t ns;
+
+    if (tried >= most_tries(l))
+        return false;
+    ns = again_ns(l, true, tried, 0);
+    weir_sleep_ns(s3_ends(l) ? 0 : ns);
+    return true;
 }
 
 /* It waits for its turn; others go on. */

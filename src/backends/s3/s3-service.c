@@ -293,5 +293,5 @@ void s3_url(const struct s3_service *sv, const char *bucket, const char *key, st
         weir_str_addf(url, "http%s://%s.%s/", sv->https ? "s" : "", bucket, host);
     else
         weir_str_addf(url, "%s/%s%s", sv->endpoint, bucket, *key ? "/" : "");
-    s3_encode_key(key, url);
+    s3_encode(key, "/", url);
 }

@@ -14,12 +14,6 @@ static const char *version(void)
     return "libcurl " LIBCURL_VERSION;
 }
 
-/* Objects of a transfer each allow all that programs do. */
-static bool has_pieces(const struct s3_options *o)
-{
-    return strcmp(o->object, "transfer") == 0;
-}
-
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
     const struct s3_options *o = s->opt;
@@ -27,14 +21,14 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
 
     if (s3_options_check(s, err) < 0)
         return -1;
-    if (has_pieces(o) && o->part > 0)
+    if (s3_has_pieces(o) && o->part > 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--s3.part with --s3.object=transfer: each transfer is an object, and none has parts; leave one "
                            "of the options out");
     if (s->access.directories && !o->markers)
         return weir_refuse(err, WEIR_EUSAGE, "directories are in names only, so there is nothing to measure of them; give "
                            "--s3.markers, which makes an object of each, or test files only (-F)");
-    if (s->access.partly && !has_pieces(o))
+    if (s->access.partly && !s3_has_pieces(o))
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s: objects are written whole, and no part of one can be replaced or left out; leave the option "
                            "out, or give --s3.object=transfer",

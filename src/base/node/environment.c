@@ -178,7 +178,7 @@ const char *weir_environment_variable(int i, struct weir_str *name)
     return NULL;
 }
 
-/* Is one of the words in the len bytes of a name, in any case? */
+/* Is one of the words in the len bytes of a name, in upper or lower case? */
 static bool has_word(const char *name, size_t len, const char *const *words)
 {
     for (; *words; words++)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/registry.h"
 #include "engine/about/banner.h"
 #include "par/agree.h"
 
@@ -107,7 +108,7 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
     if (share(&run->world, run->world.rank == 0 ? choose_stamp(t, err) : 0, err) < 0)
         return -1;
     weir_bcast(&run->world, t->stamp, sizeof(t->stamp), 0);
-    if (strncmp(io500_text(&t->config, "global", "datadir"), "s3://", 5) == 0)
+    if (weir_backend_of_name(io500_text(&t->config, "global", "datadir")))
         return weir_refuse(err, WEIR_EUSAGE, "[global] datadir is the name of an object: weir-io500 needs a directory of the system, "
                            "in which it looks for files; ior and mdtest -a S3 measure objects");
     t->place.config = &t->config;
