@@ -200,29 +200,13 @@ static int withdraw(struct mc_test *t, const char *from, const char *to, struct 
 }
 
 /* Directories are in names only, and nobody has locks. */
-static int no_place(struct mc_test *t, struct weir_err *err)
-{
-    (void)t;
-    (void)err;
-    return 0;
-}
-
-static int no_directory(struct mc_test *t, const char *path, struct weir_err *err)
-{
-    (void)path;
-    return no_place(t, err);
-}
-
 const struct mc_store mc_objects = {
     .written = MC_PUBLISHED,
     .withdrawn = MC_PUBLISHED,
-    .take = no_place,
     .look = look,
     .files = files,
-    .make = no_place,
     .publish = publish,
     .withdraw = withdraw,
     .unlink = unlink_file,
-    .rmdir = no_directory,
     .read = read_text,
 };

@@ -152,7 +152,7 @@ static int make_staged(struct weir_run *run, void *state, struct weir_err *err)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the names of directories");
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
-    if (t->store->make(t, err) < 0)
+    if (t->store->make && t->store->make(t, err) < 0)
         return -1;
     t->is_staged = true;
     t->times.own_ns[MC_MAKE] = weir_now_ns() - begin_ns;

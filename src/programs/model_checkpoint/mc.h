@@ -217,7 +217,8 @@ enum mc_name { MC_PUBLISHED, MC_STAGED, MC_REMOVED };
  * WEIR_ESETUP). */
 struct mc_store {
     enum mc_name written, withdrawn; /* the names of one that is not published yet, and of one that is no more */
-    /* Before the first save: make the place, and let no other job save there, as far as that is possible. */
+    /* take, make and rmdir may be NULL: there is nothing to do.
+     * Before the first save: make the place, and let no other job save there, as far as that is possible. */
     int (*take)(struct mc_test *t, struct weir_err *err);
     /* Find what is there under our names, for *f, which is empty. A place that is not there has nothing. */
     int (*look)(struct mc_test *t, struct mc_found *f, struct weir_err *err);
