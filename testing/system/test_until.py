@@ -50,7 +50,8 @@ def test_repetitions_end_at_their_limits(ior, args, ended, n, words):
     said = [line for line in run.notes if line.startswith("--until: ")]
     assert test["untilEnded"] == ended and len(said) == 1 and words in said[0], run
     assert all(row["repetitions"] == (n or row["repetitions"]) for row in test["rates"]) and test["rates"], run
-    assert ended != "time" or 5 <= test["rates"][0]["repetitions"] < 100, run
+    assert ended != "time" or test["rates"][0]["repetitions"] < 100, run
+    timely(ended != "time" or test["rates"][0]["repetitions"] >= 5, run)
 
 
 def test_each_test_of_a_script_ends_by_its_own_rule(ior):
