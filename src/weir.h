@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* weir.h - run the benchmarks of the suite from a program of your own, and see what they measure
+/* weir.h - run the benchmarks of the suite from another program, and get what they measure.
  *
  * The whole interface of libweir (pkg-config weir). doc/guide/library.md has an example in C and one
  * in Python.
  *
- * A job is a benchmark with options on the ranks of a communicator. It can run any number of times,
- * with other options each time:
+ * A job is a benchmark with options on the ranks of a communicator. It can run any number of times.
+ * The options may change from run to run. For example:
  *
  *     struct weir_job *job = weir_job_new("ior", NULL);
  *     weir_job_set(job, "blockSize", "16m");
@@ -19,10 +19,10 @@
  * The library never ends the process, with two exceptions: a broken MPI library, and a call that
  * exceeds --io-timeout, end all ranks with MPI_Abort. It prints nothing unless it is asked to. MPI must
  * be initialised (MPI_THREAD_SINGLE is enough) and stays so. Signals are the caller's: if SIGINT and
- * SIGTERM are blocked in all threads, a pending one ends a run in order (status 6). The locale is the
- * caller's, too: options and results have the numbers and dates of the C locale whatever it is, and
- * functions that the library calls run in the caller's. While the backend MMAP is in use, SIGBUS has a
- * handler of its own; the one before comes back.
+ * SIGTERM are blocked in all threads, a pending one ends a run in order (status 6). Options and results
+ * have the numbers and dates of the C locale, in any locale of the caller. Functions that the library
+ * calls run in the locale of the caller. While the backend MMAP is in use, SIGBUS has a handler of its
+ * own; the previous one is restored.
  *
  * One run at a time in a process: a second one, in another thread or from a function that is called
  * during the first, is refused with status 1.
@@ -44,7 +44,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* ---- what is there ---- */
+/* ---- versions and names ---- */
 
 /* The version of the library: "0.1.0". Local. */
 const char *weir_version(void);
@@ -82,9 +82,9 @@ struct weir_result {
     double bytes_per_s;      /* over seconds */
     double operations_per_s; /* over work_seconds */
 
-    /* Where a deadline or a steady state ended the work of a task (stonewalling): what was done until then. With
-     * wear-out, tasks went on after it until all had as many operations as the fastest; the numbers
-     * above include that. 0 where stonewalled is 0. */
+    /* Work until a deadline or a steady state stopped the tasks (stonewalling); 0 where
+     * stonewalled is 0. With wear-out, all tasks then did as many operations as the fastest;
+     * the numbers above include that. */
     int stonewalled;
     int reserved;
     double stonewall_seconds;
@@ -124,72 +124,72 @@ struct weir_job;
  * benchmark or no memory. Free it with weir_job_free. */
 struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
 
-/* Set an option: a key of scripts and -O ("blockSize"), a long name ("deadline"), an option of a
- * backend ("posix.odirect") or a letter ("b"); value as on a command line ("16m"), NULL for a
- * flag, which is taken back with "0". A second value for the same option, by whichever of its
- * names, replaces the first. The last setting wins, also where one of the two is -O or an old
- * spelling. Local; all ranks set the same. Returns 0, or 1 (weir_job_error says why: no such
- * option, a value out of range, an option like help that runs nothing); the option is then as it
- * was. */
+/* Set an option by its name: a key of scripts and -O ("blockSize"), a long name ("deadline"), a
+ * backend's option ("posix.odirect") or a letter ("b"). Its value is as on a command line
+ * ("16m"), NULL for a flag; "0" clears a flag. A second value for the same option, by any of
+ * its names, replaces the first. The last setting wins, also when one is -O or an old spelling.
+ * Local; all ranks set the same. Returns 0, or 1 with the option as it was (weir_job_error says
+ * why: no such option, a value out of range, an option like help that runs nothing). */
 int weir_job_set(struct weir_job *job, const char *option, const char *value);
 
 /* Take an option, by any of its names, back to its default, or to what weir_job_words has said.
  * Local. Returns 0, or 1 when weir_job_set has not set it, NULL included. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
-/* Set all options at once: the words of a command line, of which argv[0], the name of a program, says
- * nothing. What was set before is gone; weir_job_set adds to the words and overrides them. Local; all
- * ranks give the same. Returns 0, or 1 (weir_job_error says why; options of a command line that run
- * nothing, like --help, are refused, and so is a word that is NULL); the options are then as they were. */
+/* Set all options at once, from the arguments of a command line; argv[0] is ignored. Earlier
+ * settings are dropped; weir_job_set adds to the arguments and overrides them. Local; all ranks
+ * give the same. Returns 0, or 1 (weir_job_error says why) with the options as they were.
+ * Arguments that run nothing (--help) or are NULL are refused. */
 int weir_job_words(struct weir_job *job, int argc, char *const *argv);
 
-/* Where the text of a run goes on rank 0, beside the outputs of the option "report": what the program
- * prints on standard output. To a stream, whose error indicator is cleared first, and which is
- * flushed and stays open (NULL: to none), or in pieces, in their order, to a function, which must
- * not call MPI or this library (NULL: to none). Other ranks may give the same or NULL. Local. */
+/* Choose where the text of a run (the standard output of the program) goes on rank 0, in addition
+ * to the outputs of the option "report". A stream (NULL: none) gets its error indicator cleared, is
+ * flushed and stays open. A function (NULL: none) gets the text in pieces, and must not call MPI or
+ * this library. Other ranks may give the same or NULL. Local. */
 void weir_job_stream(struct weir_job *job, FILE *stream);
 void weir_job_text(struct weir_job *job, void (*text)(void *arg, const char *bytes, size_t len),
                    void *arg);
 
-/* Be called on every rank of the test before each phase, outside the measured time, with its name.
- * The function may call MPI collectives over communicators of its own; it may not call this
- * library. NULL: nobody is called. Local; all ranks do the same. */
+/* Set a function that is called on every rank of the test before each phase, outside the
+ * measured time, with the name of the phase. It may call MPI collectives over communicators of
+ * its own, but not this library. weir_job_check calls it for each phase that the options ask
+ * for. NULL: no function. Local; all ranks do the same. */
 void weir_job_before(struct weir_job *job, void (*before)(void *arg, const char *phase), void *arg);
 
-/* Be called on rank 0 with each result as soon as its phase is over (NULL: nobody is called), and
- * with each warning and note. The functions must not call MPI or this library. Local. */
+/* Set functions that are called on rank 0: with each result as soon as its phase is over, and with
+ * each warning and note. NULL: none. The functions must not call MPI or this library. Local. */
 void weir_job_watch(struct weir_job *job, void (*each)(void *arg, const struct weir_result *result),
                     void (*message)(void *arg, const char *kind, const char *text), void *arg);
 
-/* How far this rank is. */
+/* The progress of this rank. */
 struct weir_progress {
     uint64_t size;    /* of this struct, in the library */
     const char *phase; /* that runs; NULL: none, and the numbers are 0 */
     uint64_t bytes, operations; /* of this rank in this phase, as of its last operation */
 };
 
-/* Be asked on every rank of the test, some 20 times a second while a phase runs, also while the rank
- * waits for others, and now and then between phases, whether the job is to end. Not 0 on any rank: it
- * ends in order, as a signal ends it (status 6); what was measured of a phase until then is a result
- * with 'interrupted'. With such a function the library does not look for signals. The time that it
- * takes is charged to no operation; it may be called up to 2000 times a second where operations are
- * collective. It may call functions of MPI that do not wait for other ranks; it may not call this
- * library. NULL: nobody is asked. Local; all ranks do the same. */
+/* Set a function that decides whether the job is to end. It is called on every rank of the test,
+ * some 20 times a second during a phase (also while the rank waits for others), and sometimes
+ * between phases. A value that is not 0 on any rank ends the job as a signal does (status 6). A
+ * phase that was cut short has a result with 'interrupted'. With such a function the library does
+ * not look for signals. The time that it takes is charged to no operation; it may be called up to
+ * 2000 times a second where operations are collective. It may call functions of MPI that do not
+ * block, but not this library. NULL: no function. Local; all ranks do the same. */
 void weir_job_until(struct weir_job *job, int (*stop)(void *arg, const struct weir_progress *now),
                     void *arg);
 
-/* Run the job: all phases that its options ask for, or one of them, when they ask for one. What an
- * earlier run kept (keepFile and the like) is there for the next, as it is between two command
- * lines. Nothing is printed unless the option "report" says where to; results of an earlier run
- * are gone, but for a run that is refused since another goes on. Collective over the communicator, which is duplicated for the time of the run. Returns
- * the status, the same on all ranks, which is the exit status of the program: 0 all was well, 1
- * usage, 2 set-up, 3 I/O, 4 wrong data, 5 invalid by the option "strict", 6 interrupted, 70 an
- * internal error. */
+/* Run the job: all phases that its options ask for. Files that an earlier run kept (keepFile
+ * and the like) stay for the next, as between two command lines. Nothing is printed unless the
+ * option "report" has an output. Results of an earlier run are dropped, unless the run is
+ * refused because another one is active. Collective over the communicator, which is duplicated
+ * for the time of the run. Returns the exit status of the program, the same on all ranks. 0:
+ * success, 1: usage, 2: set-up, 3: I/O, 4: wrong data, 5: invalid by the option "strict", 6:
+ * interrupted, 70: an internal error. */
 int weir_job_run(struct weir_job *job);
 
-/* Would weir_job_run begin? Checks the options together, as it does before the first test: nothing is run or made, and files
- * that it needs are not looked for. Results of an earlier run are gone. Collective over the communicator. Returns 0, or the status
- * that weir_job_run would return (weir_job_error says why), the same on all ranks. */
+/* Check that weir_job_run would begin. Checks the options together, as it does before the first test: nothing is run or made, and
+ * files that it needs are not looked for. Results of an earlier run are gone. Collective over the communicator. Returns 0, or the
+ * status that weir_job_run would return (weir_job_error says why), the same on all ranks. */
 int weir_job_check(struct weir_job *job);
 
 /* The first error of the last call, "" when there was none. Valid until the next call. Local. */
@@ -200,8 +200,8 @@ const char *weir_job_error(const struct weir_job *job);
 int weir_job_results(const struct weir_job *job);
 const struct weir_result *weir_job_result(const struct weir_job *job, int i);
 
-/* The same for what was found about them, and the verdict about the worst test: "SOUND", "SUSPECT",
- * "INVALID"; "" where nothing was judged. Local. */
+/* The findings about these results, and the verdict about the worst test: "SOUND", "SUSPECT",
+ * "INVALID"; "" when no test was judged. Local. */
 int weir_job_remarks(const struct weir_job *job);
 const struct weir_remark *weir_job_remark(const struct weir_job *job, int i);
 const char *weir_job_verdict(const struct weir_job *job);
@@ -209,45 +209,46 @@ const char *weir_job_verdict(const struct weir_job *job);
 /* Give back everything. NULL is fine. Local. */
 void weir_job_free(struct weir_job *job);
 
-/* Would two of n jobs use the same file or directory, if they ran at once, job[i] on tasks[i] ranks? Also files that
- * are named by a rule, reports, those of a script, and those of the caller, own[0], ..., NULL (own NULL: none). Local;
- * looks at the file system and reads scripts. Returns -1: no. Else the number of the later one of the two, whose
- * weir_job_error is then the path, and *other: the number of the other one, -1: the caller. Where both are the
- * same, weir_job_error says what is wrong with the options or the script of that job. */
+/* Would two of n jobs use the same file or directory, if they ran at once, job[i] on tasks[i] ranks? This includes
+ * files that are named by a rule, reports, those of a script, and those of the caller, own[0], ..., NULL (own NULL:
+ * none). Local; looks at the file system and reads scripts. Returns -1: no. Otherwise the number of the later of the
+ * two jobs, whose weir_job_error is the path, and *other: the number of the other one, -1: the caller. Where both are
+ * the same, weir_job_error says what is wrong with that job; where other is NULL, it is the last one. */
 int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const char *const *own, int *other);
 
-/* ---- the words of a command line ---- */
+/* ---- one call for a command line ---- */
 
 #define WEIR_OUTCOME_TEXT 8192
 
-/* How it ended, the same on all ranks. Set size to sizeof(struct weir_outcome) before the call. */
+/* The outcome, the same on all ranks. Set size to sizeof(struct weir_outcome) before the call. */
 struct weir_outcome {
     uint64_t size;                 /* of this struct, in the caller: no more is written */
     int status;                    /* as weir_job_run */
     char error[WEIR_OUTCOME_TEXT]; /* the first error; "" when there was none */
 };
 
-/* Run a benchmark on the ranks of *comm (NULL: MPI_COMM_WORLD) with the words of a command line
- * (argv[0] is the name of a program; all ranks give the same). 'each' is called on rank 0 for
- * every phase when it is over; it may be NULL, but then on all ranks. It must not call MPI. What
- * the program would print and write, this does too: give --report=text:/dev/null to keep standard
- * output free. Messages go to standard error. 'out' is not NULL. Collective. Returns the status
- * (1: no such benchmark, no argv[0], a word that is NULL, MPI_COMM_NULL). */
+/* Run a benchmark on the ranks of *comm (NULL: MPI_COMM_WORLD) with the arguments of a command
+ * line, the same on all ranks (argv[0] is ignored). 'each' is called on rank 0 for every phase
+ * when it is over; it may be NULL, but then on all ranks. It must not call MPI. Prints and
+ * writes what the program would; --report=text:/dev/null keeps standard output free. Messages
+ * go to standard error. Collective. Returns the status (1: no such benchmark, no argv[0], an
+ * argument or 'out' that is NULL, MPI_COMM_NULL). */
 int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_Comm *comm,
                  void (*each)(void *arg, const struct weir_result *result), void *arg,
                  struct weir_outcome *out);
 
 /* ---- files and directories, through a backend ---- */
 
-/* For suites that make and remove directories where the files of a backend are. All functions are
- * local: each process acts for itself. Those that return int return 0, or the errno of what failed
- * (ENOTSUP: the backend cannot; EINVAL: weir_storage_open has failed, or the path is NULL; EIO: the
- * library of the backend has told no errno), and weir_storage_error has the words. */
+/* For suites that make and remove directories where the files of a backend are. All functions are local: each
+ * process acts for itself. Those that return int return 0, or the errno of what failed (ENOTSUP: the backend cannot;
+ * EINVAL: weir_storage_open has failed, or the path or the place for a status is NULL; EIO: the library of the
+ * backend has told no errno), and weir_storage_error has the words. */
 struct weir_storage;
 
-/* A backend ("POSIX", "MPIIO", ...; NULL: POSIX) with n words of options ("--posix.odirect"), which
- * live as long. NULL without memory or where a word is NULL; otherwise close it with
- * weir_storage_close, also where it could not be opened: weir_storage_error is not "" then. */
+/* A backend ("POSIX", "MPIIO", ...; NULL: POSIX) with n words of options ("--posix.odirect"),
+ * which live as long. Returns NULL without memory, or when an element of 'words' (or, with n >
+ * 0, 'words') is NULL. Otherwise close it with weir_storage_close, also when it could not be
+ * opened: weir_storage_error is not "" then. */
 struct weir_storage *weir_storage_open(const char *api, int n, char *const *words);
 const char *weir_storage_error(const struct weir_storage *storage);
 int weir_storage_close(struct weir_storage *storage); /* NULL is fine */

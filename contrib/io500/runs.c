@@ -30,6 +30,7 @@ struct run {
     FILE *out;   /* on rank 0, may be NULL */
     int results; /* the same on all ranks */
     int errors;
+    double seconds; /* of a run with errors, above 0 and the same on all ranks; else 0 */
 };
 
 static void say(FILE *to, const char *kind, const char *text)
@@ -54,8 +55,18 @@ static int count_errors(const struct run *r, int status)
     return n < INT_MAX ? (int)n : INT_MAX;
 }
 
+/* A caller divides by the time of a phase, also of one that has failed before anything was measured. */
+static double measure_failure(double begin, MPI_Comm comm)
+{
+    double seconds = MPI_Wtime() - begin;
+
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
+    return seconds > 0 ? seconds : 1e-9;
+}
+
 static void begin_run(struct run *r, const char *benchmark, int argc, char **argv, MPI_Comm comm, FILE *out)
 {
+    double begin = MPI_Wtime();
     int me, status;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -69,6 +80,7 @@ static void begin_run(struct run *r, const char *benchmark, int argc, char **arg
         status = weir_job_run(r->job);
     r->results = weir_job_results(r->job);
     r->errors = count_errors(r, status);
+    r->seconds = r->errors > 0 ? measure_failure(begin, comm) : 0;
     if (me == 0 && r->errors > 0) {
         say(r->out, benchmark, weir_job_error(r->job));
         say(stderr, benchmark, weir_job_error(r->job));
@@ -93,6 +105,15 @@ static size_t count_repetitions(const struct run *r)
         if (m->repetition >= n)
             n = m->repetition + 1;
     return (size_t)n;
+}
+
+/* The times of a phase: where a failed run has measured none, those of the run. */
+static void fill_times(const struct run *r, double *time, double *stonewall_time)
+{
+    if (!(*time > 0))
+        *time = r->seconds;
+    if (!(*stonewall_time > 0))
+        *stonewall_time = *time;
 }
 
 /* ---- ior ---- */
@@ -124,6 +145,10 @@ IOR_test_t *ior_run(int argc, char **argv, MPI_Comm comm, FILE *out)
                   m);
     if (test)
         test->results->errors = r.errors;
+    for (size_t i = 0; test && i < count_repetitions(&r); i++) {
+        fill_times(&r, &test->results[i].write.time, &test->results[i].write.stonewall_time);
+        fill_times(&r, &test->results[i].read.time, &test->results[i].read.stonewall_time);
+    }
     weir_job_free(r.job);
     return test;
 }
@@ -167,6 +192,11 @@ mdtest_results_t *mdtest_run(int argc, char **argv, MPI_Comm comm, FILE *out)
         set_items(&results[m->repetition], m);
     if (results)
         results->total_errors = r.errors;
+    for (size_t i = 0; results && i < count_repetitions(&r) * MDTEST_LAST_NUM; i++) {
+        mdtest_results_t *to = &results[i / MDTEST_LAST_NUM];
+
+        fill_times(&r, &to->time[i % MDTEST_LAST_NUM], &to->stonewall_time[i % MDTEST_LAST_NUM]);
+    }
     weir_job_free(r.job);
     return results;
 }
@@ -179,7 +209,7 @@ mdworkbench_results_t *md_workbench_run(int argc, char **argv, MPI_Comm comm, FI
     mdworkbench_results_t *results;
 
     begin_run(&r, "md-workbench", argc, argv, comm, out);
-    results = calloc(1, sizeof(*results) + (size_t)r.results * sizeof(*results->result));
+    results = calloc(1, sizeof(*results) + ((size_t)r.results + 2) * sizeof(*results->result));
     if (results) {
         results->count = r.results;
         results->errors = r.errors;
@@ -187,7 +217,7 @@ mdworkbench_results_t *md_workbench_run(int argc, char **argv, MPI_Comm comm, FI
     for (int i = 0; results && i < r.results; i++) {
         const struct weir_result *m = weir_job_result(r.job, i);
 
-        /* As in its own text: tasks may begin at different times. */
+        /* This is the rate in mdtest's own text, where tasks may begin at different times. */
         if (m->slowest_seconds > 0)
             results->result[i].rate = (double)m->operations / m->slowest_seconds;
         results->result[i].max_op_time = m->operation_time.max;

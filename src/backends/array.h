@@ -91,12 +91,11 @@ struct weir_array {
 };
 
 /* Functions return 0, or -1 and err: what was attempted, on what, the reason. None prints. NULL
- * means "cannot" (commit: "nothing to do"). Those marked COLLECTIVE are entered by all ranks that
- * share the file together (a rank that failed before, too), and a rank may fail alone in them: the
- * core agrees afterwards, so such a rank must not leave others waiting inside. Those marked LOCAL
- * touch no other rank. In backends without WEIR_BE_COLLECTIVE_OPEN nothing is collective, and rank
- * 0 opens a file that is to be made before the others do. With file_per_task a file has one
- * rank. */
+ * means "cannot" (commit: "nothing to do"). COLLECTIVE: all ranks that share the file enter it
+ * together, also a rank that failed before. A rank may fail alone in it; the core agrees
+ * afterwards, so such a rank must not leave others waiting inside. LOCAL: touches no other
+ * rank. In backends without WEIR_BE_COLLECTIVE_OPEN nothing is collective, and rank 0 opens a
+ * file that is to be made before the others do. With file_per_task a file has one rank. */
 struct weir_array_ops {
     size_t file_size, array_size;
     /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL:
@@ -121,7 +120,7 @@ struct weir_array_ops {
      * take part. Nothing is allocated here but by libraries. */
     int (*move)(struct weir_array *, enum weir_dir, void *buf, struct weir_err *);
     int (*sync)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE. To stable storage. */
-    /* LOCAL. Of an open file, as describe of struct weir_backend. NULL: nothing. */
+    /* LOCAL. Describes an open file, as describe of struct weir_backend. NULL: nothing. */
     void (*describe)(struct weir_array_file *, struct weir_str *out);
     /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. A group may stay open until
      * the next group is used, an array is released, or the file closed. NULL: names of arrays cannot
@@ -165,18 +164,18 @@ const char *weir_elem_name(enum weir_elem elem);
  * -1 and err (WEIR_EUSAGE). */
 int weir_array_spec_check(const struct weir_array_spec *spec, struct weir_err *err);
 
-/* Is what is there of the type and shape that is wanted? Local. Returns 0, or -1 and err (WEIR_EIO)
- * with both. */
+/* Check that an existing array has the type and shape that are wanted. Local. Returns 0, or -1
+ * and err (WEIR_EIO) with both. */
 int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_array_spec *want,
                           struct weir_err *err);
 
-/* For backends whose file is nothing but the arrays, in the order in which they were made: each
- * begins at the next multiple of WEIR_ARRAY_ALIGN bytes after the one before, its last dimension
- * varies fastest, elements have the machine's order of bytes. make and find set a->at: of a new
- * array, or of one that is opened, in the same order, with the shape that it had, in a file of
- * 'size' bytes. As check, make and find of struct weir_array_ops. Local. Errors of make and find:
- * not that order, no shape given, or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is
- * too short (WEIR_EIO). */
+/* For backends whose file is nothing but the arrays, in the order in which they were made. Each
+ * begins at the next multiple of WEIR_ARRAY_ALIGN bytes, its last dimension varies fastest, and
+ * elements have the machine's byte order. They implement check, make and find of struct
+ * weir_array_ops. make sets a->at of a new array. find sets that of one that is opened, in the same
+ * order, with its old shape, in a file of 'size' bytes. Local. Errors of make and find: not that order, no
+ * shape given, or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is too short
+ * (WEIR_EIO). */
 int weir_plain_array_check(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 int weir_plain_array_make(struct weir_array *a, struct weir_err *err);

@@ -10,13 +10,14 @@
 #include <sys/uio.h>
 
 #include "base/err.h"
+#include "base/gpu/gpu.h"
 #include "base/hist.h"
 #include "base/log.h"
 #include "base/options/option.h"
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 16
+#define WEIR_BACKEND_ABI 18
 
 struct weir_array_ops;
 
@@ -31,7 +32,7 @@ enum {
     WEIR_OPEN_EXCL = 1u << 4    /* with CREATE: fail when it is there */
 };
 
-/* How the files of a session are used. Constant for the session, which keeps a copy. */
+/* The way in which the files of a session are used. Constant for the session, which keeps a copy. */
 struct weir_access {
     bool file_per_task; /* each task has a file of its own: no collective call on it */
     bool collective;    /* -c: transfers are collective over par->comm */
@@ -110,8 +111,8 @@ static inline void weir_call_move(struct weir_call *c, const char *path, const s
     weir_call_begin(c);
 }
 
-/* Requests that a queue of --depth hands to the system at a time: as asked, but no more than a quarter
- * of its depth, so that the device has work until they are there. */
+/* Return the number of requests that a queue submits at once: as asked, but at most a quarter
+ * of 'depth', so that the device always has work. */
 static inline int weir_queue_batch(int depth, int asked)
 {
     int most = depth > 4 ? depth / 4 : 1;
@@ -136,8 +137,8 @@ struct weir_timed {
 
 enum weir_op { WEIR_OP_OPEN, WEIR_OP_XFER, WEIR_OP_SYNC, WEIR_OP_CLOSE, WEIR_OPS };
 
-/* And of a queue, after those of the calls: ns from one completion to the next, and how many
- * transfers are in flight with each that is submitted. */
+/* More histograms, of a queue: ns from one completion to the next, and the number of transfers
+ * in flight at each submission. */
 enum { WEIR_HIST_BETWEEN = WEIR_OPS, WEIR_HIST_DEPTH, WEIR_HISTS };
 
 /* Latencies of each operation since the last reset, on this rank. */
@@ -147,13 +148,13 @@ struct weir_session_stats {
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
 };
 
-/* Parts of a request to a service, ns: to connect and the handshake of TLS, of a new connection; from there until the first
- * byte of the answer is there, and from that to its last one. */
+/* Parts of a request to a service, in ns: connect and TLS handshake (new connections only),
+ * wait for the first byte of the answer, the rest of the answer. */
 enum weir_part { WEIR_PART_CONNECT, WEIR_PART_TLS, WEIR_PART_FIRST, WEIR_PART_LAST, WEIR_PARTS };
 
-/* Counts of requests: those that were sent, those again too; connections that were made; requests that were sent
- * again because the service asked for it, because a connection was lost or no answer came in time, and because the
- * service has sent them to another endpoint or region. */
+/* Counts of requests: sent (repeated ones too); connections made; repeated for one of three
+ * reasons. The service asked for it, or a connection was lost or timed out, or the service has
+ * sent it to another endpoint or region. */
 enum weir_sent { WEIR_SENT, WEIR_SENT_CONNECTIONS, WEIR_SENT_REFUSED, WEIR_SENT_LOST, WEIR_SENT_MOVED, WEIR_SENT_COUNTS };
 
 #define WEIR_ALL_HISTS (WEIR_HISTS + WEIR_PARTS)
@@ -167,6 +168,9 @@ struct weir_service_stats {
 /* One backend in use by one test. Made by weir_session_begin. */
 struct weir_session {
     const struct weir_backend *be;
+    struct weir_gpu *gpu; /* of the transfer buffers; NULL: memory of the host. Set before start */
+    const struct weir_backend *under; /* with a GPU: the backend that be is a copy of, */
+    struct weir_backend *wrapped;     /* and be (session-gpu.c) */
     const void *opt;      /* the backend's option struct */
     const void *base_opt; /* that of be->base, NULL without one */
     struct weir_access access;
@@ -182,11 +186,14 @@ struct weir_session {
     struct weir_service_stats *service; /* set by begin, in priv: what is asked of a service; NULL: there is none */
     struct weir_timed timed;
     bool opened;            /* a file, at least once */
+    struct {
+        uint64_t path, device, inode; /* path: its hash; inode 0: none */
+    } made; /* the file of the system that was opened last with WEIR_OPEN_CREATE */
     bool started;           /* begin was called and succeeded, or there is none */
     bool broken; /* set by the backend: a close has failed, and its library cannot be ended */
-    struct weir_call *call; /* where calls are noted for a watchdog; NULL: nobody watches */
-    bool (*ends)(void *arg); /* has a signal come that ends the run? Then a backend waits for nothing that it can leave out.
-                              * NULL: nobody says so */
+    struct weir_call *call; /* where calls are noted for a watchdog; NULL: nowhere */
+    bool (*ends)(void *arg); /* has a signal ended the run? Then a backend skips all waits that
+                              * it can. NULL: not known */
     void *ends_arg;
     struct weir_file *reserved; /* memory for the next open, or NULL */
     struct weir_array_file *reserved_arrays; /* the same for a file of arrays */
@@ -199,6 +206,7 @@ struct weir_file {
     const char *path;          /* owned by the session */
     struct weir_extent extent; /* a copy of what open was given; zeros without one */
     int in_flight;             /* requests */
+    void *gpu_handle;          /* of transfers by the library of a GPU (session-gpu.c) */
 };
 
 /* One transfer. off is the logical offset in the file. */
@@ -215,6 +223,7 @@ struct weir_io {
 struct weir_request {
     struct weir_io io;
     struct weir_file *file;
+    void *gpu_buf;             /* io.buf as submitted, while a GPU has another one for it */
     ssize_t n;                 /* bytes moved, or -1 */
     int sys;                   /* with -1: errno */
     uint64_t begin_ns, end_ns; /* local clock: submitted, given back */
@@ -223,7 +232,7 @@ struct weir_request {
     struct weir_request *older, *newer; /* the session's: in flight, in the order of submission */
 };
 
-/* How far requests of the user were applied; -1: not known. And of a service, by what means; 0: not known. */
+/* The results of requests of the user; -1: not known. For a service, their means; 0: not known. */
 struct weir_applied {
     int independent;  /* transfers were independent although collective ones were asked for */
     int other_layout; /* the file is not laid out as was asked for */
@@ -254,8 +263,7 @@ struct weir_ns {
     int (*exists)(struct weir_session *, const char *path, bool *yes, struct weir_err *);
     int (*size)(struct weir_session *, const char *path, uint64_t *bytes, struct weir_err *);
     int (*mknod)(struct weir_session *, const char *path, struct weir_err *);
-    int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *,
-                 struct weir_err *);
+    int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *, struct weir_err *);
     int (*syncfs)(struct weir_session *, const char *path, struct weir_err *);
     /* Give to take the files below a directory whose names in it begin with 'begin', each once, in the order of their
      * bytes: "a/b" for one in a directory in it. Nothing below it: none. */
@@ -271,12 +279,14 @@ enum {
     WEIR_BE_NO_RANDOM = 1u << 2,       /* offsets must ascend (HDF5, NCMPI) */
     WEIR_BE_CONTAINER = 1u << 3, /* the file holds more than the data: its size is not b*s*N */
     WEIR_BE_NO_DATA = 1u << 4,   /* nothing is stored: sizes and data cannot be checked (DUMMY) */
-    WEIR_BE_WHOLE =
-        1u << 5, /* open for writing makes the file as long as file_bytes at once (MMAP) */
+    WEIR_BE_WHOLE = 1u << 5,   /* open for writing makes the file as long as file_bytes at once (MMAP) */
     WEIR_BE_COLLECTIVE_META = 1u << 7, /* knows access.collective_metadata; others ignore it */
     WEIR_BE_SHARED_ONLY = 1u << 6, /* check refuses a file per task (NCMPI) */
     WEIR_BE_NEEDS_MPI = 1u << 8,   /* calls MPI also where each task has a file of its own, and names may
                                       begin with a driver of MPI-IO (weir_system_path) */
+    WEIR_BE_TAKES_POINTERS = 1u << 10, /* a call gets the pointer of a transfer, also of managed
+                                        * memory of a GPU */
+    WEIR_BE_HOST_ONLY = 1u << 11,      /* its buffers are in memory of the host (MMAP) */
     WEIR_BE_OBJECTS = 1u << 9      /* names are those of a service: the operating system has none for them
                                       (weir_system_path), no directory needs to be there, and a file that
                                       is made replaces one that is there as a whole */
@@ -303,14 +313,17 @@ struct weir_backend {
     /* Options against the access, and against the geometry where it is known (else NULL). Before
      * any I/O; same on all ranks. */
     int (*check)(struct weir_session *, const struct weir_extent *, struct weir_err *);
-    /* Does the system refuse what the backend is made of (opt: its options)? The user can name another
-     * one for that with an option "fallback", which all ranks take then. Local. errno, 0: it does not.
-     * NULL: nothing can be refused. */
+    /* Check a name of a test. Nothing is looked at. Local. -1 and err (WEIR_EUSAGE). NULL: any. */
+    int (*check_name)(const struct weir_session *, const char *path, struct weir_err *);
+    /* Check whether the system refuses calls that the backend needs (opt: its options). The
+     * user can name another one for that with an option "fallback", which all ranks take then.
+     * Local. errno, 0: it does not. NULL: nothing can be refused. */
     int (*refused)(const void *opt);
     int (*begin)(struct weir_session *, struct weir_err *);
     int (*end)(struct weir_session *, struct weir_err *);
     /* s, path and extent of the file are set. Without a geometry a backend that makes shapes of it
-     * (HDF5, NCMPI) cannot store data, and says so here or in xfer. */
+     * (HDF5, NCMPI) cannot store data, and says so here or in xfer. One that keeps arrays only
+     * has no close and no xfer: it refuses here, and in check where there is a geometry. */
     int (*open)(struct weir_session *, const char *path, unsigned flags, struct weir_file *,
                 struct weir_err *);
     int (*close)(struct weir_file *, struct weir_err *);
@@ -320,20 +333,20 @@ struct weir_backend {
      * access.depth begin may set it to what its options allow. NULL: the session makes a queue of
      * depth 1 from xfer. Nothing here allocates but queue.
      * queue: from now on up to depth (1 to s->depth) requests are in flight. None is now.
-     * submit: start r, or keep it for a batch. There is room: the session counts. 1: it was moved in the
-     * call, complete gives it back. -1: not in the queue. What the system refuses later comes back from complete.
-     * complete: give back requests with n and sys set, of any file of the session and in any order:
-     * 'most' at most, and wait for 'least' (not more than are in flight; 0: what is done now), or
-     * for fewer where the system cannot go on. f is
-     * for messages. Returns how many, or -1 and err: it is no longer known what is done.
+     * submit: start r, or keep it for a batch. There is capacity: the session counts. 1: it was moved in
+     * the call, complete gives it back. -1: not in the queue. An error after submit comes from complete.
+     * complete: give back requests with n and sys set, of any file of the session and in any order. It
+     * waits for 'least' (not more than are in flight; 0: do not wait), or for fewer where the system
+     * cannot go on, and gives back 'most' at most. f is for messages. Returns how many, or -1 and err:
+     * the state of the requests is no longer known.
      * reason: why n of r is -1; NULL: the text of r->sys. Returns -1.
      * xfer may be called while requests are in flight: it continues those that came back short.
      * Where access.collective is set and the transfers are, all ranks submit in the same order, one
      * that has nothing to move with length 0, and complete and reason stay local. */
     const char *depth_option; /* which of its options limits the depth, without prefix */
     int (*queue)(struct weir_session *, int depth, struct weir_err *);
-    /* After queue, and once: the memory that its transfers will use most, n pieces. It stays until
-     * end. NULL: no use for it. */
+    /* Called after queue, and once, with the memory that its transfers will use most, n pieces.
+     * It stays until end. NULL: no use for it. */
     int (*buffers)(struct weir_session *, const struct iovec *area, int n, struct weir_err *);
     int (*submit)(struct weir_request *r, struct weir_err *);
     int (*complete)(struct weir_file *f, int least, int most, struct weir_request **done,
@@ -342,6 +355,8 @@ struct weir_backend {
     int (*sync)(struct weir_file *, struct weir_err *);
     const struct weir_ns *ns;
     const struct weir_array_ops *array; /* files of n-dimensional arrays: array.h */
+    /* The descriptor of an open file, for the library of a GPU; NULL: there is none. Local. */
+    int (*descriptor)(const struct weir_file *);
     /* Take a directory back to the default layout (striping) of the file system. Local. */
     int (*reset_dir)(struct weir_session *, const char *path, struct weir_err *);
     /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the
@@ -350,8 +365,8 @@ struct weir_backend {
     /* The hints in effect of an open file, for programs: append "key\0value\0" for each. Local, and
      * quick: it is called between open and the first transfer. */
     void (*hints)(struct weir_file *, struct weir_str *out);
-    /* How far requests were applied, as far as it is known: to an open file, or (f NULL) to the
-     * last transfers of the session. */
+    /* Report how requests of the user were applied, as far as it is known: to an open file, or
+     * (f NULL) to the last transfers of the session. */
     void (*applied)(struct weir_session *, struct weir_file *f, struct weir_applied *out);
 };
 
@@ -359,8 +374,8 @@ struct weir_backend {
 extern const struct weir_backend weir_plugin __attribute__((visibility("default")));
 
 /* The name that the operating system has for a file of this backend: without the driver, where
- * names may begin with one. Points into path. NULL: it has none, and nobody may look for it there
- * (WEIR_BE_OBJECTS). Local. */
+ * names may begin with one. Points into path. NULL: it has none, and the file must not be
+ * searched for there (WEIR_BE_OBJECTS). Local. */
 const char *weir_system_path(const struct weir_backend *be, const char *path);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plugin.c - backends whose library is loaded only when somebody wants them
+/* plugin.c - backends whose library is loaded when the backend is chosen
  *
- * A parallel HDF5 brings some fifty shared libraries. Linked into the program they would be mapped
- * and relocated by every rank of every run, also where nobody asks for HDF5: a quarter of the
- * start-up of 64 ranks on one node. And a program that is linked with libaio does not start on a
- * node that lacks it. */
+ * A parallel HDF5 brings some fifty shared libraries. In the program, every rank of every run
+ * would map and relocate them, with or without HDF5. That is a quarter of the start-up of 64
+ * ranks on one node. A program that is linked with libaio does not start on a node that lacks
+ * it. */
 #include "backends/plugin.h"
 #include "config.h"
 
@@ -16,9 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Below the folder of the program or library that looks: where libtool has just made plugins,
- * beside it, and where they are installed (a program is in bin, libweir.so in lib). Last, as
- * configured. */
+#include "base/clock.h"
+
+/* Places to search, relative to the folder of the program or library: where libtool makes
+ * plugins, beside it, and where they are installed (programs in bin, libweir.so in lib). The
+ * last one is as configured. */
 static const char *const places[] = { "/.libs", "", "/../lib/weir", "/weir", WEIR_PLUGIN_DIR };
 
 #define PLACES (sizeof(places) / sizeof(*places))
@@ -30,7 +32,7 @@ struct search {
     struct weir_str looked; /* 'PLACE' (REASON), ...; the reason where it cannot be looked at */
 };
 
-/* The folder of what this code was linked into; "" when nobody knows. */
+/* Find the folder of the program or library that has this code; "" when it is not known. */
 static void own_folder(char *out, size_t size)
 {
     struct link_map *map = NULL;
@@ -90,8 +92,8 @@ static int check(const struct weir_backend *be, const struct weir_backend *loade
     return 0;
 }
 
-/* Has the dynamic linker found no such file, and not failed with one, or with a library that it
- * needs? words: what dlerror says. */
+/* True when the dynamic linker found no such file; false when it failed with one, or with a
+ * library of it. words: what dlerror says. */
 static bool is_missing(const struct search *s, const char *words)
 {
     const char *reason = strerror(ENOENT);
@@ -113,6 +115,7 @@ static int load(const struct weir_backend **be, struct search *s, const char *fi
 {
     void *plugin = open_known(s, file);
     const struct weir_backend *loaded;
+    struct weir_clock_source *clock;
     const char *words;
     bool found;
 
@@ -134,6 +137,9 @@ static int load(const struct weir_backend **be, struct search *s, const char *fi
     loaded = dlsym(plugin, "weir_plugin");
     if (check(*be, loaded, weir_str_text(&s->path), err) < 0)
         return -1;
+    clock = dlsym(plugin, "weir_clock_source");
+    if (clock)
+        weir_clock_share(clock);
     *be = loaded;
     return 0;
 }

@@ -5,16 +5,16 @@
 
 #include "backends/backend.h"
 
-/* NULL-terminated, POSIX first (the default), then by name. */
+/* All backends, NULL-terminated: POSIX first (the default), then by name. */
 const struct weir_backend *const *weir_backends(void);
 
-/* By name or alias, in upper or lower case; NULL when there is none. */
+/* Find a backend by name or alias, in upper or lower case; NULL when there is none. */
 const struct weir_backend *weir_backend_find(const char *name);
 
 /* The one whose scheme the name begins with, in upper or lower case; NULL when there is none. */
 const struct weir_backend *weir_backend_of_name(const char *name);
 
-/* "POSIX, DUMMY, ..." for messages. Appends to out. */
+/* Append the names of all backends for messages: "POSIX, DUMMY, ...". Appends to out. */
 void weir_backend_names(struct weir_str *out, const char *between);
 
 #endif

@@ -19,12 +19,12 @@ enum weir_code {
     WEIR_EBUG = 70     /* internal error */
 };
 
-/* The worse of two statuses: with this one a run ends that has had both. The worst is an internal
- * error, for then nothing can be trusted; then what is wrong with the storage: data, operations;
- * then why the run is not whole: set-up, usage, a signal; then numbers that are invalid. */
+/* Return the worse of two statuses, with which a run ends that has had both. The worst is an
+ * internal error, for then nothing can be trusted. Then come wrong data and failed operations;
+ * then the reasons of an incomplete run: set-up, usage, a signal; then invalid numbers. */
 enum weir_code weir_code_worse(enum weir_code a, enum weir_code b);
 
-/* Did all of the run take place, whatever its results are worth? */
+/* True when all of the run took place, whatever its results are worth. */
 static inline bool weir_code_is_whole(enum weir_code code)
 {
     return code == WEIR_OK || code == WEIR_EDATA || code == WEIR_EINVALID;

@@ -69,7 +69,7 @@ void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2])
     h->max_ns = (uint64_t)ends[1];
 }
 
-/* How many values the share q covers: q * n rounded up, at least 1, also when q is not a number. */
+/* Return how many values the fraction q covers: q * n rounded up, at least 1, also when q is NaN. */
 static uint64_t covered(uint64_t n, double q)
 {
     double wanted = ceil(q * (double)n);

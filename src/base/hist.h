@@ -8,7 +8,7 @@
 #define WEIR_HIST_STEPS 32
 #define WEIR_HIST_BINS (60 * WEIR_HIST_STEPS)
 
-/* 15 KiB; zero-initialise. Every field is a sum or an extreme, so histograms merge by adding. */
+/* A histogram. Zero-initialise; 15 KiB. Fields are sums or extremes: histograms merge by adding. */
 struct weir_hist {
     uint64_t n, sum_ns, min_ns, max_ns; /* min_ns is 0 while n is 0 */
     uint64_t bin[WEIR_HIST_BINS];
@@ -47,8 +47,8 @@ void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
 void weir_hist_since(struct weir_hist *then, const struct weir_hist *now, uint64_t *numbers);
 void weir_hist_add_bins(struct weir_hist *h, const uint64_t *numbers);
 
-/* The extremes as two numbers, whose maxima over ranks are those of the histogram that the ranks have
- * together: the shortest time as a negative number (INT64_MIN: it is empty), and the longest. And back. */
+/* Convert the extremes to two numbers, whose maxima over ranks are those of the common histogram of the
+ * ranks, and back. They are the shortest time as a negative number (INT64_MIN: empty), and the longest. */
 void weir_hist_ends(const struct weir_hist *h, int64_t ends[2]);
 void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2]);
 

@@ -32,9 +32,9 @@ struct weir_histpack {
     uint32_t spare, spares; /* the first of those that were given back, and how many */
 };
 
-/* Take memory for so many empty histograms, and so many bytes for their times, at least those of the
- * bins of one. Memory that no histogram has used is not touched. Local. Returns 0, or -1 and err
- * (WEIR_ESETUP). */
+/* Allocate 'rows' empty histograms, and 'bytes' bytes for their times, at least those of the
+ * bins of one. Memory that no histogram has used is not touched. Local. Returns 0, or -1 and
+ * err (WEIR_ESETUP). */
 int weir_histpack_init(struct weir_histpack *p, size_t rows, size_t bytes, struct weir_err *err);
 void weir_histpack_free(struct weir_histpack *p);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* intervals.h - bytes, operations and their times of a phase in intervals of time, in fixed memory
  *
- * Bytes that cross a boundary are distributed by time, whole ones: the sum over all intervals is what
- * was moved. An operation counts, with its whole time, in the interval in which it ends. When there
- * are more intervals than bins, or no room for more times, two intervals become one. */
+ * Bytes that cross a boundary are divided by time into whole bytes. So the sum over all intervals is
+ * what was moved. An operation counts, with its whole time, in the interval in which it ends. When
+ * there are more intervals than bins, or no memory for more times, two intervals become one. */
 #ifndef WEIR_BASE_INTERVALS_H
 #define WEIR_BASE_INTERVALS_H
 
@@ -33,7 +33,7 @@ struct weir_intervals {
     unsigned used; /* bins up to the last that has something */
 };
 
-/* Take memory for intervals of this width, more than 0, and so many kinds of operations. Local.
+/* Allocate intervals of this width, more than 0, for 'kinds' kinds of operations. Local.
  * Returns 0, or -1 and err. */
 int weir_intervals_init(struct weir_intervals *s, uint64_t width_ns, int kinds,
                         struct weir_err *err);
@@ -58,8 +58,8 @@ void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns);
 /* The times of all operations of the phase until now. Local. */
 void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *out);
 
-/* Did a rank stand still in this bin: one operation went on during all of it, and none ended? After a
- * flush. Local. */
+/* True when a rank stood still in this bin: one operation went on during all of it, and none
+ * ended. After a flush. Local. */
 bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin);
 
 /* Count the bytes of an operation that is not in the present bin; that in which it ends is the present one

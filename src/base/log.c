@@ -64,15 +64,6 @@ static void emit(const struct weir_log *log, const struct kind *kind, const char
     errno = before;
 }
 
-static void vemit(const struct weir_log *log, const struct kind *kind, const char *fmt, va_list ap)
-{
-    struct weir_str text = { .text = NULL };
-
-    weir_str_vaddf(&text, fmt, ap);
-    emit(log, kind, weir_str_words(&text));
-    weir_str_free(&text);
-}
-
 int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt, ...)
 {
     struct weir_str text = { .text = NULL };
@@ -80,26 +71,28 @@ int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt,
     int rc = 0;
 
     va_start(ap, fmt);
-    if (log->warnings_are_errors) {
-        weir_str_vaddf(&text, fmt, ap);
-        rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_text(&text));
-        weir_str_free(&text);
-    } else if (log->rank == 0) {
-        vemit(log, &warning, fmt, ap);
-    }
+    weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
+    if (log->warnings_are_errors)
+        rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_text(&text));
+    else if (log->rank == 0)
+        emit(log, &warning, weir_str_words(&text));
+    weir_str_free(&text);
     return rc;
 }
 
 void weir_note(const struct weir_log *log, const char *fmt, ...)
 {
+    struct weir_str text = { .text = NULL };
     va_list ap;
 
     if (log->rank != 0)
         return;
     va_start(ap, fmt);
-    vemit(log, &note, fmt, ap);
+    weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
+    emit(log, &note, weir_str_words(&text));
+    weir_str_free(&text);
 }
 
 void weir_report_error(const struct weir_log *log, const struct weir_err *err)

@@ -28,13 +28,13 @@ void weir_arena_free(struct weir_arena *a);
 /* Bytes of a huge page. */
 #define WEIR_HUGE ((size_t)2 << 20)
 
-/* len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left
- * for the timed part. With WEIR_HUGE or more they are in huge pages as far as the kernel has some: a
- * transfer is one piece of memory for a device then, not one for each 4 KiB. The caller frees *out with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Allocate len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left for the timed part. With WEIR_HUGE or more they
+ * are in huge pages, as far as the kernel has some. A transfer is then one piece of memory for a device, not one for each 4 KiB. The caller frees *out
+ * with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err);
 
-/* Room for entry n, from 0, of 'size' bytes in a list that realloc makes, for *room entries now: 'list' is the address of
- * the pointer. It doubles. Local. False: no memory, and the list is as it was. */
+/* Make room for entry n, from 0, of 'size' bytes in a list that realloc makes, for *room entries now: 'list' is the
+ * address of the pointer. It doubles. Local. False: no memory, and the list is as it was. */
 bool weir_mem_room(void *list, size_t n, size_t *room, size_t size);
 
 #endif

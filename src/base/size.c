@@ -110,7 +110,7 @@ static void suggest_whole(const char *text, char out[WEIR_SIZE_TEXT])
     if (*s || bits == 0 || __builtin_mul_overflow(whole, INT64_C(1) << bits, &whole) || whole % scale)
         return;
     whole /= scale;
-    for (bits = 0; whole > 0 && whole % 1024 == 0 && bits < 5; bits++)
+    for (bits = 0; whole > 0 && whole % 1024 == 0 && suffixes[bits]; bits++)
         whole /= 1024;
     if (snprintf(out, WEIR_SIZE_TEXT, "; write %lld%.1s", (long long)whole,
                  bits > 0 ? suffixes + bits - 1 : "") >= WEIR_SIZE_TEXT)

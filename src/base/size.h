@@ -8,12 +8,12 @@
 
 #include "base/err.h"
 
-/* Parse a whole decimal number with optional sign, surrounding blanks, and a binary suffix k m g t
- * p in upper or lower case, bare or followed by B or iB ("4k" "4KB" "4KiB" "64MiB" = multiples of
- * 1024). Anything else left over, a fraction, hexadecimal, an empty text, overflow or a value
- * outside [min, max] is refused: err (WEIR_EUSAGE) says what was read and what would be right;
- * err->text does not name the option, callers add it with weir_err_within. *out is set only on
- * success. Local. */
+/* Parse a whole decimal number with optional sign and surrounding blanks. A binary suffix k m g t p may
+ * follow, in upper or lower case, bare or with B or iB ("4k" "4KB" "4KiB" "64MiB"). It is a power of
+ * 1024. Anything else left over, a fraction, hexadecimal, an empty text, overflow or a value
+ * outside [min, max] is refused. Then err (WEIR_EUSAGE) has what was read and what would be right, but
+ * not the name of the option: callers add it with weir_err_within. *out is set only on success.
+ * Local. */
 int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err);
 
 /* A size as for weir_size_parse, or a share "NN%" (0-100): *percent is set to the
@@ -26,8 +26,9 @@ int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct w
 const char *weir_real_scan(const char *text, double *out);
 
 #define WEIR_SIZE_TEXT 32
-/* A size for people, as IOR shows it: >= 2^40 TiB, >= 2^30 GiB, >= 2^20 MiB, an integer if exact
- * ("1 MiB") else two decimals ("1.50 MiB"), smaller "%lld bytes", negative "-". Returns out. */
+/* Format a size for people, as IOR does: TiB from 2^40 on, GiB from 2^30, MiB from 2^20, an
+ * integer if exact ("1 MiB"), else two decimals ("1.50 MiB"). Smaller ones are "%lld bytes",
+ * negative ones "-". Returns out. */
 const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT]);
 
 /* a * b, or UINT64_MAX where that is more. */

@@ -18,10 +18,10 @@ struct weir_stats {
 
 void weir_stats_add(struct weir_stats *s, double x);
 
-/* As if the values of 'more' had been added, too. */
+/* Merge two statistics, as if the values of 'more' had been added, too. */
 void weir_stats_merge(struct weir_stats *s, const struct weir_stats *more);
 
-/* Which standard deviation a program has. */
+/* The standard deviation of a program. */
 enum weir_deviation {
     WEIR_DEVIATION_NONE,       /* its results have none */
     WEIR_DEVIATION_POPULATION, /* divisor n */
@@ -44,7 +44,7 @@ struct weir_series {
     double *v; /* the rows; after them room for one value of each */
 };
 
-/* Room for one more row. Local. Returns 0, or -1 and err. */
+/* Make room for one more row. Local. Returns 0, or -1 and err. */
 int weir_series_reserve(struct weir_series *s, struct weir_err *err);
 
 /* The row that there is room for. Local. */
@@ -53,10 +53,10 @@ double *weir_series_add(struct weir_series *s);
 /* The median of all slopes between two values, a step (Theil and Sen). n >= 2. NaN without memory. */
 double weir_series_slope(const double *v, int n);
 
-/* How unsteady is a phase that ended after 'end' seconds? moved: bytes or operations in n
- * intervals of 'width' seconds, the last one up to the end. Of the last five of ten windows, the
- * larger of the range and twice the fit's change, over the mean (limits 20 % and 10 % of SNIA);
- * NaN: too few intervals. */
+/* Measure how unsteady a phase is that ended after 'end' seconds. moved: bytes or operations in
+ * n intervals of 'width' seconds, the last one up to the end. The last five of ten windows
+ * count. Returns the larger of the range and twice the fit's change, over the mean (limits 20 %
+ * and 10 % of SNIA). NaN: too few intervals. */
 double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/size.h"
 
 #define NAME "steady"
-#define ROUNDS_MOST 25 /* as SNIA has it, where nobody says how long a phase may be */
+#define ROUNDS_MOST 25 /* SNIA's number, for phases without a limit of their duration */
 #define EXACT 1e-9     /* of a limit: what is on it is not above it */
 
 /* ---- arithmetic ---- */

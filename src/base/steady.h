@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* steady.h - is a series steady in a window of rounds, in the sense of SNIA's Performance Test
- * Specification 2.0; and the words of --until=steady */
+ * Specification 2.0; and the arguments of --until=steady */
 #ifndef WEIR_BASE_STEADY_H
 #define WEIR_BASE_STEADY_H
 
@@ -9,19 +9,20 @@
 
 #include "base/err.h"
 
-/* How much the values of a window change. */
+/* The change of the values of a window. */
 struct weir_steady_fit {
     double mean;
     double excursion; /* the largest less the smallest value, over the mean */
     double slope;     /* change of the line of least squares from the first value to the last, over the mean */
 };
 
-/* Of n values; all NaN for fewer than 2, where one is not finite, and where the mean is not above 0. Pure. */
+/* Fit n values. All NaN for fewer than 2, where one is not finite, and where the mean is not
+ * above 0. Pure. */
 struct weir_steady_fit weir_steady_fit_of(const double *y, int n);
 
 #define WEIR_STEADY_WINDOW_MOST 100
 
-/* The words of --until=steady,WORD=VALUE... */
+/* The arguments of --until=steady,WORD=VALUE... */
 struct weir_steady_choice {
     double round_s;    /* width of a round */
     double most_s;     /* no phase is longer; 0: not said */
@@ -30,14 +31,14 @@ struct weir_steady_choice {
     bool rate, p99;    /* which of the series must be steady */
 };
 
-/* Does the value of --until ask for it? NULL: no. */
+/* True when the value of --until asks for a steady state. NULL: no. */
 bool weir_steady_asked(const char *value);
 
 /* Read steady[,round=SECONDS][,window=N][,most=SECONDS][,excursion=P%][,slope=P%][,of=rate|p99|both],
  * in scripts joined by +. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int weir_steady_read(const char *value, struct weir_steady_choice *out, struct weir_err *err);
 
-/* How long a phase may be with a deadline of so many seconds, 0: none. Pure. */
+/* Return the longest duration of a phase with a deadline of deadline_s seconds, 0: none. Pure. */
 double weir_steady_bound(const struct weir_steady_choice *c, double deadline_s);
 
 /* The series of rounds, and for each of them two criteria. */
@@ -57,7 +58,7 @@ void weir_steady_add(struct weir_steady *s, double rate, double p99);
 struct weir_steady_verdict {
     bool steady, whole; /* whole: there were as many rounds as a window has */
     int64_t rounds, window;
-    struct weir_steady_fit fit[WEIR_STEADY_SERIES]; /* NaN where it is not whole */
+    struct weir_steady_fit fit[WEIR_STEADY_SERIES]; /* NaN when the window is not complete */
     const char *worst; /* the criterion that is the most of its limit: "slope of p99"; NULL: not whole, or a round had no value */
     double value, limit; /* of it, of 1; the limit is the most that is steady */
 };
@@ -65,7 +66,7 @@ struct weir_steady_verdict {
 /* Judge it. The words are static. Local. */
 void weir_steady_judge(const struct weir_steady *s, struct weir_steady_verdict *out);
 
-/* Its worst criterion over the limit: more than 1 is not steady, WEIR_STEADY_FAR where it has none. Pure. */
+/* Return the worst criterion over its limit: above 1 it is not steady; WEIR_STEADY_FAR: none. Pure. */
 #define WEIR_STEADY_FAR 9.99
 double weir_steady_past(const struct weir_steady_verdict *v);
 

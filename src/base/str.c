@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "config.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,12 @@ const char *weir_str_words(const struct weir_str *s)
     return s->failed ? "(no memory for the words)" : weir_str_text(s);
 }
 
+const char *weir_str_next(const struct weir_str *s, const char *at)
+{
+    at = at ? at + strlen(at) + 1 : s->text;
+    return at && at < s->text + s->len ? at : NULL;
+}
+
 void weir_str_clear(struct weir_str *s)
 {
     s->len = 0;
@@ -106,6 +113,11 @@ void weir_str_free(struct weir_str *s)
 {
     free(s->text);
     *s = (struct weir_str) { .text = NULL };
+}
+
+bool weir_str_print(const struct weir_str *s, FILE *to)
+{
+    return (fputs(weir_str_words(s), to) != EOF && fflush(to) != EOF) || errno == EPIPE;
 }
 
 char *weir_put_u64(char *at, uint64_t number)

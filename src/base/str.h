@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Zero-initialise; release with weir_str_free. text is NUL-terminated, and NULL while nothing was
  * added. When memory runs out the string keeps what it has and 'failed' stays set: check it once
@@ -26,8 +27,16 @@ void weir_str_addc(struct weir_str *s, char c);
 /* The text, "" while it is empty. Valid until the next call that adds. */
 const char *weir_str_text(const struct weir_str *s);
 
-/* The same for messages: words that say so where memory ran out. */
+/* Returns the text after 'at' (NULL: the first) in a list of texts that end with a NUL each, or NULL
+ * at the end of the list. Paths are kept so, as no path has a NUL. */
+const char *weir_str_next(const struct weir_str *s, const char *at);
+
+/* As weir_str_text, for messages: a text that says so when memory ran out. */
 const char *weir_str_words(const struct weir_str *s);
+
+/* Write the text, or words that say so where memory ran out, and flush the stream. Local. True also
+ * where the reader of a pipe has closed it (EPIPE; SIGPIPE must be ignored): it has what it wants. */
+bool weir_str_print(const struct weir_str *s, FILE *to);
 
 /* Put a number and a NUL at 'at', without any check; returns where the NUL is. For names that are
  * made while time is measured. */

@@ -53,10 +53,11 @@ static struct weir_opt_word more_values(const struct weir_opt *row, int i)
 {
     const char *name = row->type == WEIR_OPT_STR && row->name ? row->name : "";
     const bool is_help = row->letter == 'h' && strcmp(name, "help") == 0;
+    const struct weir_rule *rule = weir_rule_at(i);
     int topics = 0;
 
-    if (strcmp(name, "limit") == 0 && i < WEIR_RULES)
-        return (struct weir_opt_word){ weir_rule_at(i)->id, ":", weir_rule_at(i)->what };
+    if (strcmp(name, "limit") == 0 && rule)
+        return (struct weir_opt_word){ rule->id, ":", rule->what };
     if (strcmp(name, "api") == 0)
         return backend_word(i, NULL);
     while (is_help && weir_topic_names[topics])
@@ -109,7 +110,7 @@ bool weir_command_answer(struct weir_command *c, int *status)
         rc = dump_rows(c, &help, &out, &err);
     else
         return false;
-    if (rc == 0 && (fputs(weir_str_text(&out), stdout) == EOF || fflush(stdout) == EOF))
+    if (rc == 0 && !weir_str_print(&out, stdout))
         rc = weir_fail(&err, WEIR_ESETUP, "write to standard output");
     if (rc < 0)
         fprintf(stderr, "ERROR: %s\n", err.text);

@@ -19,15 +19,19 @@
 #include "par/textfile.h"
 
 static const char *const dumps[] = { "words", "json", "man", NULL };
+static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct weir_opt common_opts[] = {
     OPT_STR('h', "help", NULL, struct weir_common, help, NULL, "NAME",
-            "Show help and end: the first page, or all of a topic, of a backend, or of an option",
+            "First page of help, or all of a topic, backend, option or word",
             .flags = WEIR_OPT_OPTARG | WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
-    OPT_FLAG(0, "version", NULL, struct weir_common, version, "Show the version and end",
+    OPT_FLAG(0, "version", NULL, struct weir_common, version, "Version",
              .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
+    OPT_STR(0, "clock", NULL, struct weir_common, clock, "auto", "CLOCK",
+            "Clock of all times: the processor's counter where the kernel trusts it, or the kernel's",
+            .choices = clocks, .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
     OPT_STR(0, "dump-options", NULL, struct weir_common, dump, NULL, "FORM",
-            "Print every option row for other programs and end", .choices = dumps,
+            "Option rows for other programs", .choices = dumps,
             .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_HIDDEN, OPT_IN(OUTPUT)),
     OPT_END
 };
@@ -93,6 +97,7 @@ int weir_command_init(struct weir_command *c, const struct weir_program *p, stru
         weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0 ||
         weir_opts_defaults(&c->opts, err) < 0)
         return -1;
+    c->opts.set[0].typed = &((struct weir_run_options *)c->opts.set[0].values)->typed;
     return c->line->few ? keep_few(c, p, err) : 0;
 }
 
@@ -247,16 +252,35 @@ static void note_script(void *arg, const char *text)
     weir_opts_note(&c->opts, "%s", text);
 }
 
+int weir_command_line_again(struct weir_command *c, struct weir_err *err)
+{
+    void (*note)(void *arg, const char *text) = c->opts.note;
+    int rc;
+
+    c->opts.note = NULL;
+    rc = weir_opts_argv(&c->opts, c->argc, c->argv, err);
+    c->opts.note = note;
+    return rc;
+}
+
+/* Add the test of a default script (script_here), which the command line overrides. */
+static int add_given_test(void *arg, struct weir_err *err)
+{
+    return weir_command_line_again(arg, err) < 0 ? -1 : add_test(arg, err);
+}
+
 /* Rank 0 reads the script for all. One that need not be there leaves text NULL when it is not. */
 static int read_script(struct weir_command *c, struct weir_shared_text *text,
                        const struct weir_par *par, struct weir_err *err)
 {
     const struct weir_script_sink sink = { .directives = add_directives,
-                                           .run = add_test,
+                                           .run = text->must_be ? add_test : add_given_test,
                                            .note = note_script,
                                            .arg = c };
     int rc = weir_shared_text_read(par, text, err);
 
+    if (rc == 0 && text->text && !text->must_be)
+        rc = weir_opts_defaults(&c->opts, err);
     if (rc == 0 && text->text)
         rc = c->line->read_script(text->text, text->len, text->path, &sink, err);
     free(text->text);
@@ -275,8 +299,8 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
     if (c->n > 0 && !named) {
         c->here = text.path;
         weir_opts_note(&c->opts,
-                       "options are read from '%s', which is in the working directory; they "
-                       "override the command line",
+                       "options are read from '%s', which is in the working directory; those of the "
+                       "command line override them",
                        c->here);
     }
     return c->n > 0 || named ? 0 : add_test(c, err);

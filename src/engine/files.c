@@ -78,12 +78,27 @@ int weir_files_add_names(struct weir_files *f, const char *role,
                          const struct weir_file_names *names, enum weir_file_use use,
                          struct weir_err *err)
 {
-    struct weir_file_entry *e = add_entry(f, role, names->prefix, use, err);
+    struct weir_file_entry *e;
 
+    if (names->trees && !f->at_once)
+        return 0;
+    e = add_entry(f, role, names->prefix, use, err);
     if (!e)
         return -1;
     e->names = *names;
     return 0;
+}
+
+int weir_files_add_inside(struct weir_files *f, const char *role, const char *dir,
+                          const char *begin, struct weir_file_names names, enum weir_file_use use,
+                          struct weir_err *err)
+{
+    struct weir_str prefix = { 0 };
+
+    weir_str_addf(&prefix, "%s/%s", dir ? dir : ".", begin);
+    names.prefix = weir_arena_strdup(f->arena, weir_str_text(&prefix), err);
+    weir_str_free(&prefix);
+    return names.prefix ? weir_files_add_names(f, role, &names, use, err) : -1;
 }
 
 /* The name of an option in messages. */
@@ -103,7 +118,7 @@ static char *role_of(struct weir_files *f, const char *prefix, const struct weir
     return role;
 }
 
-/* Where a job works; without a value that may be the working directory. */
+/* Add the directories of a job; without a value the working directory, if the row allows that. */
 static int add_places(struct weir_files *f, const struct weir_opt *row, const char *list, struct weir_err *err)
 {
     const bool many = row->flags & WEIR_OPT_PLACES;
@@ -209,10 +224,13 @@ static char *resolve_prefix(const char *prefix)
 {
     const char *base = strrchr(prefix, '/');
     struct weir_str dir = { 0 }, all = { 0 };
+    size_t len;
     char *real;
 
     base = base ? base + 1 : prefix;
-    weir_str_add(&dir, prefix, (size_t)(base - prefix));
+    for (len = (size_t)(base - prefix); len > 1 && prefix[len - 1] == '/'; len--)
+        ; /* one that is missing has its name without them */
+    weir_str_add(&dir, prefix, len);
     real = resolve(dir.len ? weir_str_text(&dir) : ".");
     if (real)
         weir_str_addf(&all, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
@@ -254,15 +272,18 @@ static const char *rest_of_name(const struct weir_file_names *names, uint64_t i,
 {
     size_t skip = strlen(names->prefix);
 
+    if (!names->name)
+        return "";
     weir_str_clear(text);
     names->name(names->arg, i, text);
     return text->len >= skip ? weir_str_text(text) + skip : NULL;
 }
 
-/* Is 'place' one of many files? Only names that begin alike are made at all. */
+/* Is 'place' one of many files, or below one of many directories? Only names that begin alike are
+ * made at all. */
 static bool is_among(const struct weir_file_entry *many, const char *place)
 {
-    size_t len = strlen(many->place);
+    size_t len = strlen(many->place), n;
     struct weir_str text = { 0 };
     bool found = false;
 
@@ -271,7 +292,10 @@ static bool is_among(const struct weir_file_entry *many, const char *place)
     for (uint64_t i = 0; i < many->names.n && i < MOST_NAMES && !found; i++) {
         const char *rest = rest_of_name(&many->names, i, &text);
 
-        found = rest && strcmp(rest, place + len) == 0;
+        n = rest ? strlen(rest) : 0;
+        found =
+            rest && strncmp(rest, place + len, n) == 0 &&
+            (!many->names.name || !place[len + n] || (many->names.trees && place[len + n] == '/'));
     }
     weir_str_free(&text);
     return found;
@@ -289,7 +313,21 @@ static bool find_place(const struct weir_file_entry *many, uint64_t i, struct we
     return rest && !place->failed;
 }
 
-/* Do two families of names meet, and at which place? */
+/* True when the place is known, or with 'trees' one above it. */
+static bool is_covered(const struct weir_set *known, const struct weir_str *place, bool trees)
+{
+    size_t len = place->len;
+
+    while (len > 0 &&
+           weir_set_find(known, weir_hash(WEIR_HASH_BEGIN, place->text, len), place->text, len) < 0)
+        do
+            len = trees ? len - 1 : 0;
+        while (len > 0 && place->text[len] != '/');
+    return len > 0;
+}
+
+/* Do two families of names meet, and at which place? One of them may have trees; the place of each
+ * job is in the table, too, so that two families of trees need no more. */
 static bool meet(const struct weir_file_entry *a, const struct weir_file_entry *b, struct weir_str *place)
 {
     size_t len = strlen(a->place) < strlen(b->place) ? strlen(a->place) : strlen(b->place);
@@ -299,13 +337,15 @@ static bool meet(const struct weir_file_entry *a, const struct weir_file_entry *
 
     if (strncmp(a->place, b->place, len) != 0)
         return false;
-    for (uint64_t i = 0; i < a->names.n && i < MOST_NAMES; i++)
+    if (b->names.trees && !a->names.trees)
+        return meet(b, a, place);
+    for (uint64_t i = 0; i < a->names.n && a->names.name && i < MOST_NAMES; i++)
         if (find_place(a, i, &text, place))
             weir_set_add(&known, place->text, place->len);
     for (uint64_t i = 0; i < b->names.n && i < MOST_NAMES && !met; i++)
-        met = find_place(b, i, &text, place) &&
-              weir_set_find(&known, weir_hash(WEIR_HASH_BEGIN, place->text, place->len), place->text,
-                            place->len) >= 0;
+        met =
+            find_place(b, i, &text, place) &&
+            (a->names.name ? is_covered(&known, place, a->names.trees) : is_among(a, place->text));
     weir_set_free(&known);
     weir_str_free(&text);
     return met;
@@ -328,7 +368,7 @@ static bool may_be_one(const struct weir_files *f, const struct weir_file_entry 
     return a->test != b->test || !a->list;
 }
 
-/* The words of one side: its role, and in a script its test. */
+/* Append one side of a clash: its role, and in a script its test. */
 static void add_side(const struct weir_files *f, const struct weir_file_entry *e,
                      struct weir_str *out)
 {
@@ -365,7 +405,7 @@ static int refuse(const struct weir_files *f, const struct weir_file_entry *a,
     return -1;
 }
 
-/* Are they one file, and may not be? */
+/* True when a and b are one file, and two files are needed. */
 static bool is_clash(const struct weir_files *f, const struct weir_file_entry *a,
                      const struct weir_file_entry *b, struct weir_str *place)
 {

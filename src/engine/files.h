@@ -17,13 +17,15 @@ enum weir_file_use {
     WEIR_FILE_ADD /* tests of a script write it one after the other, each after the one before */
 };
 
-/* Many files with names that are made: number i of n, from 0, is appended to out. All of them begin
- * with 'prefix'. The function and arg live as long as the table. */
+/* The names of many files: number i of n, from 0, is appended to out. All of them begin with
+ * 'prefix'. The function and arg live as long as the table. */
 struct weir_file_names {
     const char *prefix;
     uint64_t n;
-    void (*name)(const void *arg, uint64_t i, struct weir_str *out);
+    void (*name)(const void *arg, uint64_t i,
+                 struct weir_str *out); /* NULL: all that begin with prefix; n is 1 */
     const void *arg;
+    bool trees; /* directories with all below them; looked at for jobs at once only */
 };
 
 /* Zero-initialise but for arena, which owns the entries. Paths and roles are not copied. */
@@ -32,7 +34,7 @@ struct weir_files {
     struct weir_arena *arena;
     struct weir_file_entry *entry;
     int n, room;
-    /* Of the test, for observers that check its options and add files. */
+    /* The test, for observers that check its options and add files. */
     const struct weir_program *program;
     const struct weir_opt *rows;
     int tasks; /* at most */
@@ -48,6 +50,11 @@ int weir_files_add(struct weir_files *f, const char *role, const char *path, enu
 int weir_files_add_names(struct weir_files *f, const char *role,
                          const struct weir_file_names *names, enum weir_file_use use,
                          struct weir_err *err);
+/* Add names whose prefix is 'dir', "/" and 'begin' (dir NULL: the working directory); names.prefix
+ * is not used. */
+int weir_files_add_inside(struct weir_files *f, const char *role, const char *dir,
+                          const char *begin, struct weir_file_names names, enum weir_file_use use,
+                          struct weir_err *err);
 
 /* Add what the option rows with WEIR_OPT_READS, _WRITES or _ADDS name; of jobs at once _WRITES, _ADDS, _PLACE and
  * _PLACES. Local. */
@@ -58,13 +65,13 @@ int weir_files_add_options(struct weir_files *f, const char *prefix, const struc
 int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_err *err);
 
 /* Refuse (WEIR_EUSAGE) when two entries are one file, also under different names, and one of
- * them is written: the content of the other would be lost. The same option in two tests may name one file.
- * Devices, pipes and directories are not looked at. Local; looks at the file system. Returns 0, or
- * -1 and err that names both roles and the path. */
+ * them is written: the content of the other would be lost. One file is allowed for the same
+ * option of two tests. Devices, pipes and directories are not looked at. Local; looks at the
+ * file system. Returns 0, or -1 and err that names both roles and the path. */
 int weir_files_check(const struct weir_files *f, struct weir_err *err);
 
-/* Would two jobs use the same file or directory? Then which two, the lower one first, and the place of it, appended.
- * Local; looks at the file system. */
+/* Check whether two jobs would use the same file or directory. Then which two, the lower one
+ * first, and the place of it, appended. Local; looks at the file system. */
 bool weir_files_meet(const struct weir_files *f, int job[2], struct weir_str *place);
 
 #endif

@@ -8,11 +8,11 @@
 #include <signal.h>
 #include <stdbool.h>
 
-/* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU, but those that are ignored or handled when
- * the process starts. They are blocked in all threads, and one thread waits for them: no call
- * into a file system is interrupted, there is no handler and nothing global, and a process whose
- * main thread hangs can still be ended. Kept in struct weir_run. Zero: not begun, the process
- * belongs to somebody else. */
+/* SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU, but those that are ignored or handled
+ * when the process starts. They are blocked in all threads, and one thread waits for them. So
+ * no call into a file system is interrupted, there is no handler and nothing global, and a
+ * process whose main thread hangs can still be ended. Kept in struct weir_run. Zero: not begun,
+ * because the process is not weir's. */
 struct weir_interrupt {
     pthread_t thread;
     sigset_t watched;  /* what the thread waits for */
@@ -23,8 +23,8 @@ struct weir_interrupt {
     bool running;      /* the thread is there */
     bool held;         /* the first signal is noted and not obeyed */
     bool stop;         /* for the thread */
-    /* Of a process that is not ours: asked by weir_interrupt_poll, in the place of its signals, whether
-     * the run is to end, until it says so. NULL: there is none. */
+    /* For a process that is not weir's: asked by weir_interrupt_poll instead of its signals
+     * whether the run is to end, until it says so. NULL: there is none. */
     bool (*asks)(void *arg);
     void *arg;
 };
@@ -39,19 +39,19 @@ struct weir_interrupt {
  * called. The struct must not move until weir_interrupt_end. Local. */
 void weir_interrupt_begin(struct weir_interrupt *i);
 
-/* From here on the first signal is noted for weir_interrupt_poll, and the second has its default
- * action, which ends the process. Lasts until the end of a run that fails or is interrupted: the
+/* Hold signals: from here on the first signal is noted for weir_interrupt_poll, and the second has its
+ * default action, which ends the process. Lasts until the end of a run that fails or is interrupted: the
  * same signal may reach another rank later. Signals that come within a quarter of a second after the first
- * are the same: a terminal and a launcher, or timeout(1), send theirs twice. So are those of the
- * kernel about processor time, which it repeats every second. Local, cheap; may be repeated. */
+ * are the same: a terminal and a launcher, or timeout(1), send theirs twice. So are those of the kernel
+ * about processor time, which it repeats every second. Local, cheap; may be repeated. */
 void weir_interrupt_hold(struct weir_interrupt *i);
 
 /* The first signal has its default action again. Local. */
 void weir_interrupt_release(struct weir_interrupt *i);
 
-/* Has a signal come? Reads one variable. In a process that is not ours (libweir): whether its function
- * says so, or without one whether SIGINT or SIGTERM is pending, which takes one system call while none
- * is. Local. */
+/* True after a signal. Reads one variable. In a process that is not ours (libweir): whether its
+ * function says so, or without one whether SIGINT or SIGTERM is pending, which takes one system
+ * call while none is. Local. */
 bool weir_interrupt_poll(struct weir_interrupt *i);
 
 #define WEIR_INTERRUPT_TEXT 32

@@ -30,7 +30,6 @@ static void hold_standard_files(void)
  * default the job would end with the number of the error as its status. */
 static void end_job(MPI_Comm *comm, int *rc, ...)
 {
-    (void)comm;
     weir_mpi_must(NULL, *rc, "a call of MPI");
 }
 
@@ -46,19 +45,22 @@ static void begin_mpi(int *argc, char ***argv)
     MPI_Errhandler_free(&handler);
 }
 
-/* Each rank reads its command line for itself. Where all refuse it, the first says so. Memory may be
- * out on some ranks only: then all have the words of the lowest of them, who says them. Collective
- * over MPI_COMM_WORLD. */
+/* Each rank reads its command line. Where all refuse it, the first prints why. Where memory is out
+ * on some ranks, all have the error of the lowest of them, which prints it. When one rank does not
+ * trust its time-stamp counter, all use the kernel's clock. Collective over MPI_COMM_WORLD. */
 static int agree_to_start(struct weir_run *run, int rc, struct weir_err *err)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int rank = 0, size = 1, root, len;
-    uint64_t any[2] = { 0, rc == 0 }; /* refuses: the lowest has the largest number; does not */
+    /* refuses: the lowest has the largest number; does not; has no counter */
+    uint64_t any[3] = { 0, rc == 0, !weir_clock_source.trusted };
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     any[0] = rc < 0 ? (uint64_t)(size - rank) : 0;
-    weir_mpi_max(MPI_COMM_WORLD, any, 2);
+    weir_mpi_max(MPI_COMM_WORLD, any, 3);
+    if (any[2])
+        weir_clock_leave();
     if (any[0] == 0)
         return 0;
     if (!any[1])
@@ -141,10 +143,8 @@ static bool any_broken(const struct weir_run *run)
     return weir_mpi_agree(MPI_COMM_WORLD, run->broken ? -1 : 0) < 0;
 }
 
-/* The end of all ranks, and after all text the lines of the findings. A launcher passes on standard
- * output and standard error as it finds them: while the ranks wait for each other in MPI_Finalize it
- * passes on the text. It ends a job as soon as one rank has ended with an error; then a pause must
- * do. */
+/* The end of all ranks, and after all text the errors. A launcher passes on standard output and
+ * standard error as it finds them, and ends a job as soon as one rank has ended with an error. */
 static void end_together(struct weir_run *run, int status, bool alone)
 {
     bool broken = !alone && any_broken(run);
@@ -172,7 +172,7 @@ static int run_program(struct weir_run *run, const struct weir_program *p, int a
     hold_standard_files();
     weir_interrupt_begin(&run->interrupt);
     /* Open MPI 4's lockedfile component overruns a buffer with names of more than some 240
-     * characters when a file is opened, and is needed for shared file pointers only, which weir
+     * characters when a file is opened. It is needed for shared file pointers only, which weir
      * does not use. A setting of the user is kept; other libraries ignore it. */
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     weir_launch_read(&launch);
@@ -189,7 +189,10 @@ static int run_program(struct weir_run *run, const struct weir_program *p, int a
         weir_program_end(run);
         return status;
     }
+    if (rc == 0 && strcmp(command.common.clock, "auto") == 0)
+        weir_clock_begin();
     run->launched = launch.rank;
+    run->report.last.is_merged = launch.is_launched && launch.rank == 0 && weir_launch_merges();
     command.looks_here = true;
     alone = rc == 0 && command.line->without_mpi && command.line->without_mpi(command.opts.set[0].values);
     if (!alone) {

@@ -9,8 +9,8 @@
 
 typedef struct weir_observed_row one;
 
-/* Of all rows, or of those that take part in the test that runs; backwards where what was taken
- * last is given back first. */
+/* Loops over all rows, in the order of the list; backwards where what was taken last is given
+ * back first. */
 #define EACH(o) for (one *o = run->observed.of; o < run->observed.of + run->observed.n; o++)
 #define EACH_BACK(o) for (one *o = run->observed.of + run->observed.n; o-- > run->observed.of;)
 #define HAS(o, hook) ((o)->row->hook)
@@ -34,13 +34,12 @@ void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *ro
     run->observed.of[run->observed.n++] = (one) { .row = row, .state = state };
 }
 
-/* Are there places for one more row and its numbers? */
-static bool fits(const struct weir_run *run, const struct weir_observer *row, int *maxima, int *sums)
+/* True when there is capacity for the numbers of one more row. */
+static bool fits(const struct weir_observer *row, int *maxima, int *sums)
 {
     *maxima += row->maxima;
     *sums += row->sums;
-    return run->observed.n < WEIR_OBSERVERS_MOST && *maxima <= WEIR_MAXIMA_MOST &&
-           *sums <= WEIR_SUMS_MOST;
+    return *maxima <= WEIR_MAXIMA_MOST && *sums <= WEIR_SUMS_MOST;
 }
 
 int weir_observers_begin(struct weir_run *run, struct weir_err *err)
@@ -49,7 +48,7 @@ int weir_observers_begin(struct weir_run *run, struct weir_err *err)
     void *state;
 
     for (const struct weir_observer *const *row = weir_observers; *row; row++) {
-        if (!fits(run, *row, &maxima, &sums))
+        if (!fits(*row, &maxima, &sums))
             return weir_refuse(err, WEIR_EBUG, "no place for the observer '%s'", (*row)->name);
         state = weir_arena_alloc(&run->arena, (*row)->state_size + 1, err);
         if (!state)

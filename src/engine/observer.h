@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* observer.h - whoever watches a run is a row: the core calls the hooks of all rows at the moments
- * of a run, a test and a phase, and names none of them
+/* observer.h - observers are rows: the core calls the hooks of all rows at the moments of a run, a
+ * test and a phase, and names none of them.
  *
  * A row has what one feature needs; observe/all.c lists them. The order of the list is that of
  * every hook; run_end, test_free and release go in the reverse. Any function may be NULL.
- *   LOCAL      touches no other rank, and may fail on one alone; the core agrees after it
- *   TOGETHER   all ranks of run->par enter it, and the result is the same on all
+ *   LOCAL      touches no other rank, and may fail on one alone; the core agrees after it.
+ *   TOGETHER   all ranks of run->par enter it, and the result is the same on all.
  * Functions that return an int return 0, or -1 and err. */
 #ifndef WEIR_ENGINE_OBSERVER_H
 #define WEIR_ENGINE_OBSERVER_H
@@ -18,6 +18,7 @@
 struct weir_news {
     uint64_t steps, bytes, target; /* target: steps to do */
     int done, tasks;               /* tasks that have no more to do, and all */
+    uint64_t at_ns; /* when this rank received the numbers: a task that is stopped sends none */
 };
 
 struct weir_observer {
@@ -27,8 +28,8 @@ struct weir_observer {
     size_t text;        /* where its state has a struct weir_str with tables for people, which stand where test_end
                          * comes and are freed before test_free; 0: nowhere */
 
-    /* LOCAL, the same on all: does it take part in a test? NULL: yes. Otherwise no function below
-     * from test_begin on is called in that test. */
+    /* LOCAL, the same on all: true when it takes part in a test. NULL: yes. Otherwise no
+     * function below from test_begin on is called in that test. */
     bool (*wanted)(const struct weir_test *t);
 
     /* ---- the run ---- */
@@ -36,7 +37,7 @@ struct weir_observer {
     /* LOCAL: append what the help of a topic has below its options. */
     void (*help)(enum weir_topic topic, struct weir_str *out);
 
-    /* LOCAL, the same on all, for each test before any begins: are its options right? Adds the
+    /* LOCAL, the same on all, for each test before any begins: check its options. Adds the
      * files that it writes. */
     int (*check)(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err);
     /* TOGETHER over run->world: the options of all n tests are right; nothing was reported yet. */
@@ -68,7 +69,7 @@ struct weir_observer {
     /* TOGETHER, in the first repetition, where the program has its place (WEIR_STAGE_EXTRA): may run
      * phases. */
     int (*extra)(struct weir_run *run, void *state, struct weir_err *err);
-    /* TOGETHER, after each: is no further repetition needed? One yes ends them. */
+    /* TOGETHER, after each repetition: true when no further one is needed. One yes ends them. */
     bool (*is_enough)(struct weir_run *run, void *state);
     /* TOGETHER, also after a failure of a stage: the object of the test is still open. */
     void (*test_end)(struct weir_run *run, void *state);
@@ -76,8 +77,8 @@ struct weir_observer {
      * sessions have ended. */
     void (*test_free)(struct weir_run *run, void *state);
 
-    /* LOCAL: this rank waits for a command of the user; child as in kill(2). And it has ended: line
-     * is NULL, and child 0. */
+    /* LOCAL: this rank waits for a command of the user; child as in kill(2). A second call with
+     * line NULL and child 0 says that the command has ended. */
     void (*command)(struct weir_run *run, void *state, const char *line, pid_t child);
 
     /* ---- a phase; rec->stage is NULL in an extra phase of the stage that runs ---- */
@@ -94,15 +95,15 @@ struct weir_observer {
     /* LOCAL, after the phase, not after a failure: the numbers of this rank for the maximum of all
      * ranks, zeroed; rec has the times of this rank. */
     void (*most)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
-    /* The same for the sum of all ranks; rec has the times of all ranks. */
+    /* As most, for the sum of all ranks; rec has the times of all ranks. */
     void (*add)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum);
     /* TOGETHER. rec->max and rec->sum are the numbers of this row, of all ranks. With rec->failed it
      * only ends what start began. All are called; the first error wins. */
     int (*after)(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err);
-    /* TOGETHER, at the place in the output of a program where everything that was measured about a
-     * phase belongs, with the calls in a session (one that is zero has none). s and rec NULL: the
-     * place of the first phase, where none was measured. */
+    /* TOGETHER. Called at the place in the output of a program for all details of a phase. The
+     * session has the calls; one that is zero has none. s and rec NULL: the place of the first
+     * phase, when none was measured. */
     void (*measured)(struct weir_run *run, void *state, struct weir_session *s,
                      const struct weir_phase_rec *rec);
 };
@@ -123,7 +124,7 @@ void weir_observers_release(struct weir_run *run);
 /* The state of the row with this name in this run; NULL: it has no such row. Local. */
 void *weir_observed(const struct weir_run *run, const char *name);
 
-/* Choose who is wanted by run->test; nobody has asked for operations yet. Local. */
+/* Choose the rows that take part in run->test. Requests for operations are cleared. Local. */
 void weir_observers_choose(struct weir_run *run);
 
 /* One loop for each hook: see above. Those that return an int return the same on all ranks, but for
@@ -149,7 +150,8 @@ void weir_observers_test_free(struct weir_run *run);
 int weir_observers_before(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
 void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec);
 bool weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns);
-/* Room for WEIR_MAXIMA_MOST and WEIR_SUMS_MOST numbers; returns how many of them are in use. */
+/* Fill in the numbers of all rows. max: capacity for WEIR_MAXIMA_MOST and WEIR_SUMS_MOST
+ * numbers; returns how many of them are in use. */
 int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max);
 int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t *sum);
 int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);

@@ -13,25 +13,26 @@
 /* Values of the rows below; names and meaning stand there. */
 struct weir_run_options {
     const char *api, *reports, *rank_csv, *op_csv, *timeline, *interval, *progress;
-    const char *rules, *limits, *until, *existing, *sweep;
+    const char *rules, *limits, *findings, *until, *existing, *sweep;
     const char *rate, *rate_total, *burst, *arrivals;
-    const char *gpu_memory, *gpu_id, *gpu_direct;
+    const char *gpu_id, *gpu_path;
     int64_t max_steps, timeline_limit, peak, assume_rate;
     double delay_s, deadline_s, min_time_s, pause_us, max_minutes, outlier_s, until_time_s, sweep_s, rate_s;
-    int verbose, repetitions, io_timeout_s, until_max, depth, sweep_turns;
-    bool warnings_are_errors, dry_run, wear_out, barriers, findings, strict, drop_cache,
-        no_space_check, anonymous, rerun_suspects;
+    int verbose, repetitions, gpu_memory, io_timeout_s, until_max, depth, sweep_turns;
+    bool warnings_are_errors, dry_run, wear_out, barriers, strict, drop_cache,
+        no_space_check, anonymous, rerun_suspects, gpu_direct;
+    struct weir_opt_typed typed; /* by the rows of struct weir_values */
 };
 
-/* In the table of a program: the row of field F stands here, under these names. Of what else is
- * given help, default, choices, range and topic replace those of the row, and flags are added. */
+/* Place the row of field F here in the table of a program, under these names. Help, default,
+ * choices, range and topic that are given replace those of the row; flags are added. */
 #define OPT_RUN(F, l, n, k, ...)                                                                   \
     {                                                                                              \
         .type = WEIR_OPT_SHARED, .letter = (l), .name = (n), .key = (k),                           \
         .offset = offsetof(struct weir_run_options, F), __VA_ARGS__                                \
     }
-/* Here stand those rows up to that of field F that the table does not name, and no earlier mark of
- * this kind has placed. Those that are left follow at the end. */
+/* Place here all rows up to that of field F that the table does not name, and no earlier mark
+ * of this kind has placed. Those that are left follow at the end. */
 #define OPT_RUN_UP_TO(F)                                                                           \
     {                                                                                              \
         .type = WEIR_OPT_SHARED_UP_TO, .name = "", .offset = offsetof(struct weir_run_options, F)  \
@@ -52,6 +53,17 @@ struct weir_run_options {
     {                                                                                              \
         .type = WEIR_OPT_GONE, .name = (n), .key = (k),                                            \
         .help = "all ranks do the phases of this program together; sweep with ior or mdtest"       \
+    }
+
+/* For a program whose buffers are in memory of the host. */
+#define OPT_RUN_NO_GPU                                                                             \
+    OPT_RUN_NO_GPU_ROW("gpu-memory"), OPT_RUN_NO_GPU_ROW("gpu-id"),                                \
+        OPT_RUN_NO_GPU_ROW("gpu-direct"), OPT_RUN_NO_GPU_ROW("gpu-path")
+#define OPT_RUN_NO_GPU_ROW(n)                                                                      \
+    {                                                                                              \
+        .type = WEIR_OPT_GONE, .name = (n), .key = (n),                                            \
+        .help = "the buffers of this program are in memory of the host; ior, mdtest, md-workbench, " \
+                "mib and model_checkpoint have GPUs"                                               \
     }
 
 /* For a program in whose operations ranks wait for each other. */
@@ -77,7 +89,7 @@ enum {
     WEIR_EXISTING_REPLACE = 1u << 0,
     WEIR_EXISTING_REUSE = 1u << 1,
     WEIR_EXISTING_FAIL = 1u << 2,
-    /* Of a program: it reports itself what it does with existing files. */
+    /* For a program that reports itself what it does with existing files. */
     WEIR_EXISTING_REPORTED = 1u << 3
 };
 
@@ -95,13 +107,13 @@ extern const char *const weir_sweep_units[];
 
 #define WEIR_UNTIL_MOST 100 /* repetitions where the options name no number */
 
-/* Repetitions that a test has, with --until at most. Local. */
+/* Return the repetitions of a test, with --until the most. Local. */
 int weir_run_options_most(const struct weir_run_options *o);
 
 /* Seconds after which a phase starts nothing, by the deadline and --until=steady; 0: none. Local. */
 double weir_run_options_bound(const struct weir_run_options *o);
 
-/* Applies -v and --warningAsErrors to messages. Local. */
+/* Apply -v and --warningAsErrors to messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 
 #endif

@@ -3,18 +3,8 @@
 #include "config.h"
 #include "engine/pace.h"
 
-#include <math.h>
-#include <sched.h>
 #include <string.h>
 #include <strings.h>
-
-#include "base/clock.h"
-#include "par/reduce.h"
-
-#define SPIN_NS 100000u  /* before an operation is due: a sleep may end so much too late */
-#define NAP_NS 200000u   /* a shorter sleep is not worth it while something is in flight */
-#define NAP_SHARE 64     /* of the shortest service time: such an error does not show in a histogram */
-#define MARGIN_NS 1000000u
 
 /* ---- options ---- */
 
@@ -23,6 +13,10 @@ static int parse_rate(const char *option, const char *text, struct weir_load *ou
 {
     if (weir_load_parse_rate(text, out))
         return 0;
+    if (text[strspn(text, "0123456789.")] == '\0' && *text)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "option --%s: '%s' has no unit; %sops are operations a second, %sb, k, m or g bytes a second",
+                           option, text, text, text);
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --%s: '%s' is no rate, like 100m (bytes a second) or 500ops (operations "
                        "a second, up to 1e9)%s",
@@ -72,64 +66,13 @@ int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_loa
 void weir_pace_begin(struct weir_pace *p, int kinds, const struct weir_load *load, int task,
                      int tasks, int repetition)
 {
-    *p = (struct weir_pace) { .response = p->response, .service = p->service, .kinds = kinds };
-    memset(p->response, 0, sizeof(*p->response) * (size_t)kinds);
-    memset(p->service, 0, sizeof(*p->service) * (size_t)kinds);
+    *p = (struct weir_pace) { .response = p->response, .kinds = kinds, .ends = p->ends };
+    p->service = p->response + kinds;
+    memset(p->response, 0, 2 * sizeof(*p->response) * (size_t)kinds);
     weir_schedule_begin(&p->plan, load, task, tasks, repetition);
 }
 
-void weir_pace_start(struct weir_pace *p, const struct weir_par *par, const struct weir_clock *clock)
-{
-    int64_t start = weir_clock_common(clock, weir_now_ns()) + MARGIN_NS;
-
-    weir_allmax_i64(par, &start, 1);
-    p->start_ns = weir_clock_local(clock, start);
-}
-
-void weir_pace_next(struct weir_pace *p, uint64_t now_ns)
-{
-    uint64_t last_ns = p->plan.n > 0 ? p->due_ns : p->start_ns;
-
-    if (p->plan.load.rate > 0) {
-        p->due_ns = p->start_ns + weir_schedule_due(&p->plan);
-        p->gap_ns = p->due_ns - last_ns;
-        return;
-    }
-    p->gap_ns = p->rests ? p->plan.load.pause_ns : 0;
-    p->due_ns = (p->plan.n > 0 ? now_ns : p->start_ns) + p->gap_ns;
-    p->rests = false;
-}
-
-/* Of the operations of this phase until now; 0: there is none. */
-static uint64_t shortest_service(const struct weir_pace *p)
-{
-    uint64_t least = UINT64_MAX;
-
-    for (int i = 0; i < p->kinds; i++)
-        if (p->service[i].n > 0 && p->service[i].min_ns < least)
-            least = p->service[i].min_ns;
-    return least == UINT64_MAX ? 0 : least;
-}
-
-void weir_pace_rest(struct weir_pace *p, uint64_t until_ns, bool flying, uint64_t *clock_ns)
-{
-    uint64_t begin_ns = *clock_ns, left_ns = until_ns - begin_ns;
-    uint64_t nap_ns = left_ns > SPIN_NS ? left_ns - SPIN_NS : 0;
-    uint64_t most_ns = flying ? shortest_service(p) / NAP_SHARE : nap_ns;
-
-    if (nap_ns > most_ns)
-        nap_ns = most_ns;
-    if (flying && nap_ns < NAP_NS)
-        nap_ns = 0;
-    if (nap_ns > 0)
-        weir_sleep_ns(nap_ns);
-    else if (flying)
-        sched_yield(); /* threads of a queue may need the processor */
-    *clock_ns = weir_now_ns();
-    *(nap_ns > 0 ? &p->slept_ns : &p->spun_ns) += *clock_ns - begin_ns;
-}
-
-static void advance(struct weir_pace *p, uint64_t len)
+void weir_pace_advance(struct weir_pace *p, uint64_t len)
 {
     if (p->plan.load.rate > 0)
         weir_schedule_take(&p->plan, len);
@@ -140,13 +83,8 @@ static void advance(struct weir_pace *p, uint64_t len)
 uint64_t weir_pace_take(struct weir_pace *p, uint64_t len)
 {
     if (!p->rounds)
-        advance(p, len);
+        weir_pace_advance(p, len);
     return p->due_ns;
-}
-
-void weir_pace_round(struct weir_pace *p, uint64_t len)
-{
-    advance(p, len);
 }
 
 uint64_t weir_pace_count(struct weir_pace *p, int op, uint64_t begin_ns, uint64_t end_ns,

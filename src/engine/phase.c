@@ -11,24 +11,18 @@
 
 #include "base/clock.h"
 #include "engine/observer.h"
-#include "engine/pace.h"
-#include "engine/steps.h"
+#include "engine/steps/limits.h"
+#include "engine/steps/steps.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
 {
     c->rec->mark[m] = weir_now_ns();
 }
 
-/* Does this rank leave out calls that are not collective? */
-static bool is_idle(const struct weir_phase_context *c)
-{
-    return c->timing->turn && c->timing->turn->idle;
-}
-
 /* A collective flush waits for every rank, so it is left out by all when one has stopped early. */
 static bool may_flush(struct weir_phase_context *c)
 {
-    if (!c->ph->flush || c->agreed || (is_idle(c) && !c->timing->collective_flush))
+    if (!c->ph->flush || c->agreed || (c->idle && !c->timing->collective_flush))
         return false;
     if (c->timing->collective_flush && !c->watch.over)
         weir_phase_end_watch(c);
@@ -38,7 +32,7 @@ static bool may_flush(struct weir_phase_context *c)
 static void timed_open(struct weir_phase_context *c)
 {
     const struct weir_phase *ph = c->ph;
-    bool opens = !is_idle(c) || c->timing->collective_open;
+    bool opens = !c->idle || c->timing->collective_open;
 
     mark(c, WEIR_MARK_OPEN);
     c->rc = ph->open && opens ? ph->open(c->run, c->state, c->err) : 0;
@@ -48,7 +42,7 @@ static void timed_open(struct weir_phase_context *c)
         c->rc = -1;
         c->agreed = true;
     }
-    if (c->rc == 0 && ph->opened && !c->timing->turn)
+    if (c->rc == 0 && ph->opened && !c->again)
         ph->opened(c->run, c->state);
 }
 
@@ -62,15 +56,7 @@ static void timed_part(struct weir_phase_context *c)
     timed_open(c);
     if (barriers)
         weir_barrier(&run->par);
-    if (run->pace)
-        weir_pace_start(run->pace, &run->par, &run->clock);
-    mark(c, WEIR_MARK_WORK);
-    c->clock = c->rec->mark[WEIR_MARK_WORK];
-    /* In lock step a rank that has failed takes part in the rounds of the others. */
-    if (c->rc == 0 || (c->timing->lock_step && !c->agreed))
-        weir_phase_work(c);
-    if (c->timing->wear_out && (ph->flags & WEIR_PHASE_STONEWALL))
-        weir_phase_wear_out(c);
+    weir_phase_work(c);
     if (may_flush(c))
         c->rc = ph->flush(run, c->state, c->err);
     mark(c, WEIR_MARK_WORKED);
@@ -79,7 +65,7 @@ static void timed_part(struct weir_phase_context *c)
     else if (barriers || (c->timing->collective_open && !c->watch.over))
         weir_phase_end_watch(c); /* a barrier too, and one from which failures of others are seen */
     mark(c, WEIR_MARK_CLOSE);
-    /* Also after a failed agreement: what is left of a file that others could not open is closed
+    /* Close also after a failed agreement: a file that other ranks could not open is closed
      * without them. */
     if (c->opened && ph->close && ph->close(run, c->state, c->rc < 0 ? NULL : c->err) < 0)
         c->rc = -1;
@@ -137,20 +123,6 @@ void weir_phase_renew_clock(struct weir_run *run)
     tell_step(run);
 }
 
-/* A stonewall counts also where the ranks went on after it to wear out. */
-static enum weir_end own_end(const struct weir_phase_context *c)
-{
-    const struct weir_phase_rec *rec = c->rec;
-    uint64_t steps = rec->stonewall.known ? rec->stonewall.steps : rec->steps;
-    uint64_t all = rec->stonewall.known ? c->pass : c->target;
-
-    if (c->timing->max_steps && steps >= c->timing->max_steps)
-        return WEIR_END_COUNT;
-    if (steps >= all && !(c->timing->until_steady && c->timing->min_time_s > 0 && c->pass > 0))
-        return WEIR_END_WORK; /* else there is always more to do */
-    return c->enough ? WEIR_END_STEADY : WEIR_END_TIME;
-}
-
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
 {
     const uint64_t *mark = rec->mark;
@@ -180,14 +152,16 @@ enum {
     FIRST,
     LAST = FIRST + WEIR_MARKS,
     CLOCK_ERROR = LAST + WEIR_MARKS,
-    TIMES, /* so many that a new estimate of the clocks changes */
-    LEAST = TIMES,
+    TIMES, /* number of times, which a new estimate of the clocks changes */
+    APART = TIMES, /* ns by which a counter and the kernel's clock differ */
+    DISAGREES,     /* not 0: by too much */
+    LEAST,
     MOST = LEAST + sizeof(least) / sizeof(*least),
     MAXIMA = MOST + sizeof(most) / sizeof(*most),
     SUMS = sizeof(summed) / sizeof(*summed)
 };
 
-/* Of all ranks: the numbers of the core, then those of the observers. */
+/* The maximum and the sum of all ranks: the numbers of the core, then those of the observers. */
 struct merged {
     int64_t max[MAXIMA + WEIR_MAXIMA_MOST];
     uint64_t sum[SUMS + WEIR_SUMS_MOST];
@@ -216,7 +190,7 @@ static void fill_record(struct weir_phase_context *c)
     rec->verify_ns_sum = own->verify_ns;
     rec->records_sum = c->run->records.n;
     rec->dropped_sum = c->run->records.dropped;
-    rec->ended[own_end(c)] = 1;
+    rec->ended[weir_limits_end(c)] = 1;
     for (int d = 0; d < 2; d++)
         rec->half[d] = (struct weir_half) { own->half[d].ops, own->half[d].ops, own->half[d].ops, own->half[d].bytes };
 }
@@ -230,17 +204,33 @@ static void fill_times(const struct weir_run *run, const struct weir_phase_rec *
     max[CLOCK_ERROR] = (int64_t)weir_clock_error(&run->clock, rec->mark[WEIR_MARK_CLOSED]);
 }
 
+/* A counter that goes wrong on one rank is left by all. Collective. */
+static void leave_counters(struct weir_run *run, const int64_t *max)
+{
+    if (!max[DISAGREES])
+        return;
+    weir_clock_leave();
+    weir_warn(&run->log, NULL,
+              "the processor's time-stamp counter and the kernel's clock differ by up to %.6g s: times "
+              "of this phase are uncertain by as much, and from now on the kernel's clock is used",
+              (double)max[APART] / WEIR_NS_PER_S);
+}
+
 /* After a while the offset of this rank's clock may be another: it is estimated again, and
  * interpolated. All ranks decide the same. Collective. */
 static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int64_t *max)
 {
     int n = MAXIMA + weir_observers_most(run, rec, max + MAXIMA);
+    uint64_t apart_ns;
 
+    max[DISAGREES] = !weir_clock_compare(&apart_ns);
+    max[APART] = (int64_t)apart_ns;
     fill_times(run, rec, max);
     for (int i = LEAST; i < MAXIMA; i++)
         max[i] = i < MOST ? -(int64_t)*field(rec, least[i - LEAST])
                           : (int64_t)*field(rec, most[i - MOST]);
     weir_allmax_i64(&run->par, max, n);
+    leave_counters(run, max);
     if (weir_clock_is_old(&run->clock, max[LAST + WEIR_MARK_CLOSED])) {
         weir_phase_renew_clock(run);
         fill_times(run, rec, max);
@@ -250,7 +240,7 @@ static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int6
         rec->first[m] = -max[FIRST + m];
         rec->last[m] = max[LAST + m];
     }
-    rec->clock_error_ns = weir_clock_between(&run->par, (uint64_t)max[CLOCK_ERROR]);
+    rec->clock_error_ns = weir_clock_between(&run->par, (uint64_t)(max[CLOCK_ERROR] + max[APART]));
     for (int i = LEAST; i < MAXIMA; i++)
         *field(rec, i < MOST ? least[i - LEAST] : most[i - MOST]) =
             (uint64_t)(i < MOST ? -max[i] : max[i]);
@@ -267,29 +257,28 @@ static void sum_up(struct weir_run *run, struct weir_phase_rec *rec, uint64_t *s
         *field(rec, summed[i]) = sum[i];
 }
 
-/* minTimeDuration repeats the pattern an unknown number of times: then as many as are allowed. */
+/* With an unknown number of passes as many as are allowed. */
 static uint64_t count_operations(const struct weir_phase_context *c)
 {
-    bool repeats = (c->ph->flags & WEIR_PHASE_STONEWALL) && c->timing->min_time_s > 0;
     uint64_t once = c->ph->operations ? c->ph->operations(c->run, c->state) : c->pass;
 
-    return repeats && once > 0 ? UINT64_MAX : once;
+    return c->passes && once > 0 ? UINT64_MAX : once;
 }
 
 static int prepare(struct weir_phase_context *c)
 {
     c->pass = 0;
-    if (is_idle(c) && !c->timing->collective_open)
+    if (c->idle && !c->timing->collective_open)
         return weir_records_reserve(&c->run->records, 0, c->err);
     if (c->ph->prepare && c->ph->prepare(c->run, c->state, c->err) < 0)
         return -1;
-    if (!is_idle(c))
+    if (!c->idle)
         c->pass = c->ph->count(c->run, c->state);
-    if (c->timing->max_steps && c->timing->max_steps < c->pass)
-        c->pass = c->timing->max_steps;
+    if (c->most_steps < c->pass)
+        c->pass = c->most_steps;
     if (weir_records_reserve(&c->run->records, count_operations(c), c->err) < 0)
         return -1;
-    c->run->records.kept |= c->run->pace != NULL;
+    c->run->records.kept |= c->each_counts;
     return 0;
 }
 
@@ -317,7 +306,7 @@ static int check_records(const struct weir_run *run, const struct weir_phase_rec
                      rec->phase->key, rec->records_sum, rec->dropped_sum);
 }
 
-static void begin_record(struct weir_phase_context *c, const struct weir_stage *stage)
+static void begin_record(struct weir_phase_context *c)
 {
     struct weir_run *run = c->run;
 
@@ -326,11 +315,10 @@ static void begin_record(struct weir_phase_context *c, const struct weir_stage *
     reset_times(run);
     run->records.mixed = c->ph->mixed;
     c->rec->phase = c->ph;
-    c->rec->stage = stage;
+    c->rec->stage = c->again ? NULL : c->stage;
     c->rec->timing = c->timing;
     c->rec->repetition = run->repetition;
-    c->rec->rate_asked = c->rec->rate_reached = c->rec->late_share = c->rec->late_ns = NAN;
-    c->rec->cache_looked = c->rec->cache_resident = c->rec->cache_dirty = NAN;
+    c->rec->again = c->again;
     c->rec->failed = true; /* until it has run */
 }
 
@@ -355,16 +343,22 @@ static void tell_profiler(const struct weir_phase_context *c, int level)
         MPI_Pcontrol(level, c->ph->key);
 }
 
-static int run_phase(struct weir_phase_context *c, const struct weir_stage *stage)
+static int run_phase(struct weir_phase_context *c)
 {
     struct weir_run *run = c->run;
+    uint64_t ignored; /* what goes wrong between phases is seen at the end of the next */
     int rc;
 
     weir_interrupt_hold(&run->interrupt);
-    begin_record(c, stage);
-    if (weir_observers_before(run, c->rec, c->err) < 0)
+    weir_clock_compare(&ignored);
+    begin_record(c);
+    c->most_steps = c->ask_ns = UINT64_MAX;
+    c->end = c->why = WEIR_END_NONE;
+    weir_limits_begin(c);
+    if (weir_observers_before(run, c->rec, c->rc < 0 ? weir_run_second(run) : c->err) < 0)
         return -1;
-    c->rc = prepare(c);
+    if (c->rc == 0)
+        c->rc = prepare(c);
     if (weir_agree(&run->par, c->rc, c->err) < 0) /* also the barrier in front of T0 */
         return -1;
     c->target = c->pass;
@@ -381,14 +375,16 @@ static int run_phase(struct weir_phase_context *c, const struct weir_stage *stag
 }
 
 int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *state,
-                   const struct weir_timing *timing, struct weir_phase_rec *rec,
-                   struct weir_err *err)
+                   const struct weir_timing *timing, const struct weir_again *again,
+                   struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct weir_phase_context c = {
         .run = run, .timing = timing, .ph = stage->phase, .state = state, .rec = rec, .err = err
     };
 
-    return run_phase(&c, stage);
+    c.stage = stage;
+    c.again = again;
+    return run_phase(&c);
 }
 
 int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err)
@@ -429,7 +425,7 @@ int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *st
         .run = run, .timing = timing, .ph = ph, .state = state, .rec = rec, .err = err
     };
 
-    if (run_phase(&c, NULL) < 0)
+    if (run_phase(&c) < 0)
         return -1;
     return rec->interrupted ? weir_phase_interrupted(run, ph->key, err) : 0;
 }

@@ -6,24 +6,26 @@
 
 #include "engine/program.h"
 
-/* How long this rank was in open, work and close together. Local. */
+/* Return the time of this rank in open, work and close together, in ns. Local. */
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec);
 
-/* Run the phase of a stage, timed as *timing says (the same on all ranks). Collective over run->par.
- * Returns 0, or -1 on every rank with the agreed err (the lowest failing rank's words): rec->failed,
- * or else what an observer made of the phase failed. A signal is no failure: rec->interrupted is
+/* Run the phase of a stage, timed as *timing says. again: outside of the stage (rec->stage is
+ * NULL), within these limits instead of those of the options. A rank that is idle is then called
+ * only for an open, a flush and a close that are collective, and for prepare where open is. All of
+ * it is the same on all ranks. Collective over run->par.
+ * Returns 0, or -1 on every rank with the agreed err of the lowest failing rank: rec->failed is set,
+ * or else an observer has failed with the phase. A signal is no failure: rec->interrupted is
  * set. */
 int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *state,
-                   const struct weir_timing *timing, struct weir_phase_rec *rec,
-                   struct weir_err *err);
+                   const struct weir_timing *timing, const struct weir_again *again,
+                   struct weir_phase_rec *rec, struct weir_err *err);
 
-/* The same for an extra phase, which no stage has; a signal is a failure (WEIR_EINTR). With
- * timing->turn a rank that is idle is called only for an open, a flush and a close that are
- * collective, and for prepare where open is. */
+/* As weir_phase_run, for an extra phase, which no stage has and no option limits. A signal is a
+ * failure (WEIR_EINTR). */
 int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *state,
                      const struct weir_timing *timing, struct weir_phase_rec *rec,
                      struct weir_err *err);
-/* Of a phase that a signal has ended. Local. -1 and err. */
+/* Fill err for a phase that a signal has ended. Local. Returns -1. */
 int weir_phase_interrupted(const struct weir_run *run, const char *key, struct weir_err *err);
 
 /* Estimate the clocks again, and say once in a test when one has stepped. Collective over

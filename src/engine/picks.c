@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* picks.c - some of the operations of a phase */
+/* picks.c - sampled operations of a phase */
 #include "config.h"
 #include "engine/picks.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- memory ---- */
 
-/* So many can be in the sample of a phase, and failed. */
+/* Return the number of operations that the sample of a phase can have, with those that failed. */
 static size_t room_for(const struct weir_picks *p, uint64_t operations)
 {
     double mean = p->one_of ? (double)operations / (double)p->one_of : 0;
@@ -23,7 +23,7 @@ static size_t room_for(const struct weir_picks *p, uint64_t operations)
     return cap < operations ? (size_t)cap : (size_t)operations;
 }
 
-/* One piece: the picks, three for each of the slowest beside and after them, the heap. */
+/* Allocate in one piece: sampled operations, 3 for each slowest one and those beside it, the heap. */
 static int take(struct weir_picks *p, size_t picks, uint32_t slow, struct weir_err *err)
 {
     size_t n = picks + 6 * (size_t)slow;

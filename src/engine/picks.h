@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* picks.h - some of the operations of a phase in bounded memory: a random sample, and the slowest with
- * the operations before and after them */
+/* picks.h - sampled operations of a phase in bounded memory: a random sample, and the slowest
+ * with the operations before and after them */
 #ifndef WEIR_ENGINE_PICKS_H
 #define WEIR_ENGINE_PICKS_H
 
@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "engine/record.h"
 
-/* Why an operation is there: one bit or several. */
+/* Reasons why an operation is in the sample: one bit or several. */
 enum {
     WEIR_PICK_SAMPLE = 1u << 0,    /* it was drawn */
     WEIR_PICK_SLOWEST = 1u << 1,   /* it is one of the slowest of its rank in the phase */
@@ -27,15 +27,15 @@ struct weir_pick {
     unsigned why; /* 0: none */
 };
 
-/* Operations that this rank picks. Zero-initialise; release with weir_picks_free. */
+/* The sampled operations of this rank. Zero-initialise; release with weir_picks_free. */
 struct weir_picks {
-    /* Of a test, set by who wants them. */
+    /* Settings of a test, by the observers that read the sample. */
     bool here;        /* false: this rank only counts */
-    uint64_t one_of;  /* the sample has one operation of so many; 0: there is none */
-    uint32_t slowest; /* so many */
+    uint64_t one_of;  /* the sample has one operation of this number; 0: there is none */
+    uint32_t slowest; /* number of the slowest to keep */
     uint64_t limit;   /* of the sample, operations */
     uint64_t key;     /* of the draw; set before each phase */
-    /* Of a phase. */
+    /* State of a phase. */
     uint64_t seen;    /* operations */
     uint64_t dropped; /* that were drawn or failed, and had no room */
     uint64_t share;   /* numbers up to it are drawn; 0: none */
@@ -52,18 +52,18 @@ struct weir_picks {
         uint32_t place;
     } * heap;
     uint32_t slow_n, slow_cap;
-    size_t taken; /* memory, in picks */
+    size_t taken; /* capacity, in operations */
 };
 
-/* Make room for what a phase of so many operations (UINT64_MAX: unknown) can have, all pages touched; forget
- * what was there. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Reserve memory for what a phase of 'operations' operations (UINT64_MAX: unknown) can have, all
+ * pages touched, and forget the last phase. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_picks_reserve(struct weir_picks *p, uint64_t operations, struct weir_err *err);
 void weir_picks_free(struct weir_picks *p);
 
-/* After a phase: put all that were picked into p->pick, each once, in the order of their begin. Local. */
+/* Put the sample of a phase into p->pick, each once, in the order of their begin. Local. */
 void weir_picks_finish(struct weir_picks *p);
 
-/* An operation that has to be looked at. Of weir_picks_put. */
+/* Keep an operation that may belong to the sample. For weir_picks_put only. */
 void weir_picks_keep(struct weir_picks *p, const struct weir_record *one, bool drawn);
 
 /* An operation has ended. Local, a few ns. */

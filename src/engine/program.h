@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* program.h - the contract between the engine and a program: phases, stages, plans and tests as
- * structs, without any code of the engine
+ * structs, without any code of the engine.
  *
- * A program supplies rows and arithmetic (struct weir_program). Its functions are of two
- * kinds, and there is no third:
- *   local        may fail on one rank alone; the engine agrees after it
- *   collective   all ranks of run->par enter it together, also those on which an earlier local
- *                function would have failed, because that was agreed before
+ * A program supplies rows and arithmetic (struct weir_program). Its functions are of two kinds.
+ *   Local: may fail on one rank alone; the engine agrees after it.
+ *   Collective: all ranks of run->par enter it together. After a local function that failed on one of
+ *               them no rank does, because the engine agrees before.
  * Each field says by its type which kind it is. */
 #ifndef WEIR_ENGINE_PROGRAM_H
 #define WEIR_ENGINE_PROGRAM_H
@@ -15,12 +14,12 @@
 #include "base/node/cache.h"
 #include "base/options/help.h"
 #include "base/options/option.h"
-#include "base/schedule.h"
 #include "base/stats.h"
 #include "base/text/script.h"
 #include "engine/files.h"
 #include "engine/options.h"
 #include "engine/run.h"
+#include "engine/steps/schedule.h"
 
 /* ---- phases ---- */
 
@@ -50,16 +49,19 @@ struct weir_turn {
     uint64_t begin_ns; /* of the series */
 };
 
-/* How long a phase runs and what its ranks do together; set by the program from its options. */
+/* Limits and ranks of a phase that an observer does again, outside of its stage. */
+struct weir_again {
+    const struct weir_turn *turn; /* of a group of ranks that works alone; NULL: all work */
+    const struct weir_load *load; /* how fast operations come; NULL: as fast as they end */
+    double seconds;               /* at most; 0: to its end */
+};
+
+/* Actions of all ranks together in a phase; set by the program from its options. Its steps are
+ * ended and delayed by the limits (engine/steps/limit.h). */
 struct weir_timing {
-    double deadline_s;  /* -D, 0: none */
-    double min_time_s;  /* minTimeDuration, 0: none */
-    uint64_t max_steps; /* stoneWallingWearOutIterations, 0: none */
-    uint64_t pause_ns;  /* to wait after each step, inside the measured time */
-    bool until_steady;  /* observers end it (--until=steady), at the deadline at the latest */
-    struct weir_load load; /* how fast operations come (--rate, --burst); zero: as fast as they end */
-    uint64_t op_bytes;  /* in lock step: bytes of each operation of a rank */
-    bool wear_out;      /* after the deadline all tasks go on to the count of the fastest */
+    uint64_t max_steps; /* of a rank, where the program has a limit of its own; 0: none */
+    double deadline_s;  /* and so */
+    uint64_t op_bytes;  /* of each operation of a rank, always set in lock step; 0: not known */
     bool barriers;      /* -g */
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
      * less to do idles in a round; its own steps are only counted. */
@@ -70,7 +72,6 @@ struct weir_timing {
     /* With lock_step: all ranks have the same number of steps, and these agree on failures and on
      * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
     bool agrees;
-    const struct weir_turn *turn; /* of a group of ranks that works alone; NULL: all work */
     bool collective_open;  /* open and close are collective */
     bool collective_flush; /* and so is flush, which has something to do */
 };
@@ -86,17 +87,17 @@ struct weir_phase {
     unsigned flags;
     /* Before the clock starts. */
     int (*prepare)(struct weir_run *, void *state, struct weir_err *);
-    /* Steps of one pass of this rank; 0 is fine. Asked after prepare. */
+    /* Return the steps of one pass of this rank; 0 is fine. Asked after prepare. */
     uint64_t (*count)(struct weir_run *, void *state);
-    /* Operations that this rank has done in its steps so far; NULL: one in each. Local, asked
-     * after steps, outside their time. */
+    /* Return the operations that this rank has done in its steps so far; NULL: one in each.
+     * Local, asked after steps, outside their time. */
     uint64_t (*done)(struct weir_run *, const void *state, uint64_t steps);
-    /* Operations of one pass of this rank that are recorded (engine/records.h); NULL: as many as
-     * steps. Asked after prepare. */
+    /* Return the operations of one pass of this rank that are recorded (engine/records.h);
+     * NULL: as many as steps. Asked after prepare. */
     uint64_t (*operations)(struct weir_run *, void *state);
-    /* Of a phase that both writes and reads: the index of its operation of writing, which that of
-     * reading follows. Each has counts (weir_phase_rec.half) and times (run->records.hist) of its
-     * own then. 0: a phase does one of them, and the index is io->dir. */
+    /* For a phase that both writes and reads: the index of its operation of writing; that of
+     * reading follows it. Each then has counts (weir_phase_rec.half) and times
+     * (run->records.hist) of its own. 0: a phase does one of them, and the index is io->dir. */
     int mixed;
     /* Timed: T0..T1. */
     int (*open)(struct weir_run *, void *state, struct weir_err *);
@@ -129,10 +130,32 @@ struct weir_phase {
 /* The reason why the steps of a rank ended. */
 enum weir_end {
     WEIR_END_WORK,  /* there was no more to do */
-    WEIR_END_COUNT, /* as many as timing.max_steps allows were done */
+    WEIR_END_COUNT, /* as many as are allowed were done */
     WEIR_END_TIME,  /* the deadline had passed */
-    WEIR_END_STEADY, /* an observer had enough (--until=steady) */
-    WEIR_ENDS
+    WEIR_END_STEADY, /* an observer's condition is met (--until=steady) */
+    WEIR_ENDS,
+    WEIR_END_NONE = WEIR_ENDS, /* they go on */
+    WEIR_END_STOP              /* a rank has failed, or a signal came: the phase has no result */
+};
+
+/* The bounds of the steps of a phase, for observers: set by the limits, the same on all ranks. */
+struct weir_bounds {
+    double most_s, least_s; /* no step begins after; passes follow until; 0: no such time */
+    bool observed;          /* an observer may end it before (--until=steady) */
+    bool wears_out;         /* after most_s all ranks go on to the count of the fastest */
+};
+
+/* The rate of all tasks in a phase at a rate: operations or bytes a second, asked for and
+ * reached. 'late_share' is the fraction of operations that were late, 'late_ns' the largest
+ * delay. All but 'reached' are NaN where the maximum was measured. */
+struct weir_rate_reached {
+    double asked, reached, late_share, late_ns;
+    bool bytes;
+};
+
+/* Bytes of all page caches that were looked up; NaN: not known. */
+struct weir_cached {
+    double looked, resident, dirty;
 };
 
 /* The work that was done when the deadline came. */
@@ -157,6 +180,8 @@ struct weir_phase_rec {
     const struct weir_phase *phase;
     const struct weir_stage *stage; /* of which it is the phase; NULL: an extra phase */
     const struct weir_timing *timing;
+    const struct weir_again *again; /* it is done again; NULL: it is not */
+    struct weir_bounds bounds;
     const int64_t *max; /* of an observer, while it is called after the phase (observer.h) */
     const uint64_t *sum;
     int repetition;
@@ -168,17 +193,14 @@ struct weir_phase_rec {
     uint64_t steps_sum, steps_min, steps_max;
     uint64_t done_sum, done_min, done_max; /* operations in these steps */
     uint64_t bytes_sum, wrong_sum;
+    uint64_t wrong_found; /* those that the program finds after the phase, of all ranks */
     struct weir_half half[2]; /* by enum weir_dir; zero where the phase is not mixed */
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
     uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
-    /* Of all bytes that were looked for in page caches: NaN where it is not known. Rank 0. */
-    double cache_looked, cache_resident, cache_dirty;
+    const struct weir_cached *cached; /* rank 0; NULL: not looked for */
     const struct weir_steady_verdict *steady; /* by --until=steady, the same on all ranks; NULL: not asked for */
-    /* At a rate: operations or bytes a second of all ranks that were asked for and reached, the share of
-     * operations that were late, and by how many ns at most. NaN without. Rank 0. */
-    double rate_asked, rate_reached, late_share, late_ns;
-    bool rate_bytes;
+    const struct weir_rate_reached *rate; /* rank 0; NULL: at no rate */
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */
@@ -188,13 +210,19 @@ struct weir_phase_rec {
     bool failed;      /* the values here have no meaning but the times */
 };
 
+/* Return the number of places with wrong data, of all ranks, by now. Local. */
+static inline uint64_t weir_phase_wrong(const struct weir_phase_rec *rec)
+{
+    return rec->wrong_sum + rec->wrong_found;
+}
+
 /* ---- stages ---- */
 
 struct weir_stage;
 typedef int weir_stage_fn(struct weir_run *run, void *state, const struct weir_stage *stage,
                           struct weir_err *err);
 
-/* When a stage has its turn; 0: in each repetition. */
+/* When a stage runs; 0: in each repetition. */
 enum {
     WEIR_STAGE_FIRST = 1u << 0,   /* once, before the repetitions */
     WEIR_STAGE_LAST = 1u << 1,    /* once, after the repetitions when all of them were good */
@@ -205,13 +233,14 @@ enum {
     WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
     WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
     WEIR_STAGE_CHECKS = 1u << 9,  /* the phase reads what was written to check it, and is UNTIMED */
-    WEIR_STAGE_EXTRA = 1u << 8    /* no phase: the place where observers have phases of their own */
+    WEIR_STAGE_EXTRA = 1u << 8,   /* no phase: the place where observers have phases of their own */
+    WEIR_STAGE_FULL_SPEED = 1u << 10 /* whatever the rate of the others */
 };
 
-/* How some ranks do the phase of a stage alone, after all ranks have done it together, as often as
- * observers want (--sweep). It leaves what the stages after it need. Functions may be NULL. */
+/* A stage that a subset of ranks does again, after all ranks have done it together, as often as
+ * observers want (--sweep). */
 struct weir_lone {
-    /* Can it be done with these options, now? Local, the same on all ranks. */
+    /* True when it can be done with these options, now. Local, the same on all ranks. */
     bool (*can)(const void *state, const struct weir_stage *stage);
     bool whole; /* it must come to its end: no time limits it */
     weir_stage_fn *before; /* collective, in the place of that of the stage */
@@ -227,7 +256,7 @@ struct weir_stage {
     int index;                                                         /* the program's */
     const struct weir_phase *phase;                                    /* NULL: only 'before' */
     bool (*wanted)(const void *state, const struct weir_stage *stage); /* NULL: always */
-    /* Change what the options say about time and lock step. Local, the same on all ranks. */
+    /* Say what ranks do together. Local, the same on all ranks. */
     void (*timing)(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
     /* Collective: before the phase. */
     weir_stage_fn *before;
@@ -256,7 +285,8 @@ struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
     int nodes, node0_tasks; /* what the user says of them (numNodes); 0: as found */
-    const char *path; /* where the test works; several places joined by '@'; may be NULL */
+    const char *path; /* where the test works; may be NULL */
+    char between[2];  /* "@": path is several places, joined by it */
     bool writes, shared;    /* it makes files there; tasks share them */
     uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
     uint64_t over_bytes; /* where files that are there are written over, and the rest of them stays:
@@ -279,7 +309,7 @@ struct weir_found {
     double full_inodes;
     double need_of_free; /* and what it needs of the bytes or inodes that are free */
     const char *no_room; /* words about what does not fit; NULL: it does, or is not known */
-    /* Of the place of the test, on rank 0; NULL: not known. */
+    /* The file system of the test, on rank 0; NULL: not known. */
     const char *mount, *file_system, *mount_options;
 };
 
@@ -301,6 +331,7 @@ struct weir_test {
     struct weir_backend_in_use used[WEIR_TEST_SESSIONS]; /* each backend once */
     int n_used;
     uint64_t begin_ns;
+    void *limits; /* the states of those of its phases (engine/steps/limits.c) */
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
     const char *invalid_by;     /* the rules by which it is INVALID, with --strict; else NULL */
     struct weir_found found;
@@ -312,9 +343,9 @@ struct weir_test {
 };
 
 /* ---- programs ---- */
-/* The values of all options of one test: a copy of the program's option struct, which begins with
- * struct weir_run_options, and those of every backend, which tests share as long as they are the
- * same. Owned by the run's arena. */
+/* The values of all options of one test. They are a copy of the program's option struct, which
+ * begins with struct weir_run_options, and those of every backend, which tests share as long as
+ * they are the same. Owned by the run's arena. */
 struct weir_values {
     const void *given;
     const struct weir_opt *rows; /* of these: the program's with those of all programs */
@@ -342,17 +373,17 @@ enum weir_op_files {
 struct weir_line {
     bool few; /* of the options of all programs it has those that its table names, and none of backends */
     const char *usage; /* the first line of --help; NULL: there is none */
-    /* The words of --version, where a program has its own; NULL: name and version. Local. */
+    /* Appends the text of --version; NULL: name and version. Local. */
     void (*version)(struct weir_str *out);
-    /* Does the test run in this process alone, without MPI_Init? NULL: no. Local. */
+    /* True when the test runs in this process alone, without MPI_Init. NULL: no. Local. */
     bool (*without_mpi)(const void *opt);
     /* The script file named on the command line (ior -f), or NULL; and how it is read (script.h), which
      * a program with scripts always has. */
     const char *(*script)(const void *opt);
     int (*read_script)(const char *text, size_t len, const char *name,
                        const struct weir_script_sink *sink, struct weir_err *err);
-    /* The script that programs (not jobs of the library) read where none is named: this file, when
-     * it is in the working directory. NULL: there is no such name. */
+    /* The script of one test that programs (not jobs of the library) read where none is named: this file, when
+     * it is in the working directory. The command line overrides it. NULL: there is no such name. */
     const char *script_here;
     /* The backend that a test uses where the option of all programs does not say so.
      * Local. */
@@ -363,8 +394,7 @@ struct weir_line {
      * settings_file NULL: there is no such file. */
     bool (*settings_file)(const void *opt, struct weir_str *path);
     const char *const *settings_skip;
-    /* Something else than tests was asked for: done here, true, and *code is how it ended.
-     * Collective. */
+    /* Do what was asked for instead of tests; true, with the outcome in *code. Collective. */
     bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
 };
 
@@ -373,15 +403,15 @@ struct weir_made {
     /* Add the files of a test that its option rows do not name, nor the engine (files of
      * operations), with 'tasks' tasks at most. Local. Returns 0, or -1 and err when memory is out. */
     int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-    /* The i-th file that this rank will make, from 0, added to *path; false: there is none. After
-     * start. Without it 'range' (struct weir_judged) names one file, and without that it is the plan's path on rank 0.
-     * And what --existing can ask for (WEIR_EXISTING_...); 0: nothing, and no file is looked at.
-     * Local. */
+    /* target: append the path of the i-th file that this rank will make, from 0, to *path;
+     * false: there is none. After start. NULL: 'range' (struct weir_judged) names one file, or
+     * else it is the plan's path on rank 0. 'existing': what --existing can ask for
+     * (WEIR_EXISTING_...); 0: nothing, and no file is looked at. Local. */
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
     unsigned existing;
-    /* The files that this rank made in a repetition, removed after it unless 'keeps' says otherwise
-     * (the same on all ranks), and then reported; without 'removed' the time of the first, for data
-     * readers. */
+    /* The files that this rank made in a repetition are removed after it unless 'keeps' says otherwise
+     * (the same on all ranks). Then 'removed' reports that; without it the time of the first removal is
+     * reported, for data readers. */
     bool (*keeps)(const void *state);
     weir_local_fn *remove;
     void (*removed)(struct weir_run *run, void *state, double seconds);
@@ -406,9 +436,9 @@ struct weir_judged {
 struct weir_words {
     enum weir_deviation deviation; /* of all standard deviations in its documents */
     enum weir_op_files op_files;
-    /* With a file for each operation: does this test write that of 'op'? And the bytes that it
-     * gives for each operation; 0, which is there before, means those that were moved. NULL: all
-     * files. Local, the same on all ranks. */
+    /* With a file for each operation: true when this test writes that of 'op'. *size: the bytes
+     * of each operation; 0, the value before, means those that were moved. NULL: all files.
+     * Local, the same on all ranks. */
     bool (*records)(const void *state, int op, uint64_t *size);
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
@@ -448,15 +478,15 @@ struct weir_program {
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 
-    /* How many tests one set of options makes; without it one. Local, the same on all ranks. */
+    /* Return the number of tests of one set of options; NULL: one. Local, the same on all ranks. */
     int (*variants)(const void *opt, const struct weir_par *world);
-    /* Always. Check the options of run->test, choose its backend and fill its plan and state;
-     * nothing is done yet. chosen: run->test->chosen, where only this function puts what follows
-     * from the options. Collective, the same on all ranks. */
+    /* Required. Check the options of run->test, choose its backend and fill its plan and state;
+     * nothing is done yet. chosen: run->test->chosen, where only this function puts what
+     * follows from the options. Collective, the same on all ranks. */
     int (*plan)(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
-    /* Prepares the parts that all tests share, and warnings of what is unusual about them together:
-     * before the first, and after the last (not when enter failed), with the state of the first
-     * test. code is how the tests ended. Collective. */
+    /* Prepare the parts that all tests share, and warn of what is unusual about them together.
+     * Before the first test, and after the last (not when enter failed), with the state of the
+     * first. code is the outcome of the tests. Collective. */
     int (*enter)(struct weir_run *run, struct weir_test *tests, int n, struct weir_err *err);
     int (*leave)(struct weir_run *run, void *state, enum weir_code code, struct weir_err *err);
 
@@ -470,7 +500,13 @@ struct weir_program {
     weir_collective_fn *conclude; /* rows of all repetitions, also after a failure */
 };
 
-/* How many operations a program has. Local. */
+/* Was the option of the program or of all programs given a value, be it its default? Local. */
+static inline bool weir_values_typed(const struct weir_values *v, const char *name)
+{
+    return weir_opt_is_typed(&((const struct weir_run_options *)v->given)->typed, v->rows, name);
+}
+
+/* Return the number of operations of a program. Local. */
 static inline int weir_operations_count(const struct weir_program *p)
 {
     int n = 0;
@@ -480,7 +516,7 @@ static inline int weir_operations_count(const struct weir_program *p)
     return n;
 }
 
-/* Has it a place where observers have phases of their own? Local. */
+/* True when it has a place where observers have phases of their own. Local. */
 static inline bool weir_program_has_extra(const struct weir_program *p)
 {
     const struct weir_stage *s = p->stages;
@@ -490,7 +526,7 @@ static inline bool weir_program_has_extra(const struct weir_program *p)
     return s && s->key;
 }
 
-/* The words of a program, without members where it has none. Local. */
+/* The texts of a program, without members where it has none. Local. */
 static inline const struct weir_words *weir_words_of(const struct weir_program *p)
 {
     static const struct weir_words none;
@@ -507,8 +543,8 @@ int weir_values_backend(const struct weir_values *v, const char *name, const str
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err);
 
-/* In a source of src/programs: a program of this name, made of this struct. bootstrap reads the line and makes the program
- * (src/programs/main.c). */
+/* Declare, in a source of src/programs, a program of this name, made of this struct. bootstrap
+ * reads the line and makes the program (src/programs/main.c). */
 #define WEIR_PROGRAM(name, program) _Static_assert(sizeof(program) > 0 && sizeof(name) > 1, name)
 
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,

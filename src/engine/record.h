@@ -9,16 +9,16 @@
 #define WEIR_NO_OFFSET UINT64_MAX
 #define WEIR_NO_TIME INT64_MIN
 
-/* One operation. Times on the local clock, ns; file offset, or number of the item, or
- * WEIR_NO_OFFSET; bytes that were moved. op: its index in the operations of the program. error: its
- * errno, 0 when it was good. */
+/* One operation: its times on the local clock in ns; its file offset, or number of the item, or
+ * WEIR_NO_OFFSET; bytes moved. 'op' is its index in the operations of the program. 'error' is
+ * its errno, 0 on success. */
 struct weir_record {
     uint64_t begin_ns, end_ns, off, len;
     uint16_t op;
     int32_t error;
 };
 
-/* When it began, ns after a time of the same clock; before it, less than 0. Local. */
+/* Return when it began, ns after a time of the same clock (before it: less than 0). Local. */
 static inline int64_t weir_record_after(const struct weir_record *r, uint64_t origin_ns)
 {
     return (int64_t)(r->begin_ns - origin_ns);

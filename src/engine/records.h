@@ -17,20 +17,20 @@
 /* The operations of this rank in the phase that runs, or that has just run. Release with
  * weir_records_free. */
 struct weir_records {
-    /* Of a test: set by the engine from the options before 'begin' of the program, which may set
-     * 'wanted' on ranks whose operations it reads itself. The number of records that a phase may
-     * have. */
+    /* Settings of a test, by the engine from the options before 'begin' of the program. A
+     * program may set 'wanted' on ranks whose operations it reads itself. limit: the number of
+     * records that a phase may have. */
     bool wanted;
     uint64_t limit;
     struct weir_intervals *intervals; /* where an operation is counted, too; NULL: nowhere */
     struct weir_picks *picks;         /* and where some are kept, on all ranks or none; NULL: nowhere */
     int64_t zero_ns; /* of the times of records: rank 0's clock when the first test began */
-    /* Of a phase: times of each kind of operation, where the program adds to them (transfer.h), one to
-     * spare, and room to merge them. summed: on rank 0 they are those of all ranks, and it is known
-     * which rank worked for the shortest and which for the longest time. */
+    /* Histograms of a phase, of the times of each kind of operation, where the program adds to them
+     * (transfer.h): one to spare, and memory to merge them. 'summed': on rank 0 they are those of all
+     * ranks, and the ranks of the shortest and of the longest work are known. */
     struct weir_hist *hist;
     uint64_t late_ns; /* the next operation that is added began so much after it was due (pace.h) */
-    bool kept; /* somebody asked for its operations, or it is mixed, or at a rate: one look for each */
+    bool kept; /* its operations have a reader, or it is mixed, or at a rate: one look for each */
     int mixed; /* weir_phase.mixed of the phase that runs */
     bool summed;
     int64_t fastest, slowest;
@@ -40,13 +40,13 @@ struct weir_records {
     uint64_t dropped; /* operations for which there was no room */
 };
 
-/* Take memory for the times of so many kinds of operations, and room to merge them and those of so many calls, with
- * counts. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Allocate histograms of 'kinds' kinds of operations, and memory to merge them and those of
+ * 'calls' calls, with counts. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir_err *err);
 
-/* Make room for 'steps' operations, r->limit at most, and for those that r->picks may pick, all pages touched;
- * forget what was there. Where r->wanted is false only these are kept. Called by the engine before each phase. Local. Returns
- * 0, or -1 and err (WEIR_ESETUP). */
+/* Reserve memory for 'steps' operations, r->limit at most, and for the sample of r->picks, all
+ * pages touched; forget the last phase. Without r->wanted only the sample is kept. Called by
+ * the engine before each phase. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err);
 void weir_records_free(struct weir_records *r);
 

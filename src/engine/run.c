@@ -4,7 +4,9 @@
 #include "engine/run.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "base/node/launcher.h"
 #include "par/agree.h"
 
 /* ---- errors ---- */
@@ -19,32 +21,53 @@ static void keep_error(struct weir_last *last, const struct weir_err *err, bool 
     last->is_said = is_worst && is_said;
 }
 
-/* Is the worst error to be said again? */
+/* True when the worst error is to be repeated. */
 static bool has_error(const struct weir_last *last)
 {
     return last->error.code != WEIR_OK && !last->is_said;
 }
 
 /* Not messages of the run: programs have the findings. */
+static void say_notes(struct weir_run *run)
+{
+    struct weir_log log = run->log;
+    char *next = run->report.last.notes.text, *line;
+
+    log.observer = NULL;
+    while (next && (line = strsep(&next, "\n")) && next)
+        weir_note(&log, "%s", line);
+    weir_str_free(&run->report.last.notes);
+}
+
 static void say_last(struct weir_run *run)
 {
     struct weir_last *last = &run->report.last;
     struct weir_log log = run->log;
     struct weir_err err = WEIR_ERR_INIT;
-    char *next = last->notes.text, *line;
 
+    say_notes(run);
     log.observer = NULL;
-    while (next && (line = strsep(&next, "\n")) && next)
-        weir_note(&log, "%s", line);
-    next = last->errors.text;
-    while (next && (line = strsep(&next, "\n")) && next) {
-        if (strcmp(line, last->error.text) == 0) /* it comes last */
+    for (const char *text = NULL; (text = weir_str_next(&last->errors, text));) {
+        if (strcmp(text, last->error.text) == 0) /* it comes last */
             continue;
-        weir_refuse(&err, WEIR_EDATA, "%s", line);
+        weir_refuse(&err, WEIR_EDATA, "%s", text);
         weir_report_error(&log, &err);
     }
-    weir_str_free(&last->notes);
     weir_str_free(&last->errors);
+}
+
+void weir_run_say_notes(struct weir_run *run)
+{
+    const struct weir_last *last = &run->report.last;
+
+    if (last->notes.len == 0)
+        return;
+    weir_report_flush(&run->report);
+    if (last->is_merged)
+        weir_launch_pass(STDOUT_FILENO);
+    say_notes(run);
+    if (last->is_merged)
+        weir_launch_pass(STDERR_FILENO);
 }
 
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
@@ -64,7 +87,7 @@ enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err 
 
     if (run->log.rank == 0) {
         keep_error(last, err, false);
-        weir_str_addf(&last->errors, "%s\n", err->text);
+        weir_str_addf(&last->errors, "%s%c", err->text, 0);
     }
     run->report.lost |= last->errors.failed;
     return err->code;
@@ -92,7 +115,7 @@ int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir
     return weir_agree(&run->par, fn ? fn(run, state, err) : 0, err);
 }
 
-/* Said to be the same on all ranks; where it is not, the words of the lowest failing rank. */
+/* Agree on rc, which should be the same on all ranks; else all get the lowest failing rank's error. */
 int weir_agree_same(struct weir_run *run, int rc, struct weir_err *err)
 {
     int64_t seen[2] = { rc < 0, rc >= 0 };

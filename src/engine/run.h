@@ -44,7 +44,7 @@ struct weir_observed {
 
 #define WEIR_UNWIND_MOST 32
 
-/* How one thing is given back. Returns 0, or -1 and err. */
+/* Give one thing back. Returns 0, or -1 and err. */
 typedef int weir_release_fn(void *what, struct weir_err *err);
 
 /* The stack of what was taken and not yet given back. Zero: nothing. */
@@ -73,10 +73,17 @@ int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc,
 
 struct weir_below;
 struct weir_call;
+struct weir_gpu;
 struct weir_pace;
 struct weir_program;
 struct weir_stage;
 struct weir_test;
+
+/* Gets the names of the phases that planned tests would have, in order. */
+struct weir_planned {
+    void (*phase)(void *arg, const char *key);
+    void *arg;
+};
 
 struct weir_run {
     struct weir_par world; /* all ranks that were started */
@@ -90,10 +97,11 @@ struct weir_run {
     struct weir_call *call;  /* where sessions of the test note the call that they are in; NULL: nowhere */
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
+    struct weir_gpu *gpu; /* of the transfer buffers of the current test; NULL: memory of the host */
     struct weir_pace *pace; /* of the current phase (engine/pace.h); NULL: at full speed */
     const struct weir_program *program; /* the program */
     struct weir_below *below; /* the files of the last test (place/pagecache.c); NULL: not known */
-    bool plans_only; /* the tests are planned, and none begins */
+    const struct weir_planned *plans_only; /* tests are planned, and none begins; NULL: they run */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */
@@ -107,34 +115,36 @@ struct weir_run {
 /* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in report.last. Local. Returns
  * the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
-/* The same for a verdict on a test that has ended: said after all text and the lines of the
- * findings. */
+/* As weir_run_refuse, for a verdict on a test that has ended: printed after all text. */
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err);
-/* The lines in report.last, then its error where it was not the last one that was said: the last
- * line of a run that failed is the error of its exit status. Needs no MPI, and comes after
+/* Say the notes in report.last between the text that was reported before and the text that comes,
+ * also where a launcher writes both streams into one file. Rank 0, nothing elsewhere. */
+void weir_run_say_notes(struct weir_run *run);
+/* Print the lines in report.last, then its error unless that was printed last: the last line of
+ * a run that failed is the error of its exit status. Needs no MPI, and comes after
  * weir_program_end. Rank 0, nothing elsewhere. */
 void weir_run_last_lines(struct weir_run *run);
 bool weir_run_has_last_lines(const struct weir_run *run);
 
-/* Room for an error that may come after another one, empty; until the next call. It is in the run,
- * for errors are large, and a user may have limited the stack. Local. */
+/* Return space for an error that may come after another one, empty; until the next call. It is
+ * in the run, for errors are large, and a user may have limited the stack. Local. */
 static inline struct weir_err *weir_run_second(struct weir_run *run)
 {
     run->second.code = WEIR_OK;
     return &run->second;
 }
 
-/* 0, or -1 and err. */
+/* Functions of a program: 0, or -1 and err. */
 typedef int weir_local_fn(struct weir_run *run, void *state, struct weir_err *err);
 typedef int weir_collective_fn(struct weir_run *run, void *state, struct weir_err *err);
 
-/* Call one, and agree on the outcome over run->par: on every rank 0, or -1 with the words of the
- * lowest failing rank. A collective function returns the same on all ranks; where one did not
- * keep to that, the others learn of it here. Collective over run->par. */
+/* Call one, and agree on the outcome over run->par: on every rank 0, or -1 with the message of
+ * the lowest failing rank. A collective function returns the same on all ranks; where one does
+ * not, the others learn of it here. Collective over run->par. */
 int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir_err *err);
 int weir_collective(struct weir_run *run, weir_collective_fn *fn, void *state,
                     struct weir_err *err);
-/* The same for what a collective function has returned. */
+/* As weir_collective, for a result that a collective function has returned. */
 int weir_agree_same(struct weir_run *run, int rc, struct weir_err *err);
 
 /* For 'clean': a local function that removes what is left; where it fails, a note says what stays.

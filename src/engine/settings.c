@@ -4,9 +4,7 @@
 #include "engine/command.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,9 +27,9 @@ static char *trim(char *s)
     return s;
 }
 
-/* The next line "key = value" of *at, without what follows a '#' and blanks around the words;
- * lines without '=' are skipped. *at and the words are changed and point into one text. *line
- * counts lines from 1. Returns false at the end. */
+/* Read the next line "key = value" of *at, without comments ('#') and blanks around key and
+ * value. Lines without '=' are skipped. The text at *at is changed; *key and *value point into
+ * it. Then *line is the number of the line, from 1. Returns false at the end. */
 static bool next_setting(char **at, int *line, char **key, char **value)
 {
     while (**at) {
@@ -110,7 +108,6 @@ static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
  * it had to say was said. */
 static int apply(struct weir_command *c, const struct weir_shared_text *t, struct weir_err *err)
 {
-    void (*note)(void *arg, const char *text) = c->opts.note;
     int rc = 0;
 
     if (strlen(t->text) != t->len)
@@ -119,11 +116,7 @@ static int apply(struct weir_command *c, const struct weir_shared_text *t, struc
         rc = weir_opts_defaults(&c->opts, err);
     if (rc == 0)
         rc = apply_lines(c, t, err);
-    c->opts.note = NULL;
-    if (rc == 0)
-        rc = weir_opts_argv(&c->opts, c->argc, c->argv, err);
-    c->opts.note = note;
-    return rc;
+    return rc < 0 ? -1 : weir_command_line_again(c, err);
 }
 
 int weir_command_settings(struct weir_command *c, const struct weir_par *par,

@@ -4,9 +4,7 @@
 #include "engine/test.h"
 
 #include "base/clock.h"
-#include "base/steady.h"
 #include "engine/observer.h"
-#include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/program.h"
 
@@ -19,7 +17,7 @@ bool weir_stage_wanted(const struct weir_test *t, const struct weir_stage *s)
     return !s->wanted || s->wanted(t->state, s);
 }
 
-/* The time of rank 0 decides for all, so that nobody enters a phase alone. */
+/* The time of rank 0 decides for all, so that no rank enters a phase alone. */
 bool weir_stages_time_is_up(struct weir_run *run)
 {
     const struct weir_test *t = run->test;
@@ -37,7 +35,7 @@ static int wait_before(struct weir_run *run, const struct weir_test *t, struct w
 {
     double delay_s = t->plan.options->delay_s;
 
-    if (delay_s <= 0)
+    if (delay_s <= 0 || t->plan.options->dry_run)
         return 0;
     if (run->log.verbose >= 1)
         weir_report_line(&run->report, "delaying %.15g seconds . . .", delay_s);
@@ -45,36 +43,15 @@ static int wait_before(struct weir_run *run, const struct weir_test *t, struct w
     return weir_phase_pause(run, delay_s, err);
 }
 
-/* A phase that can begin again does so until the bound. */
-static void end_when_steady(const struct weir_run_options *o, const struct weir_stage *s, struct weir_timing *timing)
-{
-    timing->until_steady = s->phase && (s->phase->flags & WEIR_PHASE_STONEWALL);
-    timing->deadline_s = weir_run_options_bound(o);
-    if (s->phase && (s->phase->flags & WEIR_PHASE_REPEATS))
-        timing->min_time_s = timing->deadline_s;
-}
-
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s)
 {
-    const struct weir_run_options *o = t->plan.options;
+    bool together = (s->flags & WEIR_STAGE_TOGETHER) != 0;
     struct weir_timing timing = {
-        .deadline_s = o->deadline_s,
-        .min_time_s = o->min_time_s,
-        .max_steps = (uint64_t)o->max_steps,
-        .pause_ns = (uint64_t)(o->pause_us * 1000),
-        .wear_out = o->wear_out && weir_run_options_bound(o) > 0,
-        .barriers = o->barriers,
-        .lock_step = (s->flags & WEIR_STAGE_TOGETHER) != 0,
-        .collective_open = (s->flags & WEIR_STAGE_TOGETHER) != 0,
+        .barriers = t->plan.options->barriers,
+        .lock_step = together,
+        .collective_open = together,
     };
-    struct weir_load_points points;
-    struct weir_load load;
 
-    if (weir_steady_asked(o->until))
-        end_when_steady(o, s, &timing);
-    if (!(s->flags & (WEIR_STAGE_UNTIMED | WEIR_STAGE_FIRST | WEIR_STAGE_LAST)) &&
-        weir_pace_parse(o, t->plan.tasks, &load, &points, NULL) == 0 && points.n == 0)
-        timing.load = load;
     if (s->timing)
         s->timing(t->state, s, &timing);
     return timing;
@@ -91,44 +68,30 @@ int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, i
     return n;
 }
 
-/* At this load, outside of the stage. */
-static struct weir_timing time_again(const struct weir_test *t, const struct weir_stage *s, const struct weir_turn *turn,
-                                     const struct weir_load *load, double seconds)
-{
-    struct weir_timing timing = weir_stage_timing(t, s);
-
-    timing.deadline_s = s->lone->whole ? 0 : seconds;
-    timing.min_time_s = s->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS) ? timing.deadline_s : 0;
-    timing.until_steady = timing.wear_out = false;
-    timing.turn = turn;
-    timing.load = *load;
-    return timing;
-}
-
-int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,
-                      const struct weir_load *load, double seconds, struct weir_phase_rec *rec,
+int weir_stages_again(struct weir_run *run, const struct weir_stage *s,
+                      const struct weir_again *again, struct weir_phase_rec *rec,
                       struct weir_err *err)
 {
     struct weir_test *t = run->test;
-    struct weir_timing timing = time_again(t, s, turn, load, seconds);
-    struct weir_phase ph = *s->phase;
+    struct weir_timing timing = weir_stage_timing(t, s);
+    struct weir_again limits = { again->turn, again->load, s->lone->whole ? 0 : again->seconds };
     bool records = run->records.wanted;
     int rc;
 
-    ph.flags |= WEIR_PHASE_STONEWALL;
-    ph.look = NULL;
     if (s->lone->before && weir_agree_same(run, s->lone->before(run, t->state, s, err), err) < 0)
         return -1;
     run->records.wanted = false; /* files of operations hold those of the phase of all ranks */
-    rc = weir_phase_extra(run, &ph, t->state, &timing, rec, err);
+    rc = weir_phase_run(run, s, t->state, &timing, &limits, rec, err);
     run->records.wanted = records;
-    rec->phase = s->phase;
     rec->timing = NULL;
+    rec->again = NULL;
     if (rc < 0)
         return -1;
+    if (rec->interrupted)
+        return weir_phase_interrupted(run, s->phase->key, err);
     if (s->lone->after)
         rc = s->lone->after(run, t->state, s, rec, err);
-    t->wrong += rec->wrong_sum;
+    t->wrong += weir_phase_wrong(rec);
     return weir_agree_same(run, rc, err);
 }
 
@@ -152,7 +115,7 @@ static int emit_phase(struct weir_run *run, struct weir_test *t, const struct we
         report_phase(run, s, rec);
     else if (s->after(run, t->state, s, rec, rc < 0 ? weir_run_second(run) : err) < 0)
         rc = -1;
-    t->wrong += rec->wrong_sum;
+    t->wrong += weir_phase_wrong(rec);
     weir_report_flush(&run->report); /* what is killed later leaves the phase */
     return weir_agree_same(run, rc, err);
 }
@@ -164,7 +127,7 @@ static int run_phase(struct weir_run *run, struct weir_test *t, const struct wei
     struct weir_phase_rec rec;
     int rc;
 
-    rc = weir_phase_run(run, s, t->state, &timing, &rec, err);
+    rc = weir_phase_run(run, s, t->state, &timing, NULL, &rec, err);
     if (rec.failed)
         return -1;
     rc = emit_phase(run, t, s, &rec, rc, err);

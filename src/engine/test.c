@@ -10,6 +10,7 @@
 #include "backends/registry.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "engine/gpu.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
 #include "engine/program.h"
@@ -27,14 +28,12 @@ static int end_state(void *what, struct weir_err *err)
 {
     struct weir_test *t = what;
 
-    (void)err;
     t->program->end(t->state);
     return 0;
 }
 
 static int end_records(void *what, struct weir_err *err)
 {
-    (void)err;
     weir_records_free(what);
     return 0;
 }
@@ -50,7 +49,6 @@ static void find_zero(struct weir_run *run)
 
 static int end_observers(void *what, struct weir_err *err)
 {
-    (void)err;
     weir_observers_test_free(what);
     return 0;
 }
@@ -70,6 +68,13 @@ static int check_chosen(void *what, struct weir_err *err)
     return weir_refuse(err, WEIR_EBUG, "the options of test %d changed after its plan", t->id);
 }
 
+static int end_gpu(void *what, struct weir_err *err)
+{
+    (void)err;
+    weir_gpu_test_end(what);
+    return 0;
+}
+
 static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
@@ -79,6 +84,8 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
     if (weir_unwind_push(&t->unwind, check_chosen, t, false, err) < 0 ||
         weir_unwind_push(&t->unwind, end_records, &run->records, false, err) < 0 ||
         weir_records_begin(&run->records, weir_operations_count(t->program), WEIR_ALL_HISTS, err) < 0 ||
+        weir_unwind_push(&t->unwind, end_gpu, run, false, err) < 0 ||
+        weir_gpu_test_begin(run, err) < 0 ||
         weir_observers_test_begin(run, err) < 0 ||
         (t->program->end && weir_unwind_push(&t->unwind, end_state, t, false, err) < 0))
         return -1;
@@ -112,13 +119,13 @@ static bool has_signal(void *interrupt)
     return weir_interrupt_poll(interrupt);
 }
 
-/* Is the name of the test one of another backend? This one would look for a directory of that name, or make it. */
-static int check_name(const struct weir_test *t, const struct weir_backend *be, struct weir_err *err)
+/* Refuse a name that belongs to another backend: this one would look for a directory of that name, or make it. */
+static int check_name(const struct weir_test *t, const struct weir_session *s, struct weir_err *err)
 {
-    const struct weir_backend *own = t && t->plan.path ? weir_backend_of_name(t->plan.path) : NULL;
+    const struct weir_backend *be = s->be, *own = t && t->plan.path ? weir_backend_of_name(t->plan.path) : NULL;
 
     if (!own || strcmp(own->name, be->name) == 0 || (be->flags & WEIR_BE_NO_DATA))
-        return 0;
+        return t && t->plan.path && be->check_name ? be->check_name(s, t->plan.path, err) : 0;
     return weir_refuse(err, WEIR_EUSAGE, "'%s' is a name of the backend %s, and not of %s: take that backend", t->plan.path,
                        own->name, be->name);
 }
@@ -131,8 +138,10 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
 {
     int rc = par ? weir_session_prepare(s, be, opt, access, par, &run->log, err) : 0;
 
-    if (rc == 0)
-        rc = check_name(run->test, be, err);
+    if (rc == 0 && par)
+        rc = check_name(run->test, s, err);
+    if (rc == 0 && par && run->test)
+        rc = weir_gpu_check_session(run->test->plan.options, s, err);
     note_backend(run->test, be, opt);
     if (opt.refused && par)
         weir_note(&run->log, "the system refuses %s to a task (%s): all take %s instead, as --%sfallback asks",
@@ -141,6 +150,7 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
     rc = weir_agree(&run->par, rc, err);
     if (rc == 0 && run->call)
         s->call = run->call;
+    s->gpu = run->gpu;
     s->ends = has_signal;
     s->ends_arg = &run->interrupt;
     if (rc == 0)
@@ -203,7 +213,6 @@ static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_plan *plan = &run->test->plan;
 
-    (void)state;
     for (int i = 0; i < plan->uses; i++)
         if (weir_test_session(run, plan->use[i].session, plan->use[i].be, plan->use[i].opt,
                               plan->use[i].access, err) < 0)
@@ -213,7 +222,6 @@ static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
 
 static int end_roots(void *what, struct weir_err *err)
 {
-    (void)err;
     weir_roots_free(what);
     return 0;
 }
@@ -263,7 +271,7 @@ static void report_plan(struct weir_run *run, const struct weir_plan *plan)
                     at_most_2_63(plan->inodes));
 }
 
-/* The ranks that take part. What went wrong was said. */
+/* Run the test on the ranks that take part. Errors are printed here. */
 static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
     const struct weir_program *p = t->program;
@@ -280,13 +288,15 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     if (rc < 0)
         clean_up(run, t, err);
     t->failed = rc < 0;
+    weir_phase_renew_clock(run); /* offsets before and after */
+    weir_observers_test_end(run);
+    if (!weir_words_of(p)->summary) /* else before that of all tests */
+        weir_run_say_notes(run);
     if (weir_collective(run, p->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
         *err = run->second;
         rc = -1;
         weir_run_refuse(run, err);
     }
-    weir_phase_renew_clock(run); /* offsets before and after */
-    weir_observers_test_end(run);
     weir_report_leave(&run->report);
     weir_report_flush(&run->report);
     return rc;

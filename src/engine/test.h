@@ -7,14 +7,14 @@
 #include "engine/program.h"
 #include "par/group.h"
 
-/* For 'plan': find the backend that the user named (NULL: the default) and note that the test uses
- * it in session s with all ranks, which are put into access. s and access must live as long as the
- * test. Collective over run->world. Returns 0, or -1 and the same err on all ranks. */
+/* For 'plan': find the backend that the user named (NULL: the default), and note that the test uses
+ * it in session s with all ranks, which are put into access. Both s and access must live as long as
+ * the test. Collective over run->world. Returns 0, or -1 and the same err on all ranks. */
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
                   struct weir_access *access, struct weir_err *err);
 
-/* Start a session of the test that is running, or of the whole run, and give it back at the end of
- * that; calls are noted for --io-timeout. opt must live as long. Collective over
+/* Start a session of the test that is running, or of the whole run, and push its end on the
+ * stack of that. Calls are noted for --io-timeout. opt must live as long. Collective over
  * run->par. Returns 0, or -1 and the same err on all ranks; then nothing is left of it. */
 int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                       struct weir_backend_opt opt, const struct weir_access *access,
@@ -29,38 +29,38 @@ int weir_run_session(struct weir_run *run, struct weir_session *s, const struct 
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);
 
-/* Groups of the ranks with the same color (0 or more), given back at the end of the test; *g is
- * zero before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
+/* Make groups of the ranks with the same color (0 or more), given back at the end of the test;
+ * *g is zero before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
 int weir_test_roots(struct weir_run *run, struct weir_roots *g, int color, struct weir_err *err);
 
-/* Judge a test of which the plan is all that was asked for: is there room? Collective over run->world.
- * Returns the exit status, the same on all ranks. What went wrong was said. */
+/* Judge a test of which only the plan was asked for: is the free space enough? Collective over
+ * run->world. Returns the exit status, the same on all ranks. Errors are printed. */
 enum weir_code weir_test_foresee(struct weir_run *run, struct weir_test *t, struct weir_err *err);
 
 /* Run one test whose plan is made. Collective over run->world; ranks that take no part wait for
- * the outcome. Returns the exit status, the same on all ranks. What went wrong was said. *failed:
- * no further test can follow (wrong data alone are no reason); err then has the words on the ranks
- * that took part. */
+ * the outcome. Returns the exit status, the same on all ranks. Errors are printed. *failed: no
+ * further test can follow (wrong data alone are no reason); err is then set on the ranks that
+ * took part. */
 enum weir_code weir_test_run(struct weir_run *run, struct weir_test *t, bool *failed,
                              struct weir_err *err);
 
-/* stages.c: the first stages, the repetitions of the others, and the last ones, as the rows of the
- * program say. What a repetition made is removed after it, also after one that failed. Collective over
- * run->par. Returns 0, or -1 and err on every rank; what went wrong on a rank was said. */
+/* stages.c: run the first stages, the repetitions of the others, and the last ones, as the rows of
+ * the program say. Files of a repetition are removed after it, also after a failure. Collective
+ * over run->par. Returns 0, or -1 and err on every rank; errors of a rank are printed. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err);
-/* Is it part of the test? Local, the same on all ranks. */
+/* True when the stage is a part of the test. Local, the same on all ranks. */
 bool weir_stage_wanted(const struct weir_test *t, const struct weir_stage *s);
 /* The timing of the phase of a stage. Local, the same on all ranks. */
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
 /* Put the stages of this test whose phases can be done once more into out, which has room for 'most'. Local, the same on all
  * ranks. Returns how many. */
 int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, int most);
-/* The phase of a stage with s->lone once more, for so many seconds, outside of its stage: by the ranks that turn does not
- * leave out (NULL: all), at this load. Collective over run->par. Returns 0, or -1 and err on every rank. */
-int weir_stages_again(struct weir_run *run, const struct weir_stage *s, const struct weir_turn *turn,
-                      const struct weir_load *load, double seconds, struct weir_phase_rec *rec,
+/* Run the phase of a stage with s->lone once more, outside of its stage, as 'again' says; one that
+ * is 'whole' for any time. Collective over run->par. Returns 0, or -1 and err on every rank. */
+int weir_stages_again(struct weir_run *run, const struct weir_stage *s,
+                      const struct weir_again *again, struct weir_phase_rec *rec,
                       struct weir_err *err);
-/* Is the time that the test may take (-T) over? The same on all ranks. Collective over run->par. */
+/* True when the time of the test (-T) is over, the same on all ranks. Collective over run->par. */
 bool weir_stages_time_is_up(struct weir_run *run);
 
 #endif

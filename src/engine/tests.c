@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tests.c - a run, from the words of a command line to the exit status: plans, outputs, banner, tests,
+/* tests.c - a run, from its command line to the exit status: plans, outputs, banner, tests,
  * summary */
 #include "config.h"
 #include "engine/command.h"
@@ -130,6 +130,7 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
         s->program->words->output(opt, &format, &path);
     if (open_sinks(run, o->reports, format, path, err) < 0)
         return -1;
+    run->report.is_preview |= o->dry_run;
     is_data = run->report.is_data;
     weir_allmax_i64(&run->world, &is_data, 1);
     run->report.is_data = is_data;
@@ -185,12 +186,14 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
 
     if (!s->test[0].plan.is_run) {
         code = weir_test_foresee(run, &s->test[0], err);
+        weir_run_say_notes(run);
         weir_observers_summary(run);
         return code;
     }
     weir_report_enter(&run->report, "tests", true);
     code = run_tests(run, s, &done, err);
     weir_report_leave(&run->report);
+    weir_run_say_notes(run);
     if (weir_words_of(p)->summary)
         p->words->summary(run, s->test, done);
     weir_observers_summary(run);
@@ -224,6 +227,15 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
     return code;
 }
 
+static enum weir_code name_phases(const struct weir_planned *planned, const struct series *s)
+{
+    for (const struct weir_test *t = s->test; t < s->test + s->n; t++)
+        for (const struct weir_stage *stage = t->program->stages; stage && stage->key; stage++)
+            if (stage->phase && weir_stage_wanted(t, stage))
+                planned->phase(planned->arg, stage->phase->key);
+    return WEIR_OK;
+}
+
 static enum weir_code run_values(struct weir_run *run, const struct weir_program *p,
                                  const struct weir_values *values, int n)
 {
@@ -237,7 +249,7 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_program
     if (plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
     if (run->plans_only)
-        return WEIR_OK;
+        return name_phases(run->plans_only, &s);
     if (open_outputs(run, &s, &err) < 0 || weir_observers_run_begin(run, s.test, s.n, &err) < 0)
         return weir_run_refuse(run, &err);
     weir_report_place(&run->report); /* the checks have said whether CSV has a column for messages */
@@ -269,8 +281,8 @@ static void note_option(void *arg, const char *text)
     weir_note(arg, "%s", text);
 }
 
-/* Is the word an option of a launcher that no program of the suite could mean: -np, --np, and -n
- * where that takes no value? */
+/* True for an option of a launcher that no program of the suite could mean: -np, --np, and -n
+ * where that takes no value. */
 static bool is_of_launcher(const struct weir_command *c, const char *word)
 {
     const struct weir_optname letter = { .letter = 'n' };

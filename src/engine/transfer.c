@@ -26,7 +26,7 @@ static int count_failed(struct weir_run *run, const struct weir_request *r)
     return -1;
 }
 
-/* Take back what is done, so many transfers at least. */
+/* Take back transfers that are done, at least 'least'. */
 static int take_back(struct weir_run *run, const struct weir_flow *w, int least, uint64_t *clock_ns,
                      struct weir_err *err)
 {

@@ -59,9 +59,9 @@ weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *i
     return 0;
 }
 
-/* Transfers of one file with several in flight. queue->depth is 0 where they are done one after the
- * other: use weir_transfer then. ended: the data of a transfer are there (NULL: nobody looks); what it
- * does is outside of all transfers that begin after it. */
+/* Transfers of one file with several in flight. Where queue->depth is 0 they are done one after
+ * the other, with weir_transfer. 'ended' is called when the data of a transfer are there (NULL:
+ * no call), outside of all transfers that begin after it. */
 struct weir_flow {
     struct weir_queue *queue;
     struct weir_file *file;

@@ -42,7 +42,7 @@ static void set_stonewall(const struct weir_metrics *d, struct weir_result *r)
         r->stonewall_operations = w->done_sum;
         r->stonewall_operations_min = w->done_min;
         r->stonewall_operations_max = w->done_max;
-    } else if (r->stonewalled) { /* nobody went on after it */
+    } else if (r->stonewalled) { /* no rank went on after it */
         r->stonewall_seconds = r->work_seconds;
         r->stonewall_bytes = r->bytes;
         r->stonewall_operations = r->operations;

@@ -93,7 +93,7 @@ static char *word_of(const char *option, const char *value)
     return NULL;
 }
 
-/* Would the benchmark take them? */
+/* Check that the benchmark accepts the arguments. */
 static int try_words(struct weir_job *job, int argc, char *const *argv)
 {
     struct weir_run run = { .repetition = 0 };
@@ -130,7 +130,7 @@ static int row_of(const struct weir_job *job, const char *option)
     return row;
 }
 
-/* Was it set? Then it is no longer. */
+/* Drop an option from those that were set. Returns false when it was not set. */
 static bool drop(struct weir_job *job, int row)
 {
     for (int i = 0; i < job->n; i++) {
@@ -151,9 +151,7 @@ static int keep(struct weir_job *job, const char *option, char *text)
     int row = row_of(job, option);
     struct word *more;
 
-    if (row < 0)
-        return -1;
-    if (reserve_words(job, job->n + 1) < 0)
+    if (row < 0 || reserve_words(job, job->n + 1) < 0)
         return -1;
     more = realloc(job->word, (size_t)(job->n + 1) * sizeof(*more));
     if (!more)
@@ -247,7 +245,7 @@ int weir_job_words(struct weir_job *job, int argc, char *const *argv)
     return replace_words(job, argc - 1, argv + 1) < 0 ? refuse(job, "no memory for the words") : 0;
 }
 
-/* ---- who is told ---- */
+/* ---- callbacks of the caller ---- */
 
 void weir_job_stream(struct weir_job *job, FILE *stream)
 {
@@ -346,18 +344,19 @@ int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const 
     struct weir_inside *in = calloc((size_t)n + 1, sizeof(*in));
     struct weir_err err = WEIR_ERR_INIT;
     locale_t caller = weir_locale_plain();
-    int found = 0;
+    int found = n - 1;
 
-    *other = 0;
+    if (other)
+        *other = found;
     for (int i = 0; in && i < n; i++)
         if (job[i]) {
             in[i].program = job[i]->program;
             place_words(job[i], &in[i]);
         }
-    if (in)
+    if (in && other)
         found = weir_inside_clash(in, tasks, n, own, other, &err);
     else
-        weir_refuse(&err, WEIR_ESETUP, "no memory for the words of %d jobs", n);
+        weir_refuse(&err, WEIR_ESETUP, other ? "no memory" : "the place for the number of the other job is NULL");
     if (found >= 0 && found < n && job[found])
         refuse(job[found], err.text);
     free(in);

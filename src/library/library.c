@@ -40,7 +40,7 @@ const struct weir_program *weir_benchmark_find(const char *name)
 
 _Static_assert(WEIR_OUTCOME_TEXT >= WEIR_ERR_TEXT, "an error fits into the outcome");
 
-/* The words of rank 0 for all. */
+/* Give all ranks the error text of rank 0. */
 static void share_outcome(const struct weir_par *par, enum weir_code code,
                           const struct weir_err *err, struct weir_outcome *out)
 {
@@ -57,7 +57,7 @@ static enum weir_code report_error(const struct weir_run *run, const struct weir
     return err->code;
 }
 
-/* Whose functions are called, in which locale. */
+/* The caller, whose functions run in the caller's locale. */
 struct caller {
     const struct weir_inside *in;
     locale_t locale;
@@ -65,17 +65,22 @@ struct caller {
     const char *phase; /* the one that runs; NULL: none */
 };
 
+static void call_with_name(void *arg, const char *phase)
+{
+    const struct caller *c = arg;
+    locale_t own = uselocale(c->locale);
+
+    if (c->in->hooks && c->in->hooks->before)
+        c->in->hooks->before(c->in->hooks->arg, phase);
+    uselocale(own);
+}
+
 static int call_before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                        struct weir_err *err)
 {
     struct caller *c = state;
-    locale_t own = uselocale(c->locale);
 
-    (void)run;
-    (void)err;
-    if (c->in->hooks->before)
-        c->in->hooks->before(c->in->hooks->arg, rec->phase->key);
-    uselocale(own);
+    call_with_name(c, rec->phase->key);
     c->phase = rec->phase->key;
     return 0;
 }
@@ -83,9 +88,6 @@ static int call_before(struct weir_run *run, void *state, struct weir_phase_rec 
 static int forget_phase(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                         struct weir_err *err)
 {
-    (void)run;
-    (void)rec;
-    (void)err;
     ((struct caller *)state)->phase = NULL;
     return 0;
 }
@@ -277,7 +279,9 @@ static int begin_alone(const struct weir_inside *in, pid_t runs, struct weir_par
 static void run_alone(struct caller *caller, struct weir_par *par, struct weir_outcome *out)
 {
     const struct weir_inside *in = caller->in;
-    struct weir_run run = { .report.details = in->capture != NULL, .plans_only = in->plans_only };
+    const struct weir_planned planned = { call_with_name, caller };
+    struct weir_run run = { .report.details = in->capture != NULL,
+                            .plans_only = in->plans_only ? &planned : NULL };
     struct weir_err err = WEIR_ERR_INIT;
     FILE *made = NULL;
     enum weir_code code;
@@ -337,14 +341,15 @@ int weir_measure(const char *benchmark, int argc, char *const *argv, const MPI_C
                               .shown = argv,
                               .capture = each ? &capture : NULL };
     struct weir_outcome found;
-    uint64_t size = out->size;
+    uint64_t size = out ? out->size : 0;
 
-    if (in.program) {
+    if (!out)
+        return WEIR_EUSAGE;
+    if (in.program)
         weir_inside_run(&in, &found);
-    } else {
+    else
         refuse(&found, "there is no benchmark of this name (weir_benchmark_name lists them): ",
                benchmark ? benchmark : "NULL");
-    }
     memcpy(out, &found, size < sizeof(found) ? size : sizeof(found));
     out->size = size;
     return found.status;

@@ -10,11 +10,11 @@ extern const struct weir_program *const weir_benchmarks[]; /* ends with NULL */
 
 /* A program that runs this one is informed of what happens (src/weir.h). */
 struct weir_hooks {
-    /* Before each phase, outside its time; may call collectives. On every rank of the test. NULL:
-     * nobody is called. */
+    /* Before each phase, outside its time; may call collectives. On every rank of the test.
+     * NULL: no function. */
     void (*before)(void *arg, const char *phase);
     void *arg;
-    /* Some 20 times a second on every rank of the test: is the run to end? NULL: nobody is asked. */
+    /* Called some 20 times a second on every rank of the test: true ends the run. NULL: none. */
     int (*stop)(void *arg, const struct weir_progress *now);
     void *stop_arg;
 };
@@ -33,18 +33,18 @@ struct weir_inside {
     void (*text)(void *arg, const char *bytes, size_t len); /* the same */
     void *text_arg;
     const struct weir_hooks *hooks; /* NULL: none */
-    struct weir_capture *capture;   /* NULL, on all ranks: nobody reads */
+    struct weir_capture *capture;   /* NULL, on all ranks: not read */
 };
 
-/* Run it. Collective over comm. What was captured is then the same on all ranks where it is kept.
- * Returns out->status. */
+/* Run it. Collective over comm. Afterwards the captured results are the same on all ranks that
+ * keep them. Returns out->status. */
 int weir_inside_run(const struct weir_inside *in, struct weir_outcome *out);
 
 /* weir_jobs_clash of n requests; those without a program have no files. err: the words. Local. */
 int weir_inside_clash(const struct weir_inside *in, const int *tasks, int n, const char *const *own,
                       int *other, struct weir_err *err);
 
-/* Can MPI be called? NULL, or why not. Local. */
+/* Check that MPI can be called. NULL, or why not. Local. */
 const char *weir_inside_no_mpi(void);
 
 /* The benchmark with this name, NULL: there is none. Local. */

@@ -21,7 +21,7 @@ static int add_job(struct weir_run *run, const struct weir_inside *in, struct we
     return weir_command_add_files(&c, files, err);
 }
 
-/* The same with a run for each job, zeroed, and one more. */
+/* Find a clash with an array of runs: one for each job, zeroed, and one more. */
 static int find_clash(struct weir_run *run, const struct weir_inside *in, const int *tasks, int n,
                       const char *const *own, int *other, struct weir_err *err)
 {

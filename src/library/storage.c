@@ -23,7 +23,7 @@ struct weir_storage {
     bool open;
 };
 
-/* "weir -a API" and the caller's words. The caller frees it; NULL: no memory, or a word is NULL. */
+/* "weir -a API" and the caller's words. The caller frees it; NULL: no memory, or a word or all are NULL. */
 static char **join_words(const char *api, int n, char *const *words)
 {
     static const char *const before[] = { "weir", "-a" };
@@ -34,7 +34,7 @@ static char **join_words(const char *api, int n, char *const *words)
     memcpy(argv, before, sizeof(before));
     argv[2] = (char *)(uintptr_t)(api ? api : "POSIX");
     for (int i = 0; i < n; i++) {
-        if (!words[i]) {
+        if (!words || !words[i]) {
             free(argv);
             return NULL;
         }
@@ -65,7 +65,7 @@ static int begin_session(struct weir_storage *s, const char *api, int argc, char
 struct weir_storage *weir_storage_open(const char *api, int n, char *const *words)
 {
     struct weir_storage *s = calloc(1, sizeof(*s));
-    char **argv = join_words(api, words ? n : 0, words);
+    char **argv = join_words(api, n, words);
     locale_t caller = weir_locale_plain();
 
     if (!s || !argv) {
@@ -74,7 +74,7 @@ struct weir_storage *weir_storage_open(const char *api, int n, char *const *word
     } else {
         weir_program_begin(&s->run, 0);
         s->run.log.fd = -1;
-        s->open = begin_session(s, api, 3 + (words ? n : 0), argv) == 0;
+        s->open = begin_session(s, api, 3 + n, argv) == 0;
     }
     uselocale(caller);
     free(argv);
@@ -86,18 +86,18 @@ const char *weir_storage_error(const struct weir_storage *s)
     return s ? s->err.text : "no memory, or a word that is NULL";
 }
 
-/* Ready for the next call? */
-static bool is_ready(struct weir_storage *s, const char *path)
+/* Begin a call: clear the last error. Returns false when it is impossible, for a reason in s->err. */
+static bool begin_call(struct weir_storage *s, const char *path)
 {
     if (!s || !s->open)
         return false;
     s->err = (struct weir_err) WEIR_ERR_INIT;
     if (!path)
-        weir_refuse(&s->err, WEIR_EUSAGE, "the path is NULL");
+        weir_refuse(&s->err, WEIR_EUSAGE, "the path, or the place for the result, is NULL");
     return path != NULL;
 }
 
-/* The errno of what failed. What a backend cannot has none, and some libraries tell none. */
+/* Return the errno of a failure; 0 where a backend cannot do something, or a library reports none. */
 static int reason(const struct weir_storage *s, int rc)
 {
     if (rc == 0)
@@ -112,7 +112,7 @@ int weir_storage_create(struct weir_storage *s, const char *path)
     bool there = false;
     int rc;
 
-    if (!is_ready(s, path))
+    if (!begin_call(s, path))
         return EINVAL;
     /* Not all libraries tell this reason. */
     if (weir_session_exists(&s->session, path, &there, NULL) == 0 && there) {
@@ -127,17 +127,17 @@ int weir_storage_create(struct weir_storage *s, const char *path)
 
 int weir_storage_remove(struct weir_storage *s, const char *path)
 {
-    return is_ready(s, path) ? reason(s, weir_session_unlink(&s->session, path, &s->err)) : EINVAL;
+    return begin_call(s, path) ? reason(s, weir_session_unlink(&s->session, path, &s->err)) : EINVAL;
 }
 
 int weir_storage_mkdir(struct weir_storage *s, const char *path, unsigned mode)
 {
-    return is_ready(s, path) ? reason(s, weir_session_mkdir(&s->session, path, mode, &s->err)) : EINVAL;
+    return begin_call(s, path) ? reason(s, weir_session_mkdir(&s->session, path, mode, &s->err)) : EINVAL;
 }
 
 int weir_storage_rmdir(struct weir_storage *s, const char *path)
 {
-    return is_ready(s, path) ? reason(s, weir_session_rmdir(&s->session, path, &s->err)) : EINVAL;
+    return begin_call(s, path) ? reason(s, weir_session_rmdir(&s->session, path, &s->err)) : EINVAL;
 }
 
 int weir_storage_stat(struct weir_storage *s, const char *path, uint64_t *bytes)
@@ -145,7 +145,7 @@ int weir_storage_stat(struct weir_storage *s, const char *path, uint64_t *bytes)
     uint64_t size = 0;
     int rc;
 
-    if (!is_ready(s, path))
+    if (!begin_call(s, path))
         return EINVAL;
     rc = weir_session_size(&s->session, path, &size, &s->err);
     if (bytes)
@@ -158,7 +158,7 @@ int weir_storage_status(struct weir_storage *s, const char *path, struct stat *s
     uint64_t size = 0;
     int rc;
 
-    if (!is_ready(s, path))
+    if (!begin_call(s, status ? path : NULL))
         return EINVAL;
     *status = (struct stat) { 0 };
     if (s->session.be->ns && s->session.be->ns->ordinary) {
@@ -174,7 +174,7 @@ int weir_storage_access(struct weir_storage *s, const char *path)
 {
     bool yes = false;
 
-    if (!is_ready(s, path))
+    if (!begin_call(s, path))
         return EINVAL;
     if (weir_session_exists(&s->session, path, &yes, &s->err) == 0 && !yes) {
         errno = ENOENT;

@@ -7,7 +7,7 @@ AC_DEFUN([WEIR_WARNINGS], [
 AC_ARG_ENABLE([werror],
   [AS_HELP_STRING([--enable-werror], [a warning of the compiler is an error])], [], [enable_werror=no])
 WEIR_WARN_CFLAGS=
-for weir_flag in -std=gnu11 -Wall -Wextra -Wformat-security -Wmissing-prototypes -Wold-style-definition \
+for weir_flag in -std=gnu11 -Wall -Wextra -Wno-unused-parameter -Wformat-security -Wmissing-prototypes -Wold-style-definition \
   -Wpointer-arith -Wshadow -Wstrict-prototypes -Wundef -Wvla -Wwrite-strings; do
   WEIR_TRY_FLAG([$weir_flag], [WEIR_WARN_CFLAGS="$WEIR_WARN_CFLAGS $weir_flag"])
 done

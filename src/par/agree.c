@@ -152,6 +152,14 @@ int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err)
     return failed == 0 ? 0 : weir_agree(par, rc, err);
 }
 
+int weir_agree_root(const struct weir_par *par, int rc, struct weir_err *err)
+{
+    weir_bcast(par, &rc, sizeof(rc), 0);
+    if (rc < 0)
+        weir_bcast(par, err, sizeof(*err), 0);
+    return rc;
+}
+
 void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n)
 {
     int size = 1;
@@ -173,11 +181,12 @@ int weir_mpi_agree(MPI_Comm comm, int rc)
 void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
 {
     *w = (struct weir_watch) { .par = par, .request = MPI_REQUEST_NULL, .working = par->size };
+    w->received_ns = weir_now_ns();
 }
 
-/* Post our share of the coming epoch unless it is on its way, and see whether that epoch is
- * complete. Every rank takes part in every epoch, so all see the same sequence of results: the
- * one in which nobody works is the last for all. */
+/* Post our share of the coming epoch unless it is pending, and see whether that epoch is
+ * complete. Every rank takes part in every epoch, so all see the same sequence of results. The
+ * first epoch in which no rank works is the last for all. */
 static void advance(struct weir_watch *w, bool working)
 {
     const int numbers = 2 + WEIR_WATCH_NEWS; /* [0] stop asked for, [1] still working */
@@ -201,6 +210,7 @@ static void advance(struct weir_watch *w, bool working)
     w->working = (int)w->all[1];
     w->over = w->working == 0;
     memcpy(w->received, w->all + 2, sizeof(w->received));
+    w->received_ns = weir_now_ns();
 }
 
 bool weir_watch_tick(struct weir_watch *w, bool stop)

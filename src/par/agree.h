@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* agree.h - errors that all ranks know: agreement at the end of a step, the watch that stops the
- * others early, and votes on going on for ranks that work in rounds */
+/* agree.h - errors that all ranks learn of: agreement at the end of a step, the watch that
+ * stops other ranks early, and votes between rounds */
 #ifndef WEIR_PAR_AGREE_H
 #define WEIR_PAR_AGREE_H
 
@@ -24,7 +24,8 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err);
 #define WEIR_AGREE_CALL_S 20
 int weir_agree_call(const struct weir_par *par, int rc, struct weir_err *err);
 
-/* The same for opening a file over comm, par->comm or MPI_COMM_SELF: then the result is rc. */
+/* As weir_agree_call, for opening a file over comm, which is par->comm or MPI_COMM_SELF; with
+ * the latter the result is rc. */
 int weir_agree_open(const struct weir_par *par, MPI_Comm comm, int rc, struct weir_err *err);
 
 /* A barrier after such a call, with the same limit for a rank that has failed in it (rc < 0, err
@@ -35,12 +36,16 @@ void weir_barrier_call(const struct weir_par *par, int rc, struct weir_err *err)
  * each stays as it is, without a rank in front. Collective over par->comm. */
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);
 
-/* For a communicator by itself: each of n numbers becomes its maximum over the ranks of comm. One reduction, none when comm is a
- * single rank; where that fails, nobody can go on, and the job ends. Collective over comm. */
+/* Tell all ranks the outcome of a step that rank 0 does alone: its rc, and its err where that is
+ * negative. Collective over par->comm. Returns rank 0's rc on every rank. */
+int weir_agree_root(const struct weir_par *par, int rc, struct weir_err *err);
+
+/* Set each of n numbers to its maximum over the ranks of comm, with one reduction (none when
+ * comm is a single rank). Where MPI fails, the job ends. Collective over comm. */
 void weir_mpi_max(MPI_Comm comm, uint64_t *v, int n);
 
-/* 0 where rc is not negative on any rank of comm, else -1, so that all know whether to go on. As
- * weir_mpi_max. */
+/* Return 0 on all ranks where rc is not negative on any rank of comm, else -1 on all.
+ * Collective over comm; the job ends where MPI fails. */
 int weir_mpi_agree(MPI_Comm comm, int rc);
 
 /* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
@@ -54,9 +59,10 @@ struct weir_watch {
      * ranks, as far as they are known, and 'working' counts the ranks that have more to do. */
     int64_t news[WEIR_WATCH_NEWS], received[WEIR_WATCH_NEWS];
     int working;
+    uint64_t received_ns; /* when these were received, or the watch began; local clock */
     bool pending, stop, over;
     bool late; /* a reason came up while waiting; counts when all have received it */
-    /* Set by the user after begin, or NULL: has this rank a reason to stop, while it waits? */
+    /* Set by the user after begin, or NULL: true when this rank, while it waits, has to stop. */
     bool (*asks)(void *arg);
     void *arg;
 };
@@ -64,16 +70,16 @@ struct weir_watch {
 /* Start watching. Local; nothing is communicated until the first tick. */
 void weir_watch_begin(struct weir_watch *w, const struct weir_par *par);
 
-/* Progress, and tell others that we must stop when 'stop' is set (failed or interrupted). Returns
- * true when some rank has asked to stop. Local, non-blocking; call it some 20 times a second, not
- * for every transfer. */
+/* Make progress, and tell others that we must stop when 'stop' is set (failed or interrupted).
+ * Returns true when some rank has asked to stop. Local, non-blocking; call it some 20 times a
+ * second, not for every transfer. */
 bool weir_watch_tick(struct weir_watch *w, bool stop);
 
-/* We have no more work: take part until every rank has ended. Returns true when some rank asked to
- * stop. Collective over watch_comm; sleeps briefly between tests so that waiting ranks leave the
- * processor to working ones once it takes longer than a millisecond. Between these w->asks is
- * asked, for a signal may come while we wait: a reason that comes in the last moment is ignored on
- * all ranks, this one included. */
+/* End the work of this rank: take part until every rank has ended. Returns true when some rank
+ * asked to stop. Collective over watch_comm; sleeps briefly between tests so that waiting ranks
+ * leave the processor to working ones once it takes longer than a millisecond. Between these
+ * w->asks is asked, for a signal may come while we wait: a reason that comes in the last moment
+ * is ignored on all ranks, this one included. */
 bool weir_watch_end(struct weir_watch *w, bool stop);
 
 /* Ranks that work in rounds ask each other now and then whether to go on. All ranks take the same
@@ -100,8 +106,8 @@ static inline bool weir_rounds_count(struct weir_rounds *r, uint64_t ns)
  * when to vote again. Collective over par->comm, blocks. */
 int weir_rounds_vote(struct weir_rounds *r, int wanted);
 
-/* How many rounds to take until the next vote, after 'last' that took spent_ns on the slowest rank:
- * twice as many at most, and one where rounds are slow. Pure. */
+/* Return the number of rounds until the next vote, after 'last' rounds that took spent_ns on
+ * the slowest rank: at most twice as many, and one where rounds are slow. Pure. */
 uint32_t weir_rounds_period(uint32_t last, uint64_t spent_ns);
 
 #endif

@@ -14,10 +14,10 @@ struct weir_board {
     int mine;    /* our slot; the slots of a node are in no particular order */
 };
 
-/* One slot of 'each' zeroed bytes for every rank of the node, in a segment of /dev/shm that has no
- * name any more when this returns, and to which memory is bound. A rank that cannot use it (no
- * room, another container) has a slot of its own that nobody else sees. Never fails. Collective
- * over par->comm, between the ranks of a node only. */
+/* Allocate a slot of 'each' zeroed bytes for every rank of the node, in a segment of /dev/shm.
+ * The segment is unlinked when this returns, and its memory is bound. A rank that cannot use it
+ * (no space, another container) has a private slot. Never fails. Collective over par->comm,
+ * between the ranks of a node only. */
 void weir_board_begin(struct weir_board *b, const struct weir_par *par, size_t each);
 
 /* The slot of this number, from 0 to count - 1; aligned to 64 bytes. Local. */

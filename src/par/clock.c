@@ -24,7 +24,7 @@ struct answer {
     int64_t root_ns;
 };
 
-/* Answer pings until this number of ranks (one that is named, or any) have had enough. */
+/* Answer pings until 'ranks' ranks (from: one of them by number, or any) have sent their last one. */
 static void answer(const struct weir_par *par, MPI_Comm comm, const struct weir_clock *mine,
                    int from, int ranks)
 {

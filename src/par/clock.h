@@ -23,12 +23,11 @@ struct weir_clock {
     int64_t root_ns; /* rank 0's time when it began the last estimate, the same on all ranks */
 };
 
-/* The first estimate, by minimum-round-trip ping-pong (Cristian 1989): the lowest rank of each node
- * in WEIR_PINGS messages with its parent in a tree whose depth is the logarithm of the nodes to the
- * base 8 (doc/dev/clocks.md). The others share the kernel and so the clock of that rank: their
- * offset to it is exactly 0, unless one ping shows another clock; then it is estimated, too, from
- * then on.
- * Collective over par->comm. */
+/* Make the first estimate, by minimum-round-trip ping-pong (Cristian 1989). The lowest rank of
+ * each node exchanges WEIR_PINGS messages with its parent in a tree of base 8
+ * (doc/dev/clocks.md). The others share the kernel and so the clock of that rank: their offset
+ * to it is exactly 0. Where one ping shows another clock, it is estimated, too. Collective over
+ * par->comm. */
 #define WEIR_PINGS 12
 void weir_clock_estimate(const struct weir_par *par, struct weir_clock *out);
 
@@ -47,8 +46,8 @@ void weir_clock_renew(const struct weir_par *par, struct weir_clock *c);
  * Not 0: a clock was set, or runs at a wrong speed. Local. */
 int64_t weir_clock_step(const struct weir_clock *c);
 
-/* Is the last estimate more than a tenth of a second older than this time on rank 0's clock?
- * Local; the same on all ranks when common_ns is. */
+/* True when the last estimate is more than a tenth of a second older than this time on rank 0's
+ * clock. Local; the same on all ranks when common_ns is. */
 bool weir_clock_is_old(const struct weir_clock *c, int64_t common_ns);
 
 /* A local time on rank 0's clock, as signed ns (may be negative): the offset is interpolated
@@ -59,20 +58,20 @@ int64_t weir_clock_common(const struct weir_clock *c, uint64_t local_ns);
  * Local. */
 uint64_t weir_clock_local(const struct weir_clock *c, int64_t common_ns);
 
-/* How wrong weir_clock_common may be for local times from the estimate before up to this one, in
- * ns: the error of the estimates; what the clock drifts after the last one when it goes on as
- * between the two, and 200 ppm more where it is not that of rank 0; and a step between the two,
- * because it is not known when it was. Local. */
+/* Return the largest error of weir_clock_common, in ns, for local times from the estimate
+ * before up to this one. It has three parts: the error of the estimates, the drift after the
+ * last one, and a step between the two, whose time is not known. The drift is that between the
+ * two, and 200 ppm more on clocks other than rank 0's. Local. */
 uint64_t weir_clock_error(const struct weir_clock *c, uint64_t local_ns);
 
-/* How wrong times of two ranks may be to each other, in ns, where no rank is wrong by more than
- * worst_ns to rank 0: as much, if one of them is rank 0, else twice as much. Local. */
+/* Return the largest error between times of two ranks, in ns, where no rank is wrong by more than
+ * worst_ns to rank 0. It is twice worst_ns, and worst_ns when there are only two ranks. Local. */
 static inline uint64_t weir_clock_between(const struct weir_par *par, uint64_t worst_ns)
 {
     return par->size > 2 ? 2 * worst_ns : worst_ns;
 }
 
-/* That by the errors of the last estimate, on all ranks. Collective. */
+/* Return the largest such error by those of the last estimate, on all ranks. Collective. */
 uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c);
 
 #endif

@@ -45,16 +45,16 @@ struct weir_par {
     int leader;       /* lowest rank of our kernel, whatever the user says */
     int followers;    /* other ranks of the kernel, on its leader; else 0 */
     bool same_clock;  /* ours is that of the leader */
-    bool without_mpi; /* nobody has called MPI_Init; comm is MPI_COMM_SELF, to be passed on only */
+    bool without_mpi; /* MPI_Init was not called; comm is MPI_COMM_SELF, to be passed on only */
     MPI_Comm leaders; /* the leaders of several kernels, on a leader; else MPI_COMM_NULL */
     char host[WEIR_HOST_TEXT];
 };
 
-/* Duplicate 'parent' and find the nodes (MPI_Comm_split_type) and the kernels. IOR_FAKE_NODES and
- * IOR_FAKE_TASK_PER_NODES (read on rank 0) override nodes and per_node, each only its own number;
- * ranks are then placed in blocks of per_node, the last node takes the rest, and per_node_max is
- * per_node. Memory does not grow with the number of ranks. Collective over parent. Returns 0, or
- * -1 and err on every rank. */
+/* Duplicate 'parent' and find the nodes (MPI_Comm_split_type) and the kernels. IOR_FAKE_NODES
+ * and IOR_FAKE_TASK_PER_NODES (read on rank 0) override nodes and per_node, each only its own
+ * number. Ranks are then placed in blocks of per_node, the last node takes the rest, and
+ * per_node_max is per_node. Memory does not grow with the number of ranks. Collective over
+ * parent. Returns 0, or -1 and err on every rank. */
 int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err);
 
 /* Fill everything but comm, which is set and ours: for weir_par_init and weir_par_subset. Collective
@@ -70,15 +70,15 @@ void weir_par_alone(struct weir_par *par);
 int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
                     struct weir_err *err);
 
-/* Does this rank ask for all ranks of its kernel what is the same for them, mostly a file system? One of
- * each kernel does, and all do where MPI reports other nodes: containers may have directories of
- * their own. Local. */
+/* True when this rank asks for all ranks of its kernel what is the same for them, mostly a file
+ * system. One of each kernel does, and all do where MPI reports other nodes: containers may
+ * have directories of their own. Local. */
 static inline bool weir_par_asks(const struct weir_par *par)
 {
     return par->rank == par->leader || par->differs;
 }
 
-/* Believe these numbers of nodes and of ranks on each instead of those that were found, for caches,
+/* Use these numbers of nodes and of ranks on each instead of those that were found, for caches,
  * too; 0: as found. Ranks are then placed in blocks. Local. */
 void weir_par_renumber(struct weir_par *par, int nodes, int per_node);
 
@@ -90,13 +90,13 @@ void weir_par_free(struct weir_par *par);
  * of the fullest. */
 int weir_par_node_stride(const struct weir_par *par);
 
-/* How many ranks would find rank (r + shift) mod size on their own kernel. Collective over
- * par->comm; constant memory. */
+/* Return the number of ranks that would find rank (r + shift) mod size on their own kernel.
+ * Collective over par->comm; constant memory. */
 int weir_par_same_node(const struct weir_par *par, int shift);
 
-/* Unless rc is MPI_SUCCESS, end the job (MPI_Abort, after the library's own words on stderr): the
- * other ranks cannot be informed through a broken library. rc is what the call 'call' returned. par
- * names the rank; NULL: its number in MPI_COMM_WORLD does. Local. */
+/* Unless rc is MPI_SUCCESS, end the job with MPI_Abort, after the library's error message on
+ * stderr. The other ranks cannot be informed through a broken library. rc is what the call
+ * 'call' returned. par names the rank; NULL: its number in MPI_COMM_WORLD does. Local. */
 void weir_mpi_must(const struct weir_par *par, int rc, const char *call);
 
 /* End all ranks with this status now. The last resort: a rank hangs in a call and cannot take part
@@ -112,7 +112,7 @@ void weir_allsum_u64(const struct weir_par *par, uint64_t *v, int n);
 void weir_sum_u64(const struct weir_par *par, uint64_t *v,
                   size_t n); /* in place on rank 0, others unchanged */
 
-/* Every rank's len bytes in rank order on rank 0 (out: size*len bytes there, ignored elsewhere). */
+/* Gather len bytes of every rank in rank order on rank 0 (out: size*len bytes there, else ignored). */
 void weir_gather(const struct weir_par *par, const void *mine, size_t len, void *out);
 
 /* As weir_gather, into memory that it allocates on rank 0 and the caller frees. NULL on the other

@@ -159,10 +159,10 @@ void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank)
 
 /* ---- an order in which no node sees the same data twice ----
  *
- * The tasks stand in a circle, those of a node side by side. Two tasks that are at least m places
- * apart in both directions, m being the most tasks of a node, are on different nodes. In round k
- * everybody reads the data of the task (k + 1) * m places further on: the data of a task are then
- * touched by tasks that are m or more places apart from each other. */
+ * The tasks stand in a circle, those of a node side by side. Let m be the most tasks of a node.
+ * Two tasks that are at least m places apart in both directions are on different nodes. In
+ * round k each task reads the data of the task (k + 1) * m places further on. So the tasks that
+ * touch the same data are m or more places apart from each other. */
 
 int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err)
 {

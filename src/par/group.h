@@ -26,10 +26,10 @@ static inline const struct weir_par *weir_roots_par(const struct weir_roots *g)
     return g->is_root ? &g->peers : NULL;
 }
 
-/* How much each rank of a group has. Zero-initialise; release with weir_patches_free. */
+/* The size of each rank's patch in a group. Zero-initialise; release with weir_patches_free. */
 struct weir_patches {
     const struct weir_par *par;
-    MPI_Datatype unit; /* what is counted: so many floats */
+    MPI_Datatype unit; /* unit of all counts: a number of floats */
     bool has_type;
     int mine;           /* units of this rank */
     int *count, *begin; /* on rank 0: units of each rank, and before it */
@@ -47,17 +47,17 @@ void weir_patches_free(struct weir_patches *p);
 void weir_patches_gather(const struct weir_patches *p, const void *mine, void *all);
 void weir_patches_scatter(const struct weir_patches *p, const void *all, void *mine);
 
-/* The ranks stand in a circle, those of a kernel side by side. weir_circle_most: how many the fullest
- * kernel has; more than par->cache.per_node_max where the user gives too few nodes. weir_circle_ranks:
- * rank[k], of n, becomes the rank that stands (k + 1) * step places further on than this one.
+/* The ranks stand in a circle, those of a kernel side by side. Return the number of ranks of
+ * the fullest kernel (it is above par->cache.per_node_max where the user gives too few nodes).
+ * Set rank[k], of n, to the rank that is (k + 1) * step places further on than this one.
  * Collective over par->comm. */
 int weir_circle_most(const struct weir_par *par);
 void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank);
 
-/* Is there an order for 'rounds' times of reading in which no node sees the same data
- * twice? A node with m of n tasks touches m tasks' data when it writes and in each round, never the
- * same: (rounds + 1) * m must not be more than n, and that is enough. 'most' is the largest m.
- * Local. 0, or -1 and err (WEIR_EUSAGE): the reason. */
+/* Check that an order of 'rounds' times of reading exists in which no node sees the same data
+ * twice. A node with m of n tasks touches the data of m tasks when it writes and in each round,
+ * never the same: (rounds + 1) * m must not be more than n, and that is enough. 'most' is the
+ * largest m. Local. 0, or -1 and err (WEIR_EUSAGE): the reason. */
 int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err);
 
 #endif

@@ -20,7 +20,7 @@ const struct weir_col weir_host_cols[] = {
 
 /* ---- ranks of a host ---- */
 
-/* How many ranks from the first on have the same distance. */
+/* Return the number of ranks from the first on that have the same distance. */
 static size_t run_of(const uint64_t *rank, size_t n)
 {
     size_t i = 2;

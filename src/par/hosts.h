@@ -11,15 +11,15 @@
 struct weir_host {
     const char *name;
     const char *ranks; /* "0-15,32-62:2,70": each once, ascending; ":2" is every second one */
-    int64_t tasks;     /* so many ranks */
+    int64_t tasks;     /* number of ranks */
 };
 
 /* The columns of a host in documents. */
 extern const struct weir_col weir_host_cols[];
 
-/* Every host in the order of the lowest ranks, to 'each' on rank 0. No rank has them all in memory. Messages:
- * those of weir_pieces, and one of each rank to the leader of its kernel. Returns 0; -1 on every rank, and
- * there were none, when memory is out. Collective over par->comm. */
+/* Pass every host to 'each' on rank 0, in the order of the lowest ranks. No rank has them all in
+ * memory. Messages: those of weir_pieces, and one of each rank to the leader of its kernel. Returns
+ * 0; -1 on every rank, and there were none, when memory is out. Collective over par->comm. */
 int weir_hosts(const struct weir_par *par, void (*each)(void *arg, const struct weir_host *host),
                void *arg);
 

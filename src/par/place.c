@@ -185,9 +185,9 @@ static void pretend_nodes(struct weir_par *par, const int64_t fact[FACTS])
     weir_par_renumber(par, par->fake_nodes, par->fake_per_node);
 }
 
-/* Has each node of MPI a kernel of its own? Only the leaders of nodes compare theirs: a split lets each
- * of its ranks learn of all others. Keeps the leaders then. Collective over par->comm, whose nodes
- * are several and have one kernel each. */
+/* True when each node of MPI has a kernel of its own. Only the leaders of nodes compare theirs:
+ * a split lets each of its ranks learn of all others. Keeps the leaders then. Collective over
+ * par->comm, whose nodes are several and have one kernel each. */
 static bool are_nodes_kernels(struct weir_par *par, const struct kernel *k, bool leads)
 {
     MPI_Comm same;

@@ -15,9 +15,9 @@
 #define TELL_TAG 11
 #define TOLD_TAG 12
 
-/* Send a request to rank whom, and answer those of others with ours, until nobody asks any more (NBX,
- * Hoefler 2010): a rank whose request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads
- * from another place than was asked for. 'answer' NULL: they are only counted. Returns how many came. */
+/* Send a request to rank whom, and answer those of others with ours, until all are answered (NBX, Hoefler
+ * 2010). A rank whose request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from
+ * another place than was asked for. 'answer' NULL: they are only counted. Returns the number of requests. */
 static int64_t take_requests(const struct weir_par *par, int whom, const uint64_t *answer)
 {
     MPI_Request asked, barrier, *waits = &asked;
@@ -108,7 +108,6 @@ static void merge(void *in, void *inout, int *n, MPI_Datatype *type)
     const struct weir_stats *more = in;
     struct weir_stats *s = inout;
 
-    (void)type;
     for (int i = 0; i < *n; i++)
         weir_stats_merge(&s[i], &more[i]);
 }

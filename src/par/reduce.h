@@ -13,8 +13,8 @@
  * Collective over par->comm. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
 
-/* How many ranks call this with our rank as 'whom'. A barrier, a message for each rank. Constant memory.
- * Collective over par->comm. */
+/* Return the number of ranks that call this with our rank as 'whom'. Costs a barrier and a
+ * message for each rank. Constant memory. Collective over par->comm. */
 int64_t weir_askers(const struct weir_par *par, int whom);
 
 /* The sum of 'mine' over the ranks before this one. Collective over par->comm. */
@@ -30,10 +30,10 @@ void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int fro
 
 #define WEIR_PIECE ((size_t)4 << 20)
 
-/* The texts of all ranks, in rank order, to 'each' on rank 0, in pieces of one rank or of several, none
- * of them empty. A rank holds WEIR_PIECE bytes of others at most, or the longest text; rank 0 gets a message
- * for each piece, and no rank more than log2 of the ranks of others. Returns 0; -1 on every rank, and
- * nothing is brought, when memory is out or 'mine' has failed. Collective over par->comm. */
+/* Pass the texts of all ranks, in rank order, to 'each' on rank 0: in pieces of one rank or of several, none
+ * empty. A rank holds at most WEIR_PIECE bytes of others, or the longest text. Rank 0 gets a message for
+ * each piece, other ranks at most log2 of the ranks. Returns 0, or -1 on every rank without a call of 'each'
+ * when memory is out or 'mine' has failed. Collective over par->comm. */
 int weir_pieces(const struct weir_par *par, const struct weir_str *mine,
                 void (*each)(void *arg, const char *bytes, size_t len), void *arg);
 
@@ -48,9 +48,9 @@ void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
  * over par->comm: messages between the ranks of a node only. */
 void weir_nodes_tell(const struct weir_par *par, void *buf, size_t len);
 
-/* The n words of every rank of our node, on its leader, its own first and the others in any order:
- * n for each rank, or nowhere where 'all' is NULL; others get nothing. Nodes are kernels.
- * Collective over par->comm: messages between the ranks of a node only. */
+/* Collect the n numbers of every rank of our node on its leader, in 'all': its own first and
+ * the others in any order. 'all' is NULL where they are not wanted. Other ranks get nothing.
+ * Nodes are kernels. Collective over par->comm: messages between the ranks of a node only. */
 void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, uint64_t *all);
 
 #endif

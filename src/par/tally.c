@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tally.c - sums over all ranks that are made while the ranks work at their own pace */
+/* tally.c - sums over all ranks that do not block */
 #include "config.h"
 #include "par/tally.h"
 

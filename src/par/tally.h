@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tally.h - sums over all ranks that are made while the ranks work at their own pace: one after the
- * other, the same sequence on all */
+/* tally.h - sums over all ranks that do not block: each rank contributes when it can, and all
+ * receive the same sequence */
 #ifndef WEIR_PAR_TALLY_H
 #define WEIR_PAR_TALLY_H
 
@@ -25,16 +25,16 @@ struct weir_tally {
 int weir_tally_begin(struct weir_tally *t, const struct weir_par *par, int n, struct weir_err *err);
 void weir_tally_free(struct weir_tally *t);
 
-/* Begin the next sum with what is in 'mine'; none is pending. Local, waits for nobody. */
+/* Begin the next sum with the numbers in 'mine'; none may be pending. Local, does not block. */
 void weir_tally_give(struct weir_tally *t);
 
-/* Is the pending sum complete? Then it is in 'sum', once. Local, waits for nobody; it must be asked again and
- * again, because MPI may move nothing but in such calls. */
+/* True once when the pending sum is complete and in 'sum'. Local, does not block. Call it
+ * repeatedly, because MPI may make progress only in such calls. */
 bool weir_tally_came(struct weir_tally *t);
 
-/* No rank begins another sum: those that have not begun the last one take part with zeros, and all wait for it.
- * True: one that this rank has not received yet is in 'sum' now; then all have received the same sums. Collective
- * over par->comm. */
+/* End the sums. No rank begins another one: those that have not begun the last one take part
+ * with zeros, and all wait for it. True: one that this rank has not received yet is in 'sum'
+ * now; then all have received the same sums. Collective over par->comm. */
 bool weir_tally_finish(struct weir_tally *t);
 
 #endif

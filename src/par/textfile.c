@@ -38,8 +38,8 @@ int weir_text_read(const char *what, const char *path, enum weir_code code, stru
     return rc;
 }
 
-/* Nobody named a file that need not be there, so nobody writes into a pipe of this name. A link to
- * nothing is there: to open it fails. */
+/* An optional file was not named by the user, so no process writes into a pipe of this name. A
+ * dangling link counts as a file: opening it fails. */
 static int look_at_file(const struct weir_shared_text *t, bool *there, struct weir_err *err)
 {
     struct stat st;

@@ -27,7 +27,7 @@ struct weir_shared_text {
 int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t,
                           struct weir_err *err);
 
-/* The same where rank 0 has text and len, however it came to them. */
+/* Distribute the text of rank 0, which is already in memory there (text and len). */
 int weir_shared_text_tell(const struct weir_par *par, struct weir_shared_text *t, struct weir_err *err);
 
 #endif

@@ -66,17 +66,25 @@ static int find(const struct seen *s, const char *operation)
     return -1;
 }
 
-/* Rates are amounts over times; on other ranks than 0 there is nothing. */
+static bool is_rate(double rate, uint64_t amount, double seconds)
+{
+    double again = rate * seconds;
+
+    return again >= (double)amount * 0.999 && again <= (double)amount * 1.001;
+}
+
+/* Rates are amounts over times: bytes over all of a phase, operations over its work. On other ranks than 0 there is
+ * nothing. */
 static bool sound(const struct tap *t, const struct seen *s, int phases)
 {
     if (t->rank != 0)
         return s->n == 0;
     for (int i = 0; i < s->n; i++) {
         const struct weir_result *r = &s->result[i];
-        double again = r->bytes_per_s * r->seconds;
 
         if (r->seconds <= 0 || r->work_seconds <= 0 || r->interrupted || r->wrong ||
-            again < (double)r->bytes * 0.999 || again > (double)r->bytes * 1.001)
+            !is_rate(r->bytes_per_s, r->bytes, r->seconds) ||
+            !is_rate(r->operations_per_s, r->operations, r->work_seconds))
             return false;
     }
     return s->n == phases;
@@ -420,6 +428,83 @@ static void test_clash(struct tap *t, struct weir_job *job, int size)
     weir_job_free(jobs[1]);
 }
 
+/* A job from words; of a program that has not all of them NULL. */
+static struct weir_job *job_of(const char *line)
+{
+    char text[128], *argv[8] = { NULL }, *at = NULL;
+    struct weir_job *job;
+    int argc = 0;
+
+    snprintf(text, sizeof(text), "%s", line);
+    for (char *word = strtok_r(text, " ", &at); word && argc < 8; word = strtok_r(NULL, " ", &at))
+        argv[argc++] = word;
+    job = weir_job_new(argv[0], NULL);
+    if (job && weir_job_words(job, argc, argv) == 0)
+        return job;
+    weir_job_free(job);
+    return NULL;
+}
+
+/* What each program names by a rule, on two tasks, and ior beside it. */
+static void test_rules(struct tap *t)
+{
+    static const struct {
+        const char *words, *file;
+        bool clash;
+    } row[] = {
+        { "mib -t ./d", "d/mibData.00000001", true },
+        { "mib -t d", "d/mibData.00000002", false },
+        { "mib", "mibData.00000000", true },
+        { "mdtest -d c@d -u", "d/test-dir.0-0/x", true },
+        { "mdtest -d d", "d/test-dir", false },
+        { "mdtest -d d", "d/x", false },
+        { "md-workbench -o d -D 2", "d/1_1/x", true },
+        { "md-workbench -o d -D 2", "d/1_10", false },
+        { "md-workbench -o d -D 1", "d/1_1/x", false },
+        { "model_checkpoint -o d", "d/checkpoint-00000000/x", true },
+        { "model_checkpoint -o d", "d/.checkpoint-00000007.staged/x", true },
+        { "model_checkpoint -o d", "d/other", false },
+        { "checkpoint_simulator.x -a POSIX -o d/c", "d/c.bin", true },
+    };
+    const int tasks[] = { 2, 2 };
+    int other;
+
+    for (size_t i = 0; i < sizeof(row) / sizeof(*row); i++)
+        for (int swap = 0; swap < 2; swap++) {
+            struct weir_job *ior = weir_job_new("ior", NULL), *job = job_of(row[i].words);
+            struct weir_job *const jobs[] = { swap ? ior : job, swap ? job : ior };
+
+            weir_job_set(ior, "o", row[i].file);
+            tap_ok(t,
+                   job && weir_jobs_clash(jobs, tasks, 2, NULL, &other) == (row[i].clash ? 1 : -1),
+                   NULL, "%s %s %s", row[i].words, row[i].clash ? "would use" : "does not use",
+                   row[i].file);
+            weir_job_free(ior);
+            weir_job_free(job);
+        }
+}
+
+/* A rule beside another rule: files of ior in a directory of md-workbench, and not beside it. */
+static void test_two_rules(struct tap *t)
+{
+    static const char *const words[] = { "ior -F -o d/0_0/f", "ior -F -o d/0_0f", "mdtest -d d/0_0",
+                                         "mib -t d" };
+    static const bool clash[] = { true, false, true, true };
+    const int tasks[] = { 2, 2 };
+    int other;
+
+    for (int i = 0; i < 4; i++) {
+        struct weir_job *const jobs[] = { job_of(words[i]), job_of("md-workbench -o d") };
+
+        tap_ok(t,
+               jobs[0] && jobs[1] &&
+                   weir_jobs_clash(jobs, tasks, 2, NULL, &other) == (clash[i] ? 1 : -1),
+               NULL, "%s beside md-workbench -o d", words[i]);
+        weir_job_free(jobs[0]);
+        weir_job_free(jobs[1]);
+    }
+}
+
 /* One rank ends a job of all ranks, whose file is removed; then nobody does. */
 static void test_until(struct tap *t, int size)
 {
@@ -431,6 +516,8 @@ static void test_until(struct tap *t, int size)
 
     weir_job_words(job, 7, words);
     test_clash(t, job, size);
+    test_rules(t);
+    test_two_rules(t);
     weir_job_until(job, watch, &w);
     tap_ok(t, weir_job_run(job) == 6 && strstr(weir_job_error(job), "interrupted") && w.calls > 0 && !w.wrong && w.own_locale,
            NULL, "a function of one rank ends a job");

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "backend/array-cases.h"
+#include "backend/setup.h"
 #include "backend/tap.h"
 #include "base/size.h"
 
@@ -605,6 +606,63 @@ static void test_dry_run(struct trial *t)
     tap_ok(t->tap, access(t->path, F_OK) != 0, NULL, "no file is made");
 }
 
+/* ---- what ends early, what is too large ---- */
+
+/* A plain file is cut after its arrays were opened. */
+static void test_cut(struct trial *t)
+{
+    struct weir_array_spec spec = spec_of(&cases[0]);
+    int64_t *buf = calloc(37, sizeof(*buf));
+    struct weir_array_file *f;
+    struct weir_array *a;
+    struct weir_slab slab;
+    int rc;
+
+    name_file(t, "arrays");
+    if (strcmp(t->be->name, "POSIX") != 0 || !buf ||
+        !ok(t, weir_arrays_open(&t->s, t->path, WEIR_OPEN_READ, &f, &t->err),
+            "a file is opened that will be cut")) {
+        free(buf);
+        return;
+    }
+    if (ok(t, weir_array_open(f, "line", &spec, &a, &t->err), "with an array")) {
+        weir_barrier(t->par);
+        tap_ok(t->tap, truncate(t->path, 16) == 0, NULL, "it is cut after two elements");
+        weir_barrier(t->par);
+        weir_slab_all(&slab, &cases[0].shape);
+        rc = weir_array_get(a, &slab, NULL, buf, &t->err);
+        refused(t, rc, WEIR_EIO, "end of file at byte 16 of the file",
+                "the array is not read to its end, and the end is named");
+    }
+    ok(t, weir_arrays_close(f, &t->err), "the file that was cut is closed");
+    free(buf);
+}
+
+/* HDF5 keeps an attribute in the header of its object, which has 64 KiB. */
+static void test_large_attr(struct trial *t)
+{
+    static int64_t numbers[10000];
+    const struct weir_attr large = {
+        .name = "large", .elem = WEIR_ELEM_INT64, .count = 10000, .data = numbers
+    };
+    struct weir_array_file *f;
+    int rc;
+
+    name_file(t, "arrays");
+    if (strcmp(t->be->name, "HDF5") != 0 ||
+        !ok(t,
+            weir_arrays_open(&t->s, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC,
+                             &f, &t->err),
+            "a file is made"))
+        return;
+    rc = weir_arrays_put_attr(f, "/", &large, &t->err);
+    refused(t, rc, WEIR_EIO, "write attribute 'large'",
+            "an attribute that is too large is not written");
+    tap_ok(t->tap, strstr(t->err.text, "H5Acreate2"), &t->err, "the call that failed is named");
+    ok(t, weir_arrays_put_attr(f, "/", &attrs[0], &t->err), "another attribute is written then");
+    weir_arrays_close(f, NULL);
+}
+
 /* ---- the matrix ---- */
 
 static void remove_files(struct trial *t)
@@ -639,6 +697,8 @@ static void run_trial(struct trial *t)
     test_stripes(t, true);
     test_deepest(t);
     test_dry_run(t);
+    test_cut(t);
+    test_large_attr(t);
     remove_files(t);
     ok(t, weir_session_end(&t->s, &t->err), "the session ends");
 }
@@ -699,39 +759,20 @@ static void run_once(struct trial *t, bool writes)
 
 /* ---- backends and their options ---- */
 
-static int add_options(struct weir_opts *opts, const struct weir_backend *be, void **values,
-                       struct weir_err *err)
-{
-    struct weir_optset set = {
-        .prefix = be->prefix, .title = be->name, .rows = be->opts, .size = be->opt_size
-    };
-
-    set.values = *values = calloc(1, be->opt_size > 0 ? be->opt_size : 1);
-    if (!set.values)
-        return weir_fail(err, WEIR_ESETUP, "memory");
-    return be->opts ? weir_opts_add(opts, &set, err) : 0;
-}
-
 /* What to do with a backend: "write", "read", or NULL for the matrix. option: a flag to set, or NULL. */
 static void run_backend(struct trial *t, const char *what, const char *option)
 {
-    struct weir_arena arena = { 0 };
-    struct weir_opts opts = { .arena = &arena };
-    void *own = NULL;
-    int rc = add_options(&opts, t->be, &own, &t->err);
+    struct setup u = { 0 };
+    int rc = setup_options(&u, t->be, option, &t->err);
 
-    rc = rc == 0 ? weir_opts_defaults(&opts, &t->err) : rc;
-    if (rc == 0 && option)
-        rc = weir_opts_set(&opts, option, NULL, &t->err);
-    t->opt = (struct weir_backend_opt) { .own = own };
+    t->opt = u.opt;
     if (ok(t, rc, t->be->name)) {
         if (what)
             run_once(t, strcmp(what, "write") == 0);
         else
             run_layouts(t);
     }
-    free(own);
-    weir_arena_free(&arena);
+    setup_free(&u);
 }
 
 static void run_backends(struct trial *t, const char *only, const char *what, const char *option)
@@ -745,20 +786,6 @@ static void run_backends(struct trial *t, const char *only, const char *what, co
         if (t->be->array)
             run_backend(t, what, option);
     }
-}
-
-static bool make_dir(const struct weir_par *par, char *dir, size_t len)
-{
-    const char *tmp = getenv("TMPDIR");
-
-    if (par->rank == 0) {
-        int n = snprintf(dir, len, "%s/weir-arrays.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-
-        if (n < 0 || (size_t)n >= len || !mkdtemp(dir))
-            dir[0] = '\0';
-    }
-    weir_bcast(par, dir, len, 0);
-    return dir[0];
 }
 
 int main(int argc, char **argv)
@@ -777,7 +804,7 @@ int main(int argc, char **argv)
         t.dir = once ? argv[3] : dir;
         if (once) {
             run_backends(&t, argv[2], argv[1], argc > 4 ? argv[4] : NULL);
-        } else if (tap_ok(&tap, make_dir(&par, dir, sizeof(dir)), NULL, "there is a place")) {
+        } else if (tap_ok(&tap, setup_dir(&par, dir, sizeof(dir)), NULL, "there is a place")) {
             run_backends(&t, argc > 1 ? argv[1] : NULL, NULL, NULL);
             tap_ok(&tap, par.rank > 0 || rmdir(dir) == 0, NULL, "nothing is left");
         }

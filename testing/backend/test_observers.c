@@ -5,6 +5,7 @@
 #include "engine/command.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/tap.h"
 
@@ -191,6 +192,18 @@ static const struct weir_program toy = { .name = "toy",
                                         .plan = plan,
                                         .stages = stages };
 
+/* The engine reports a phase where the program does not. */
+static const struct weir_stage plain_stages[] = { { .key = "toy", .phase = &phase },
+                                                  { .key = NULL } };
+static const struct weir_program plain = { .name = "plain",
+                                          .brief = "Do nothing.",
+                                          .opts = opts,
+                                          .opt_size = sizeof(struct weir_run_options),
+                                          .state_size = 1,
+                                          .operations = operations,
+                                          .plan = plan,
+                                          .stages = plain_stages };
+
 /* ---- claims ---- */
 
 static void run_toy(struct tap *t, struct weir_run *run, bool details, char *called,
@@ -237,6 +250,41 @@ static void test_order(struct tap *t, bool slow, bool details)
     tap_ok(t, is_renewed || !slow || size == 1, NULL, "a slow phase has new estimates of clocks");
 }
 
+/* Standard output of rank 0 is a file meanwhile. */
+static void test_report(struct tap *t)
+{
+    char word[] = "plain", quiet[] = "--rules=none", *argv[] = { word, quiet, NULL }, line[256];
+    double mib = -1, ops = -1, seconds = -1;
+    struct weir_err err = WEIR_ERR_INIT;
+    static struct weir_run run; /* large */
+    struct weir_command command;
+    FILE *text = tmpfile();
+    int out = dup(1), size, found = 0, rc;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    is_slow = true;
+    fflush(stdout);
+    rc = text && out >= 0 && dup2(fileno(text), 1) == 1 ? 0 : -1;
+    weir_program_begin(&run, t->rank);
+    rc = rc < 0 ? rc : weir_program_options(&run, &command, &plain, 2, argv, &err);
+    if (rc == 0 && weir_program_run(&run, &command, MPI_COMM_WORLD, 2, argv, &err) != WEIR_OK)
+        rc = -1;
+    weir_program_end(&run);
+    fflush(stdout);
+    (void)dup2(out, 1);
+    close(out);
+    tap_ok(t, rc == 0, &err, "a run of a program that reports nothing");
+    rewind(text);
+    while (fgets(line, sizeof(line), text))
+        found += sscanf(line, "toy %lf MiB/s %lf ops/s %lf s", &mib, &ops, &seconds) == 3;
+    fclose(text);
+    tap_ok(t, found == (t->rank == 0), NULL, "its phase has one line, of rank 0");
+    tap_ok(t,
+           t->rank > 0 || (mib == 0 && seconds >= 0.3 && ops * seconds > 2.9 * size &&
+                           ops * seconds < 3.1 * size),
+           NULL, "with no bytes, the seconds of three slow steps, and as many operations a second");
+}
+
 int main(int argc, char **argv)
 {
     struct tap t = { .failed = 0 };
@@ -246,6 +294,7 @@ int main(int argc, char **argv)
     test_order(&t, false, false);
     test_order(&t, true, false);
     test_order(&t, false, true);
+    test_report(&t);
     MPI_Finalize();
     return t.failed ? 1 : 0;
 }

@@ -251,7 +251,8 @@ static void find_backends(struct trial *t)
             continue;
         t->place[t->n].be = *be;
         if (tap_ok(t->tap, weir_backend_load(&t->place[t->n].be, NULL, &t->err) == 0, &t->err,
-                   "%s is there", (*be)->name))
+                   "%s is there", (*be)->name) &&
+            t->place[t->n].be->xfer) /* else it keeps arrays only */
             t->n++;
     }
 }

@@ -7,6 +7,7 @@ from cluster_support import SOURCE, Cluster, system
 
 pytest_configure = system.ask_again
 pytest_terminal_summary = system.pytest_terminal_summary
+pytest_runtest_setup, pytest_runtest_teardown = system.pytest_runtest_setup, system.pytest_runtest_teardown
 
 
 def pytest_collection_modifyitems(items):

@@ -121,7 +121,7 @@ def test_own_files_may_be_in_a_directory_of_each_host(cluster):
         assert (found["outcome"], found["severity"]) == ("found", "SUSPECT"), found
         cluster.on("node2", "mount -o remount,size=2m /srv")
         run = cluster.mpi(TWO, "ior -F -b 3m -t 1m -o /srv/f")
-        run.fails(2, "rank 1 on node2", "3145728 bytes", "2097152 are free")
+        run.fails(2, "rank 1 on node2", "3 MiB", "2 MiB are free")
         run = cluster.mpi(TWO, "ior -F -b 3m -t 1m -o /srv/f --no-space-check")
         run.fails(3, "rank 1 on node2", "/srv/f.00000001", "No space left on device")
         assert [cluster.on(name, "ls -A /srv") for name in TWO] == ["", ""], run

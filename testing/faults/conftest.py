@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the fault tests share: all that the system tests share, the preloaded shim, and the table of cases at the end."""
 import importlib.util
-import os
 import pathlib
 import shutil
 import subprocess
@@ -28,7 +27,8 @@ CASES = {}  # test: [name, outcome, status, seconds, what else], for the table
 
 def pytest_configure(config):
     system.pytest_configure(config)
-    for marker in ("sanitize: quick and broad, also run with the build that has the sanitizers", "slow: takes more than ten seconds"):
+    for marker in ("sanitize: quick and broad, also run with the build that has the sanitizers", "slow: takes more than ten seconds",
+                   "batched(plan): its run is made together with others (batches.py)"):
         config.addinivalue_line("markers", marker)
 
 
@@ -69,12 +69,7 @@ def mounted(ior):
     done = []
 
     def mount(options):
-        path.mkdir()
-        if os.geteuid() != 0 or not shutil.which("mount"):
-            pytest.skip("mounting a tmpfs needs root and mount")
-        result = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)], capture_output=True, text=True)
-        if result.returncode != 0:
-            pytest.skip("no tmpfs can be mounted here: " + result.stderr.strip())
+        system.tmpfs(path, options)
         done.append(path)
         return path
     yield mount

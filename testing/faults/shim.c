@@ -18,9 +18,11 @@
  *   short[=N]     moves N bytes only; without N half of them
  *   delay=MS      takes longer
  *   flip          moves one wrong bit
- *   drop          a write or sync that claims success and does nothing
+ *   drop          a read, write or sync that claims success and does nothing
  *   hang          never returns
- *   kill, stop    SIGKILL, SIGSTOP to this process in this call, before it does anything */
+ *   cut=N         first cuts the file that was opened last to N bytes, as another process would
+ *   kill, stop    SIGKILL, SIGSTOP to this process in this call, before it does anything
+ * A process that runs many cases calls shim_rules before each of them. */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <dlfcn.h>
@@ -46,7 +48,7 @@
 #define RULES 16
 #define FDS 1024
 
-enum action { NONE, FAIL, LEAVE, SHORT, DELAY, FLIP, DROP, HANG, KILL, STOP };
+enum action { NONE, FAIL, LEAVE, SHORT, DELAY, FLIP, DROP, HANG, CUT, KILL, STOP };
 
 struct rule {
     char call[32];
@@ -78,13 +80,15 @@ static const struct {
     long value;
 } actions[] = {
     { "eintr", FAIL, EINTR }, { "short", SHORT, 0 }, { "delay", DELAY, 0 }, { "flip", FLIP, 0 },
-    { "drop", DROP, 0 },      { "hang", HANG, 0 },   { "kill", KILL, 0 },   { "stop", STOP, 0 },
+    { "drop", DROP, 0 },      { "hang", HANG, 0 },   { "cut", CUT, 0 },     { "kill", KILL, 0 },
+    { "stop", STOP, 0 },
 };
 
 static struct rule rules[RULES];
 static int n_rules, my_rank;
 static const char *prefix;
 static unsigned char ours[FDS]; /* is this descriptor one of the files? */
+static char opened[PATH_MAX];   /* the file of ours that was opened last */
 
 /* ---- rules ---- */
 
@@ -145,15 +149,10 @@ static int find_rank(void)
     return 0;
 }
 
-__attribute__((constructor)) static void read_rules(void)
+static void read_rules(const char *all)
 {
-    char *text = getenv("FAULT") ? strdup(getenv("FAULT")) : NULL;
-    char *rest, *inner, *one, *word;
+    char *text = strdup(all), *rest, *inner, *one, *word;
 
-    my_rank = find_rank();
-    prefix = getenv("FAULT_PREFIX");
-    if (!text || !prefix)
-        return;
     for (one = strtok_r(text, ";", &rest); one; one = strtok_r(NULL, ";", &rest)) {
         struct rule *r = &rules[n_rules];
 
@@ -165,6 +164,14 @@ __attribute__((constructor)) static void read_rules(void)
         n_rules++;
     }
     free(text);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    my_rank = find_rank();
+    prefix = getenv("FAULT_PREFIX");
+    if (getenv("FAULT") && prefix)
+        read_rules(getenv("FAULT"));
 }
 
 /* What to do in this call, NULL: nothing. Every rule counts the calls that it is about. */
@@ -203,6 +210,10 @@ static bool suffer(const struct rule *r)
     case HANG:
         for (;;)
             pause();
+    case CUT:
+        if (truncate(opened, r->value) < 0)
+            complain("cannot cut", opened);
+        return false;
     case KILL:
     case STOP:
         raise(r->action == KILL ? SIGKILL : SIGSTOP);
@@ -281,6 +292,8 @@ static void *next(const char *name)
         fd = real names;                                                                           \
         if (fd >= 0 && fd < FDS)                                                                   \
             ours[fd] = mine;                                                                       \
+        if (fd >= 0 && mine)                                                                       \
+            snprintf(opened, sizeof(opened), "%s", path);                                          \
         return fd;                                                                                 \
     }
 #define TYPES_OPEN const char *, int
@@ -379,6 +392,8 @@ static void *flipped_copy(const void *buf, size_t len)
         ssize_t n;                                                                                 \
         if (suffer(r))                                                                             \
             return -1;                                                                             \
+        if (r && r->action == DROP)                                                                \
+            return (ssize_t)len;                                                                   \
         n = real(fd, buf, fewer(r, len) off_name);                                                 \
         if (r && r->action == FLIP)                                                                \
             flip(buf, n);                                                                          \
@@ -464,12 +479,12 @@ SIMPLE(void *, mmap64, "map", MAP_FAILED,
        (void *at, size_t len, int prot, int flags, int fd, off64_t off),
        (at, len, prot, flags, fd, off), void *, size_t, int, int, int, off64_t)
 
-/* Which file it is about cannot be seen; only backends that map files call it. */
+/* Which file it is about cannot be seen; only backends that map files call it. One that does not wait is no sync. */
 int msync(void *at, size_t len, int flags)
 {
     REAL("msync", int, void *, size_t, int);
 
-    return prefix && suffer(decide("msync", "sync")) ? -1 : real(at, len, flags);
+    return prefix && (flags & MS_SYNC) && suffer(decide("msync", "sync")) ? -1 : real(at, len, flags);
 }
 
 /* ---- POSIX asynchronous I/O, of which MPI libraries make nonblocking transfers: its threads call no function
@@ -672,3 +687,22 @@ PLACE(rmdir, (const char *path), (path), const char *)
     }
 MEMORY(process_vm_readv)
 MEMORY(process_vm_writev)
+
+/* ---- many cases in one process ---- */
+
+/* Replace all rules by those of 'text', for files whose absolute path begins with 'below'. Calls are
+ * counted from 1 again; the text "" means no rules. Both texts are copied. Local; no file of the rules
+ * before may be open. */
+void shim_rules(const char *below, const char *text);
+void shim_rules(const char *below, const char *text)
+{
+    static char kept[PATH_MAX];
+
+    snprintf(kept, sizeof(kept), "%s", below);
+    prefix = kept;
+    n_rules = 0;
+    n_fakes = 0;
+    memset(ours, 0, sizeof(ours));
+    memset(posix_fakes, 0, sizeof(posix_fakes));
+    read_rules(text);
+}

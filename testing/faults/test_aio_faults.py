@@ -114,7 +114,7 @@ def test_a_short_read_of_mdtest_goes_on(mdtest, shim):
 
 
 def test_a_failed_write_of_md_workbench_is_counted(mdw, shim):
-    run = mdw("-a AIO " + SMALL, np=2, env=faulty(mdw, shim, "call=write rank=1 count=8 errno=EIO")).fails(3, "1 operations failed")
+    run = mdw("-a AIO " + SMALL, np=2, env=faulty(mdw, shim, "call=write rank=1 count=8 errno=EIO")).fails(3, "1 operation failed, the first: rank 1 on ")
     assert "(1 errs!!!)" in lines(run, "benchmark")[0], run
     note, = [n for n in run.notes if "rank 1 on " in n]
     assert "write 3901 bytes" in note and "Input/output error" in note, note

@@ -70,6 +70,12 @@ def test_a_file_of_arrays_that_one_rank_cannot_open(ior, arrays, backend, io, wh
     failed(run, "a file of arrays is made" if what == "write" else "it is opened again for reading", "'./arrays'")
 
 
+def test_a_quota_on_files_of_arrays_is_named(arrays):
+    """Its library says EACCES of all that it cannot make."""
+    run = arrays("NETCDF arrays, create EDQUOT", "write", "NETCDF", "call=open errno=EDQUOT times=0")
+    failed(run, "a file of arrays is made", "rank 0 on ", "nc_create_par './arrays'", "Disk quota exceeded")
+
+
 def test_a_header_of_arrays_that_cannot_be_written(arrays):
     run = arrays("NCMPI arrays, header ENOSPC", "write", "NCMPI", "call=write errno=ENOSPC rank=0 times=0")
     failed(run, "arrays are made in it", "rank 0 on ", "define the arrays of './arrays'", NO_SPACE)

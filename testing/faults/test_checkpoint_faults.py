@@ -56,7 +56,7 @@ def test_a_full_disk_under_the_parts(ior, mounted, need_backend, program, args):
     ior.program = conftest.BUILD / "src" / (program + ".x")
     ior.cwd = place = mounted("size=200k")
     run = ior("--nx 90 --n_levs 10 --n_writers 2 " + args, np=3)
-    run.fails(2, "needs 1944000 bytes in 'scratch.'")
+    run.fails(2, "needs 1.85 MiB (1944000 bytes) in 'scratch.'")
     run = ior("--nx 90 --n_levs 10 --n_writers 2 --no-space-check " + args, np=3, timeout=SECONDS)
     assert run.returncode == 3 and "scratch.0000" in run.stderr, run
     assert "No space left on device" in run.stderr or "is full" in run.stderr, run

@@ -13,6 +13,7 @@ import time
 import pytest
 
 import conftest
+from batches import batched, batches, check_ends, run  # noqa: F401
 from faults_support import SECONDS, backend_of, check_time, environment
 
 HOST = socket.gethostname()
@@ -24,10 +25,11 @@ RANK1 = "rank 1 on %s: " % HOST
 CASES = []
 
 
-def case(name, args, fault="", status=3, words=(), left=(), rows=None, np=2, many=False, env=None):
-    """args after WORK; words: all in the ERROR line; left: files after the run; rows: results shown; many: each rank may tell."""
+def case(name, args, fault="", status=3, words=(), left=(), rows=None, np=2, many=False, **how):
+    """args after WORK; words: all in the ERROR line; left: files after the run; rows: results shown; many: each rank may tell; how: as
+    Planned."""
     CASES.append(pytest.param(dict(name=name, args=args, fault=fault, status=status, words=words, left=list(left), rows=rows, np=np,
-                                   many=many, env=env or {}), id=name.replace(" ", "-")))
+                                   many=many, how=how), id=name.replace(" ", "-")))
 
 
 def fails(name, args, fault, *words, **more):
@@ -35,12 +37,12 @@ def fails(name, args, fault, *words, **more):
 
 
 def romio(name, args, fault, *words, **more):
-    fails(name, args, fault, *words, env={"OMPI_MCA_io": "romio321"}, **more)
+    fails(name, args, fault, *words, io="romio321", **more)
 
 
 def hangs(name, args, fault, *words, **more):
-    """Only --io-timeout ends it; nobody is left to remove the file."""
-    case(name, args + " --io-timeout=2", fault, words=("'testFile'", "has not returned for ", "(--io-timeout)") + words,
+    """Only --io-timeout ends it, and the job with it; nobody is left to remove the file."""
+    case(name, args + " --io-timeout=2", fault, alone=True, words=("'testFile'", "has not returned for ", "(--io-timeout)") + words,
          left=more.pop("left", ["testFile"]), **more)
 
 
@@ -144,9 +146,9 @@ case("MPIIO queue lost write", "-a MPIIO --depth=3 -W", "call=write rank=1 count
 hangs("MPIIO queue collective write that never ends", "-a MPIIO -c --depth=3", "call=write rank=0 count=2 hang",
       "rank 0 on %s: write of 16384 bytes at offset 16384" % HOST, many=True)
 fails("MPIIO queue write that never ends because it has failed", "-a MPIIO --depth=3", "call=aio_write rank=1 count=2 times=0 hang;call=pwrite rank=1 times=0 errno=ENOSPC",
-      "write 16384 bytes at offset 81920", "No space left on device", rows=[])
+      "write 16384 bytes at offset 81920", "No space left on device", rows=[], alone=True)
 case("MPIIO queue collective under ROMIO", "-a MPIIO -c --depth=3", "", 1, ("--depth=3 with -c", "ROMIO", "OMPIO"), rows=[],
-     env={"OMPI_MCA_io": "romio321"})
+     io="romio321")
 romio("MPIIO queue ROMIO write ENOSPC", "-a MPIIO --depth=3", "call=write rank=1 count=2 times=0 errno=ENOSPC", "MPI_File_iwrite_at",
       "No space left on device", rows=[])
 
@@ -177,17 +179,11 @@ for args, what in (("-a HDF5 -c", "H5Dwrite"), ("-a HDF5 -c -e", "H5Dwrite"), ("
     romio("ROMIO collective write ENOSPC %s" % args[3:], args, "call=write rank=1 count=2 times=0 errno=ENOSPC", what, "No space left on device")
 romio("ROMIO collective read EIO", "-a HDF5 -c", "call=read rank=1 count=5 errno=EIO", "H5Dread", "Input/output error", rows=["write"])
 
-# ---- NETCDF ----
-
-fails("NETCDF write ENOSPC", "-a NETCDF", "call=write rank=1 count=3 errno=ENOSPC", "nc_put_vara", "No space left on device", rows=[])
-fails("NETCDF create EACCES", "-a NETCDF", "call=open rank=0 errno=EACCES", words=("nc_create_par 'testFile'",))
-case("NETCDF flip in a write", "-a NETCDF -R", "call=write rank=1 count=3 flip", 4, ("bit flip", RANK1), rows=ALL)
-hangs("NETCDF hang in write", "-a NETCDF", "call=write rank=1 count=3 hang", RANK1 + "write of 16384 bytes at offset")
-
 # ---- NCMPI ----
 
 fails("NCMPI write ENOSPC", "-a NCMPI", "call=write rank=1 count=3 errno=ENOSPC", "ncmpi_put_vara", "No space left on device", rows=[])
 fails("NCMPI collective write ENOSPC", "-a NCMPI -c", "call=write rank=1 count=2 errno=ENOSPC", "ncmpi_put_vara", "No space left")
+fails("NCMPI collective writes EDQUOT on one", "-a NCMPI -c", "call=write rank=1 times=0 errno=EDQUOT", words=("after writing up to byte", "Disk quota exceeded"))
 fails("NCMPI read EIO", "-a NCMPI", "call=read rank=1 count=3 errno=EIO", "ncmpi_get_vara", "Input/output error", rows=["write"])
 fails("NCMPI create EACCES", "-a NCMPI", "call=open rank=0 errno=EACCES", words=("ncmpi_create 'testFile'",))
 # A close that fails under PnetCDF is found only while errno survives what MPI does next: no row for it.
@@ -255,7 +251,7 @@ case("DUMMY sync ETIMEDOUT", "-a DUMMY -Y --dummy.fail-op=sync --dummy.fail-at=2
      words=(RANK1, "'testFile'", "timed out"), rows=[])
 case("DUMMY corrupt read", "-a DUMMY -R --dummy.corrupt-at=2", status=4, words=("'testFile'", "bit flip"), rows=ALL)
 case("DUMMY slower than --io-timeout", "-a DUMMY --dummy.delay-xfer=30000000 --io-timeout=1",
-     words=("rank ", "write of 16384 bytes at offset", "has not returned for "), many=True, rows=[])
+     words=("rank ", "write of 16384 bytes at offset", "has not returned for "), many=True, rows=[], alone=True)
 
 # ---- results that cannot be written ----
 
@@ -266,7 +262,8 @@ for option, left in (("-O summaryFile=", []), ("--report=json:", []), ("--report
 for option in ("-O summaryFormat=JSON -O summaryFile=", "--report=text:", "-O saveRankPerformanceDetailsCSV=", "-O savePerOpDataCSV="):
     word = option.split()[-1].rstrip("=:").replace("--report=", "")
     case("output %s nowhere" % word, "-k " + option + "nowhere/f", status=2, words=("nowhere/f", "No such file"), rows=[])
-case("standard output full", "", status=2, words=("write results to standard output", "No space"), rows=[])
+case("standard output full", "", status=2, words=("write results to standard output", "No space"), rows=[], np=None, alone=True,
+     prefix=["sh", "-c", 'exec "$0" "$@" >/dev/full'])
 
 
 # ---- running a case ----
@@ -289,18 +286,21 @@ def check_lines(run, c):
     assert not limit or (after and min(after) >= int(limit[1])), run
 
 
+def part(args, fault):
+    """A collective write or a queue that has failed leaves requests in OMPIO, which fails in every MPI_File_sync from then on."""
+    return "requests" if "--depth" in args or (" -c" in args and ("call=write" in fault or not fault)) else ""
+
+
+def plan(c):
+    return {"name": c["name"], "args": WORK + c["args"], "fault": c["fault"], "np": c["np"], "part": part(c["args"], c["fault"]), **c["how"]}
+
+
 @pytest.mark.parametrize("c", CASES)
-def test_fault(ior, shim, need_backend, told, c):
-    told(c["name"])
-    need_backend(backend_of(c["args"]))
-    prefix = ["sh", "-c", 'exec "$0" "$@" >/dev/full'] if c["name"] == "standard output full" else ()
-    run = ior(WORK + c["args"], np=1 if prefix else c["np"], env={**c["env"], **environment(ior, shim, c["fault"])}, prefix=prefix, timeout=SECONDS)
-    left = ior.files()
-    told(c["name"], run, left)
+@batched(plan)
+def test_fault(run, c):
     assert run.returncode == c["status"], run
-    check_time(run)
     check_lines(run, c)
-    assert left == c["left"], (left, run)
+    assert run.left == c["left"], (run.left, run)
     if c["rows"] is not None:
         assert run.accesses() == c["rows"], run
     if c["status"] in (0, 4):
@@ -361,15 +361,11 @@ MOUNTS = [
 
 
 @pytest.mark.parametrize("name, options, args, fault, words", MOUNTS, ids=[m[0].replace(" ", "-") for m in MOUNTS])
-def test_a_file_system_that_is(ior, shim, mounted, need_backend, told, name, options, args, fault, words):
-    told(name)
-    need_backend(backend_of(args))
-    path = mounted(options)
-    run = ior("--no-space-check -w -r -b 1m -t 64k -s 2 -o fs/f " + args, env=environment(ior, shim, fault), timeout=SECONDS)
-    told(name, run, os.listdir(path))
+@batched(lambda name, options, args, fault, words: dict(name=name, args="--no-space-check -w -r -b 1m -t 64k -s 2 -o fs/f " + args, fault=fault,
+                                                        mount=options, part=part(args, fault)))
+def test_a_file_system_that_is(run, name, options, args, fault, words):
     run.fails(3, "fs/f", "rank ", *words)
-    check_time(run)
-    assert os.listdir(path) == [], run
+    assert run.left == ["fs"], run
 
 
 def test_a_directory_that_vanishes_during_the_run(ior, told):
@@ -477,3 +473,7 @@ def test_a_signal_during_a_slow_call_ends_the_run_after_it(ior, shim, told, numb
     told(name, run, ior.files())
     assert run.returncode == 6 and len(run.errors) == 1 and "interrupted in the write phase" in run.errors[0], run
     assert ior.files() == [], run
+
+
+def test_the_processes_of_all_these_runs_end_in_order(batches):
+    check_ends(batches)

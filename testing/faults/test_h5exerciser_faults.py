@@ -112,8 +112,8 @@ def test_too_little_room_is_found_before_anything_is_written(h5ex, small):
     """512 KiB of numbers, 3 MiB with the records, and 8 MiB in the third size."""
     place = small("size=2m")
     size = "--numdims 2 --minels 256 128 --dimranks 2 1 --api posix --iterations 1 --out %s/f " % place
-    h5ex(size + "--derivedtype", np=2).fails(2, "needs 3145728 bytes in '%s/f'" % place, "--no-space-check")
-    run = h5ex(size + "--nsizes 3", np=2).fails(2, "needs 8388608 bytes")
+    h5ex(size + "--derivedtype", np=2).fails(2, "needs 3 MiB in '%s/f'" % place, "--no-space-check")
+    run = h5ex(size + "--nsizes 3", np=2).fails(2, "needs 8 MiB")
     assert run.stdout.count("\nMax ") == 2 and os.listdir(place) == [], run
 
 

@@ -8,13 +8,13 @@ LIMIT = ["bash", "-c", 'ulimit -f 16000; exec "$@"', "-"]  # KiB; Open MPI's own
 
 
 @pytest.mark.parametrize("access", ["", "-c", "-F"], ids=["shared", "collective", "private"])
-@pytest.mark.parametrize("backend", ["POSIX", "AIO", "MMAP", "MPIIO", "HDF5", "NETCDF", "NCMPI"])
+@pytest.mark.parametrize("backend", ["POSIX", "AIO", "MMAP", "MPIIO", "HDF5", "NCMPI"])
 def test_a_file_may_not_grow_beyond_the_limit(ior, need_backend, backend, access):
     need_backend(backend)
     if backend == "NCMPI" and access == "-F":
         pytest.skip("NCMPI has no file per process")
     run = ior("-a %s %s -w -b 20m -t 256k" % (backend, access), prefix=LIMIT)
-    if backend in ("HDF5", "NETCDF"):  # the library would not survive it
+    if backend == "HDF5":  # the library would not survive it
         run.fails(2, "a file may have 16384000 bytes at most (ulimit -f)")
     else:
         run.fails(3, "testFile", "File too large")
@@ -35,7 +35,7 @@ def test_one_rank_with_a_limit_is_named(ior, need_backend):
 
 @pytest.mark.parametrize("program, args", [
     ("ior", "-b 64k -t 16k -i 2 -O savePerOpDataCSV=op --timeline=t.npy --report=text:-,json:r.json"), ("ior", "-a MPIIO -c -b 64k -t 16k"),
-    ("ior", "-a NETCDF -b 64k -t 16k"), ("mdtest", "-n 4 -d d -w 10 -Z"), ("md-workbench", "-I 2 -P 4 -D 1 -L lat"),
+    ("ior", "-a HDF5 -b 64k -t 16k"), ("mdtest", "-n 4 -d d -w 10 -Z"), ("md-workbench", "-I 2 -P 4 -D 1 -L lat"),
     ("mib", "-F -s 4096 -l 2 -L 0 -t .")])
 def test_a_stack_of_128_kib_is_enough(ior, need_backend, program, args):
     if conftest.SANITIZED:

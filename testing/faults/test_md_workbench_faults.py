@@ -51,7 +51,7 @@ def test_a_failure_in_precreate_ends_the_run_on_all(mdw, op, at, name, words, ph
     ("unlink", 1, ["remove", "file-0"]),
 ])
 def test_a_failure_in_the_benchmark_is_counted(mdw, op, at, words):
-    run = mdw(FAIL % (op, at, "EIO"), np=2, timeout=SECONDS).fails(3, "1 operations failed")
+    run = mdw(FAIL % (op, at, "EIO"), np=2, timeout=SECONDS).fails(3, "1 operation failed, the first: rank 1 on ", *words)
     assert "(1 errs!!!)" in lines(run, "benchmark")[0] and "(0 errs)" in lines(run, "cleanup")[0]
     note, = [n for n in run.notes if "rank 1 on " in n]
     assert all(word in note for word in words), note
@@ -60,7 +60,7 @@ def test_a_failure_in_the_benchmark_is_counted(mdw, op, at, words):
 
 @pytest.mark.parametrize("op, at, errors", [("unlink", 6, 2), ("rmdir", 1, 1)])
 def test_a_failure_in_the_cleanup_is_counted_and_tried_again(mdw, op, at, errors):
-    run = mdw(FAIL % (op, at, "EIO"), np=2, timeout=SECONDS).fails(3, "%d operations failed" % errors)
+    run = mdw(FAIL % (op, at, "EIO"), np=2, timeout=SECONDS).fails(3, "%d operation%s failed, the first: rank 1 on " % (errors, "s" * (errors > 1)))
     assert "(%d errs!!!)" % errors in lines(run, "cleanup")[0]
     mdw.clean()
 
@@ -87,6 +87,15 @@ def test_a_wrong_bit_is_wrong_data(mdw):
 
 def test_a_wrong_bit_that_nobody_looks_for_is_none(mdw):
     mdw(SMALL + "-a DUMMY --dummy.corrupt-at=2").ok()
+
+
+def test_what_an_earlier_read_has_left_in_memory_does_not_pass(mdw, shim):
+    """The second read of the same object claims success and moves nothing."""
+    mdw("-I 1 -P 1 -D 1 -R 1 -G 10 -1", np=1).ok()
+    again = "-I 1 -P 1 -D 1 -R 2 -G 10 -2 --read-only -X"
+    mdw(again, np=1).ok()
+    run = mdw(again, np=1, env={"LD_PRELOAD": shim, "FAULT_PREFIX": str(mdw.dir) + "/", "FAULT": "call=read count=2 drop"})
+    run.fails(4, "wrong data in 1 place")
 
 
 def test_short_transfers_are_continued(mdw):
@@ -154,14 +163,14 @@ def test_a_missing_parent_is_told(mdw):
 
 def test_a_file_in_the_place_of_the_directory_is_told(mdw):
     (mdw.cwd / "file").write_text("keep")
-    mdw(SMALL + "-o %s/file" % mdw.cwd).fails(3, "file/0_0", "Not a directory")
+    mdw(SMALL + "-o %s/file" % mdw.cwd).fails(1, "/file' is a file; give a directory")
     assert (mdw.cwd / "file").read_text() == "keep"
 
 
 def test_something_foreign_in_a_set_stays_and_is_told(mdw):
     mdw(SMALL + "-1").ok()
     (mdw.dir / "1_0" / "foreign").write_text("keep")
-    run = mdw(SMALL + "-3").fails(3, "1 operations failed")
+    run = mdw(SMALL + "-3").fails(3, "1 operation failed, the first: ")
     assert any("1_0" in note and "Directory not empty" in note for note in run.notes)
     assert mdw.names() == ["1_0", "1_0/foreign"]
 
@@ -279,7 +288,7 @@ BAD = [
     ("-L ''", "latency"), ("--latency-all=x", "latency-all"), ("-q=x", "-q"), ("-v=x", "-v"), ("--start-item=-1", "start-item"),
     ("--start-item=9223372036854775807", "start-item"), ("--print-detailed-stats=x", "print-detailed-stats"), ("--read-only=x", "read-only"),
     ("--ignore-precreate-errors=x", "ignore-precreate-errors"), ("--process-reports=x", "process-reports"), ("--run-info-file=", "run-info-file"),
-    ("--report=xml:f", "xml"), ("--report=", "report"), ("--allocateBufferOnGPU=1", "GPU"), ("--GPUid=0", "GPU"), ("--gpuDirect=1", "gpuDirect"),
+    ("--report=xml:f", "xml"), ("--report=", "report"), ("--allocateBufferOnGPU=4", "GPU"), ("--GPUid=x", "GPU"), ("--gpuDirect=1", "GPUDirect"),
     ("--no-such-option", "no-such-option"), ("word", "word"), ("-Iq", "-I"), ("-Tz", "z"), ("--posix.nothing", "posix.nothing"),
     ("-D 2000000000 -I 2000000000 -R 2000000000", "counted"),
 ]

@@ -40,6 +40,15 @@ def test_a_call_that_fails_on_one_rank_ends_the_run_on_all(mdtest, call, name, w
     mdtest.empty()
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_place_of_trees_that_one_rank_cannot_make_ends_the_run_on_all(mdtest, shim, rank):
+    """One rank makes it in each of two directories. The others go no further, and what was made is removed."""
+    env = {"LD_PRELOAD": shim, "FAULT_PREFIX": str(mdtest.cwd) + "/", "FAULT": "call=mkdir rank=%d count=2 errno=ENOSPC" % rank}
+    run = mdtest("-u -n 4 -d a@b", np=3, timeout=SECONDS, env=env)
+    run.fails(3, "rank %d on " % rank, "make directory '%s/test-dir.0-0'" % "ab"[rank], "No space left on device")
+    assert not (mdtest.cwd / "a").exists() and not (mdtest.cwd / "b").exists()
+
+
 def test_a_failed_operation_counts_as_nothing(mdtest):
     run = mdtest("-a DUMMY --dummy.fail-op=stat --dummy.fail-at=5 -n 10 -F").ok(3)
     assert run.rates()["File stat"] == 0 and run.rates()["File read"] == 0
@@ -85,7 +94,7 @@ def test_a_missing_parent_is_told_before_anything_runs(mdtest):
 
 def test_a_file_in_the_place_of_the_directory_is_told(mdtest):
     (mdtest.cwd / "file").write_text("")
-    mdtest("-n 2 -F -d %s/file" % mdtest.cwd).fails(3, "file/test-dir.0-0", "Not a directory")
+    mdtest("-n 2 -F -d %s/file" % mdtest.cwd).fails(1, "/file' is a file; give a directory")
 
 
 def test_a_file_that_is_too_short_is_an_error(mdtest):
@@ -224,7 +233,7 @@ BAD = [
     ("-w -1", "-w"), ("-e -1", "-e"), ("-N -1", "-N"), ("-n abc", "-n"), ("-n 1x", "-n"), ("-n=", "-n"), ("-W -1", "-W"),
     ("-b 1000000 -z 100 -n 1", "2^63"), ("-n 9223372036854775807 -I 1 -z 2 -b 4", "2^63"), ("-w 9223372036854775807", "-w"),
     ("--dataPacketType=z", "dataPacketType"), ("-a NOSUCH", "POSIX"), ("-F=", "-F"), ("-F=maybe", "-F"), ("-g", "Lustre"),
-    ("--nosuch", "nosuch"), ("-q", "-q"), ("word", "word"), ("-Fq", "q"), ("--allocateBufferOnGPU=1", "GPU"), ("--report=xml:f", "xml"),
+    ("--nosuch", "nosuch"), ("-q", "-q"), ("word", "word"), ("-Fq", "q"), ("--allocateBufferOnGPU=4", "GPU"), ("--report=xml:f", "xml"),
     ("--random-seed=-1", "random-seed"), ("--warningAsErrors", "Read bytes"), ("-p -1", "-p"), ("-n 99999999999999999999", "-n"),
 ]
 

@@ -88,8 +88,8 @@ def test_long_paths(mib, length):
 
 
 def test_many_tasks(mib):
-    run = mib("--api DUMMY -l 3 -p x", np=64).ok()
-    assert result(run)["tasks"] == "64" and {len(row) for row in table(mib.cwd / "x.read")} == {64}
+    run = mib("--api DUMMY -l 3 -p x", np=24).ok()
+    assert result(run)["tasks"] == "24" and {len(row) for row in table(mib.cwd / "x.read")} == {24}
 
 
 @pytest.mark.parametrize("op, at, code, words", [
@@ -159,9 +159,9 @@ def test_too_little_room(mib):
     try:
         run = mib("-F -t small -l 100 -s 64k -r", np=1)
         assert run.fails(3, "No space left on device", "mibData.00000000").warnings
-        assert "the test needs 6553600 bytes in 'small/mibData" in run.warnings[0] and list(small.iterdir()) == []
+        assert "the test needs 6.25 MiB (6553600 bytes) in 'small/mibData" in run.warnings[0] and list(small.iterdir()) == []
         mib("-F -t small -l 1 -s 2m -r", np=1).fails(3, "No space left on device")
-        mib("-F -t small -l 100 -s 64k --warning-as-errors", np=1).fails(1, "the test needs 6553600 bytes")
+        mib("-F -t small -l 100 -s 64k --warning-as-errors", np=1).fails(1, "the test needs 6.25 MiB")
         mib("-F -t small -l 8 -s 64k", np=1).ok()
         assert mib("-F -t small -l 10 -s 64k", np=1).ok().warnings == [], "what is there is written over"
     finally:

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """model_checkpoint is killed at any moment: the newest published checkpoint loads and verifies, an unpublished one is never taken."""
+import errno
 import os
+import pathlib
 import random
 import re
+import sys
 
 import pytest
 
 import conftest
 from faults_support import environment
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
+from timeline_support import read_records  # noqa: E402
 
 # So many runs of several ranks are killed, and one in each call on files that a run has: WEIR_KILLS=200.
 KILLS = int(os.environ.get("WEIR_KILLS", "0"))
@@ -86,3 +92,19 @@ def test_ranks_that_are_killed_while_they_save_leave_no_half_checkpoint(mc, shim
         fault = "rank=%d call=%s count=%d kill" % (random.randrange(2), random.choice(sorted(KINDS)), random.randrange(1, 12))
         run = mc("-i 3 --keep=2 --load=no " + shape, np=2, env=environment(mc.ior, shim, fault))
         newest = max([newest, *published(mc)]) if run.returncode == 0 else expect_newest_loads(mc, newest, (fault, shape))
+
+
+@pytest.mark.parametrize("count, what", [(1, "'c/.checkpoint-00000001.staged/rank-000000.data'"), (2, "'c/.checkpoint-00000001.staged/metadata'"),
+                                         (3, "directory 'c/.checkpoint-00000001.staged'"), (4, "directory 'c'")])
+def test_a_save_is_an_error_where_a_file_or_a_name_is_not_durable(mc, shim, count, what):
+    """The files, the metadata, their names, and the name of the checkpoint: that one has changed then."""
+    run = mc("-i 1 --load=no --optimizer=none", env=environment(mc.ior, shim, "call=sync count=%d errno=EIO" % count))
+    run.fails(3, "fsync " + what, "Input/output error")
+    assert published(mc) == [1] * (count == 4)
+
+
+def test_a_removal_that_fails_is_an_operation_that_failed(mc, shim):
+    fault = {**environment(mc.ior, shim, "call=unlink count=1 errno=EIO"), "FAULT_PREFIX": str(mc.cwd / "c")}
+    run = mc("-i 2 --keep=1 --load=no --optimizer=none --timeline=t.npy", env=fault)
+    run.fails(3, "remove 'c/.checkpoint-00000001.removed/", "Input/output error")
+    assert errno.EIO in [r.error for r in read_records(mc.cwd / "t.npy")]

@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# headers.sh - every header compiles alone
+# headers.sh - every header compiles alone. The build has shown that of a header which a source includes before all others; the
+# compiler is asked about the rest
 set -eu
 source=${WEIR_SOURCE-$(cd "$(dirname "$0")/../.." && pwd)}
+build=$(cd "${WEIR_BUILD-.}" && pwd)
 cd "$source"
 compiler=${WEIR_CC-mpicc}
 command -v "${compiler%% *}" >/dev/null 2>&1 || {
@@ -10,10 +12,29 @@ command -v "${compiler%% *}" >/dev/null 2>&1 || {
     exit 77
 }
 
+# The sources of the objects in this build.
+built() {
+    (cd "$build" && find src -path '*/.libs/*.o' ! -path 'src/.libs/*' 2>/dev/null) | while read -r object; do
+        name=${object##*_la-}
+        file=${object%/.libs/*}/${name%.o}.c
+        [ ! -f "$file" ] || echo "$file"
+    done
+}
+
+# The headers that these include first, besides config.h, which no header includes (layers.sh).
+# shellcheck disable=SC2016 # it is awk
+shown=$(built | xargs awk '
+FNR == 1 { before = 1 }
+/^#include "config[.]h"/ { next }
+before && /^#include "/ { split($0, part, "\""); print " src/" part[2] " " }
+/^#include/ { before = 0 }' /dev/null)
+
 # One header ($0), and what its folder needs.
-export compiler
+export compiler shown
 # shellcheck disable=SC2016 # expanded by the inner shell
-find src -name '*.h' ! -name config.h | LC_ALL=C sort | xargs -P "$(getconf _NPROCESSORS_ONLN || echo 2)" -n 1 sh -c '
+find src -name '*.h' ! -name config.h | LC_ALL=C sort | while read -r header; do
+    case $shown in *" $header "*) ;; *) echo "$header" ;; esac
+done | xargs -r -P "$(getconf _NPROCESSORS_ONLN || echo 2)" -n 1 sh -c '
     flags=${WEIR_MPI_CFLAGS-}
     case $0 in
     src/backends/s[eh][sa]*/*) ;;

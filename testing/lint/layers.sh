@@ -27,7 +27,7 @@ function allowed(from, path,   to) {
     return from == to || index(row[row_of(from)], " " to " ") || index(row[row_of(from)], " " path " ")
 }
 BEGIN {
-    base = "base base/text base/shape base/node base/options base/data"
+    base = "base base/text base/shape base/node base/options base/data base/gpu"
     par = base " par par/io"
     may("top", "")
     may("base", "")
@@ -36,6 +36,7 @@ BEGIN {
     may("base/node", "base base/text")
     may("base/options", "base base/text base/shape base/node")
     may("base/data", "base base/text base/shape base/node")
+    may("base/gpu", "base base/text base/node")
     may("par", base)
     may("par/io", par)
     may("backends", base " par")
@@ -43,7 +44,8 @@ BEGIN {
     may("backends/shared", par " backends")
     may("backends/NAME", par " backends backends/shared backends/session/queue.h backends/session/complete.h")
     engine = par " backends backends/session"
-    may("engine", engine " engine/report engine/check/rules.h")
+    may("engine", engine " engine/steps engine/report engine/check/rules.h")
+    may("engine/steps", engine " engine engine/report")
     may("engine/report", engine)
     may("engine/about", engine " engine engine/report engine/observe/all.h")
     may("engine/place", engine " engine engine/report engine/observe/all.h")
@@ -52,7 +54,7 @@ BEGIN {
     all = engine " engine engine/report engine/about engine/place engine/observe engine/check"
     may("programs", all)
     may("programs/NAME", all)
-    # Built on libweir, as programs of others are: it is no part of it
+    # They run benchmarks through weir.h and use the engine for the rest: no part of libweir
     may("programs/weir-mix", all " top")
     may("programs/weir-io500", all " top")
     may("library", all " top")

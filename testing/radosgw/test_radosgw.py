@@ -7,25 +7,16 @@ import pytest
 
 import conftest
 import s3_proxy
-import s3_support
 from mdtest_support import mdtest  # noqa
 from mdw_support import mdw  # noqa
 from mib_support import mib  # noqa
-from s3_support import no_keys, radosgw, radosgw_server  # noqa
-
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k "
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
+from s3_support import SMALL, has_the_backend, no_keys, radosgw, radosgw_server, seen_through_a_proxy, uploading  # noqa
 
 
 @pytest.fixture
 def proxy(radosgw, tmp_path):
     """A proxy before the service; proxy.store is the bucket as it is seen through it."""
-    with s3_support.proxied(radosgw, tmp_path) as (proxy, store):
-        proxy.store, proxy.behind = store, radosgw
+    with seen_through_a_proxy(radosgw, tmp_path) as proxy:
         yield proxy
 
 
@@ -96,21 +87,17 @@ def test_what_exists_stays_when_it_is_asked_for(ior, radosgw):
     assert radosgw.get("x") == b"mine" and radosgw.uploads() == []
 
 
-@pytest.mark.parametrize("np", [1, 3])
+@pytest.mark.parametrize("np", [None, 3])
 def test_a_signal_aborts_the_upload(ior, proxy, np):
-    proxy.rule(s3_proxy.delay(1), method="PUT", after=1)
-    proc = ior.start(SMALL + "-w -b 1m -o " + proxy.store.name("x"), np=None if np == 1 else np, env=proxy.store.env)
-    conftest.wait_until(lambda: proxy.count("PUT") >= 2)
-    for pid in [proc.pid] if np == 1 else conftest.ranks_of(proc.pid):
+    proc = uploading(ior, proxy, np=np)
+    for pid in [proc.pid] if np is None else conftest.ranks_of(proc.pid):
         os.kill(pid, signal.SIGTERM)
     assert ior.finish(proc).returncode != 0
     proxy.behind.is_clean()
 
 
 def test_sigkill_leaves_an_upload_that_the_service_lists(ior, proxy):
-    proxy.rule(s3_proxy.delay(1), method="PUT", after=1)
-    proc = ior.start(SMALL + "-w -b 1m -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
-    conftest.wait_until(lambda: proxy.count("PUT") >= 2)
+    proc = uploading(ior, proxy)
     os.kill(proc.pid, signal.SIGKILL)
     ior.finish(proc)
     assert proxy.behind.uploads() == ["x"] and proxy.behind.keys() == {}

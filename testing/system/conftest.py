@@ -6,6 +6,8 @@ WEIR_SOURCE  source directory
 WEIR_MPIRUN  launcher with its options; else MPIEXEC, else mpirun
 """
 import contextlib
+import fcntl
+import json
 import os
 import pathlib
 import re
@@ -13,6 +15,8 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 
 import pytest
@@ -71,8 +75,8 @@ def program_env(env=None):
 
 
 def runs_of_the_guide():
-    """doc/guide/trust.md, "See them": for each block the commands, and what each of them shows: [[("ior -b 64k", {"H01"}), ...], ...]"""
-    page = (SOURCE / "doc" / "guide" / "trust.md").read_text()
+    """doc/guide/findings.md, "See them": for each block the commands, and what each of them shows: [[("ior -b 64k", {"H01"}), ...], ...]"""
+    page = (SOURCE / "doc" / "guide" / "findings.md").read_text()
     blocks = re.findall(r"^```shell\n(.*?)^```$", page, re.M | re.S)
     lines = [[re.split(r" +# ", line) for line in block.rstrip().replace("\\\n", "").split("\n")] for block in blocks]
     return [[(command, {word for word in says.split() if re.fullmatch(r"H\d\d", word)}) for command, says in block] for block in lines]
@@ -210,10 +214,10 @@ CRASH_OF_INIT = re.compile(r"^\[[-\w.]+:\d+\] \[ *\d+\] \S+\((?:ompi_mpi_init|P?
 
 
 # PMIx waits 2 s for the launcher's answer at the end of MPI_Finalize, then the process ends; a launcher that gets no processor for so long
-# takes it for one that never called MPI_Finalize. Where rank 0 has no error it writes its line of findings after MPI_Finalize, which all
-# ranks have entered then. Seen in 2 of some 30 000 jobs with a load of 25 on 2 processors.
+# takes it for one that never called MPI_Finalize. Rank 0 writes its line of findings when all phases have ended. Seen in 2 of some 30 000
+# jobs with a load of 25 on 2 processors.
 LOST_END = re.compile(r"^node \S+ exiting improperly\.", re.M)
-FINDINGS = re.compile(r"^NOTE: (test \d+: )?(SOUND|SUSPECT|INVALID) by the \w+ rules(, |$)", re.M)
+FINDINGS = re.compile(r"^NOTE: (test \d+: )?(SOUND|SUSPECT|INVALID)( by \w+ rules)?( \(\d|$)", re.M)
 
 
 def check_launcher(pid, stderr):
@@ -232,6 +236,16 @@ LAUNCHER_NOISE = re.compile(
     r"|={20,}|=   (BAD|PID|RANK|EXIT|CLEAN|YOU|KILLED)|YOUR APPLICATION TERMINATED|This typically refers to|Please see the FAQ"
     r"|-{40,}$|\[proxy:|\[mpiexec|mpirun: (Forwarding|abort is already)|\[\w[-\w.]*:\d+\] \d+ more process)")
 
+
+
+TELL = " --report=text:-,json:r.json "  # for Run.document()
+# Runs the command that follows and writes "peak KIB" on standard error.
+PEAK = [sys.executable, "-c", "import resource, subprocess, sys; status = subprocess.call(sys.argv[1:]); "
+        "print('peak', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(status)"]
+
+
+def no_number(word):
+    raise AssertionError("%s is not JSON" % word)
 
 
 def cell(text):
@@ -288,6 +302,20 @@ class Run:
 
     def accesses(self):
         return [row["access"] for row in self.rows]
+
+    def document(self, name="r.json"):
+        """The JSON file of a run with --report=json:r.json, or the document on standard output."""
+        path = self.cwd / name
+        return json.loads(path.read_text() if path.exists() else self.stdout, parse_constant=no_number)
+
+    def phases(self):
+        """The rows "phases" of all tests of the document."""
+        return [phase for test in self.document()["tests"] for phase in test["phases"]]
+
+    @property
+    def peak_kib(self):
+        """KiB of memory that a run with prefix=PEAK had at most."""
+        return int(re.search(r"^peak (\d+)$", self.stderr, re.M).group(1))
 
     @property
     def summary(self):
@@ -352,7 +380,7 @@ def sound(run, data=None):
         assert row["work"] <= row["total"] + 2e-6 or row["work"] <= row["total"] * 1.001, run
         if barriers:
             parts = row["open"] + row["work"] + row["close"]
-            assert parts <= row["total"] * 1.002 + 2e-3, run  # clocks are compared, which is not exact on a busy machine
+            timely(parts <= row["total"] * 1.002 + 2e-3, run)  # clocks are compared, which is not exact on a busy machine
     check_summary(run, rows, data)
 
 
@@ -380,8 +408,28 @@ def check_summary(run, rows, data):
 
 # ---- a file system of one's own ----
 
+def tmpfs(path, options):
+    """Make the directory and mount a tmpfs there, or skip."""
+    path.mkdir()
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("mounting a tmpfs needs root and mount")
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip("no tmpfs can be mounted here: " + done.stderr.strip())
+
+
 @contextlib.contextmanager
-def on_a_loop_device(cwd, *options, make="mkfs.ext4 -q -F", mount="rw"):
+def on_tmpfs(path, options):
+    """A tmpfs with these options of mount at path, which is made here. Skips where none can be mounted."""
+    tmpfs(path, options)
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True)
+
+
+@contextlib.contextmanager
+def on_a_loop_device(cwd, *options, make="mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0", mount="rw"):
     """A file system in cwd/disk on the file cwd/image, with these options of losetup; its directory. Skips where there can be none."""
     make = make.split()
     if os.geteuid() != 0 or not all(shutil.which(tool) for tool in (make[0], "mount", "losetup")):
@@ -408,18 +456,22 @@ def on_a_loop_device(cwd, *options, make="mkfs.ext4 -q -F", mount="rw"):
 # ---- fixtures ----
 
 class Ior:
-    """ior(args) runs the program in the test's own directory."""
-    file = None  # of another program, in a class for it
+    """ior(args) runs the program in the test's own directory. A class of another program has its file, and its words()."""
+    file = None
 
     def __init__(self, cwd):
         self.cwd = cwd
         self.program = IOR
         self.started = []
 
+    def words(self, args):
+        """The words of a command line, from a text as a shell takes it or from a list."""
+        return shlex.split(args) if isinstance(args, str) else [str(a) for a in args]
+
     def command(self, args, np, prefix=()):
-        words = shlex.split(args) if isinstance(args, str) else [str(a) for a in args]
+        words = self.words(args)
         start = [] if np is None else LAUNCHER + ["-np" if OPEN_MPI else "-n", str(np)]
-        return words, start + list(prefix) + [str(self.program)] + words
+        return words, start + list(prefix) + [str(self.file or self.program)] + words
 
     def start(self, args, np=2, env=None, prefix=()):
         words, command = self.command(args, np, prefix)
@@ -491,6 +543,13 @@ class Ior:
         assert "runtime error:" not in run.stderr and "Sanitizer" not in run.stderr, run
         return run
 
+    def end(self):
+        """End whatever the test has left running."""
+        for proc in list(self.started):
+            kill_all(proc)
+            proc.wait()
+            self.collect(proc)
+
     def __call__(self, args, np=2, env=None, timeout=60, prefix=()):
         """np=None: without a launcher, as one rank is started where nothing else is asked for: that is faster. timeout in
         seconds: a run that takes longer is killed and fails the test."""
@@ -498,21 +557,28 @@ class Ior:
             np = None
         return self.finish(self.start(args, np, env, prefix), timeout)
 
+    def script(self, *tests, name="s"):
+        """Write a script for -f: tests are lines or lists "key=value,key=value", and each begins with the values of the one before."""
+        (self.cwd / name).write_text("IOR START\n" + "".join("%s\nRUN\n" % test for test in tests) + "IOR STOP\n")
+
     def files(self):
         """Every name below the working directory."""
         return sorted(str(p.relative_to(self.cwd)) for p in self.cwd.rglob("*"))
 
 
-@pytest.fixture
-def ior(tmp_path):
-    cwd = tmp_path / "work"
-    cwd.mkdir(exist_ok=True)  # a test may run several programs
-    runner = Ior(cwd)
-    yield runner
-    for proc in list(runner.started):
-        kill_all(proc)
-        proc.wait()
-        runner.collect(proc)
+def fixture_of(kind):
+    """A fixture that runs a program; kind: Ior or a class derived from it. All programs of a test have one directory."""
+    @pytest.fixture
+    def runner(tmp_path):
+        cwd = tmp_path / "work"
+        cwd.mkdir(exist_ok=True)
+        made = kind(cwd)
+        yield made
+        made.end()
+    return runner
+
+
+ior = fixture_of(Ior)
 
 
 @pytest.fixture
@@ -525,9 +591,12 @@ def bin(tmp_path):
         (path / name).symlink_to(BUILD / "src" / name)
     (path / "weir-compare").symlink_to(SOURCE / "contrib" / "plot" / "weir-compare")
     (path / "with-rclone").symlink_to(SOURCE / "contrib" / "with-rclone")
-    (path / "mpirun").write_text('#!/bin/sh\nexec %s %s "$@"\n' % (shutil.which(LAUNCHER[0]), shlex.join(LAUNCHER[1:])))
+    noted = tmp_path / "launches"
+    (path / "mpirun").write_text('#!/bin/sh\necho >>%s\nexec %s %s "$@"\n' % (
+        shlex.quote(str(noted)), shutil.which(LAUNCHER[0]), shlex.join(LAUNCHER[1:])))
     (path / "mpirun").chmod(0o755)
-    return "%s%s%s" % (path, os.pathsep, os.environ["PATH"])
+    yield "%s%s%s" % (path, os.pathsep, os.environ["PATH"])
+    launches.extend(noted.read_text() if noted.exists() else "")
 
 
 _backends = []
@@ -548,30 +617,50 @@ def need_backend():
     return need
 
 
-@pytest.fixture(scope="session")
-def preload(tmp_path_factory):
-    """preload("shift-clock.c") is the path of a library for LD_PRELOAD made from a file of this directory."""
-    made = {}
+def once(tmp_path_factory, name, make):
+    """What make(folder) returns, of values that JSON has. The first worker that asks for it makes it, for all of them."""
+    base = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        base = base.parent
+    with open(base / (name + ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        results = base / (name + ".json")
+        if not results.exists():
+            (base / name).mkdir()
+            results.write_text(json.dumps(make(base / name)))
+        return json.loads(results.read_text())
 
+
+def library(name):
+    """The path of the library for LD_PRELOAD made from a file of this directory. It is made once, in the build, for all workers."""
+    source, out = HERE / name, BUILD / "testing" / "preload" / (name[:-2] + ".so")
+    newest = max(path.stat().st_mtime for path in (source, HERE / "real-hdf5.h"))
+    if not out.exists() or out.stat().st_mtime < newest:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent) as made:  # other workers and threads may make the same one
+            subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Wall", "-Werror", "-o", made + "/so", str(source), "-ldl"], check=True)
+            os.rename(made + "/so", out)
+    return str(out)
+
+
+def naps(*libraries):
+    """The environment in which ranks that wait for others sleep (nap.c), with these preloaded libraries, too: for runs in which ranks
+    wait long. Waiting took a third to a half of their processor time."""
+    if not SANITIZED and shutil.which("gcc"):
+        libraries += (library("nap.c"),)
+    return {"LD_PRELOAD": ":".join(libraries)} if libraries else {}
+
+
+@pytest.fixture(scope="session")
+def preload():
+    """preload("shift-clock.c") is the path of a library for LD_PRELOAD made from a file of this directory."""
     def make(name):
         if SANITIZED:
             pytest.skip("a preloaded library and a sanitizer do not go together")
         if not shutil.which("gcc"):
             pytest.skip("no gcc to make the preloaded library")
-        if name not in made:
-            out = tmp_path_factory.mktemp("preload") / (name[:-2] + ".so")
-            subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-Wall", "-Werror", "-o", str(out), str(HERE / name), "-ldl"],
-                           check=True)
-            made[name] = str(out)
-        return made[name]
+        return library(name)
     return make
-
-
-def check_defects(sound, last, *files):
-    """Defects of an original are numbered from 1 to 'last'; sound: number -> names of the tests that show how it is here."""
-    text = "".join((SOURCE / "testing" / name).read_text() for name in files)
-    for defect in range(1, last + 1):
-        assert all("def test_%s(" % name in text for name in sound[defect].split()), defect
 
 
 def ask_again(config):
@@ -609,6 +698,54 @@ def pytest_configure(config):
     if not os.access(IOR, os.X_OK):
         pytest.exit("%s is not there; build first, and say WEIR_BUILD=<build directory>" % IOR, 2)
     ask_again(config)
+
+
+# ---- what a test takes, for testing/times ----
+
+launches = []  # an entry for each start of the launcher in this process
+BEGUN = pytest.StashKey()  # processor seconds and launches before a test
+
+
+def note_launch(event, args):
+    """An audit hook: a process of Python begins another one."""
+    if event == "subprocess.Popen" and os.path.basename(os.fspath(args[1][0])) == os.path.basename(LAUNCHER[0]):
+        launches.append(event)
+
+
+sys.addaudithook(note_launch)
+
+
+def cpu_seconds():
+    """Processor time of this process and of those that it waited for."""
+    return sum(os.times()[:4])
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_setup(item):
+    item.stash[BEGUN] = cpu_seconds(), len(launches)
+    yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_teardown(item):
+    yield
+    cpu, number = item.stash[BEGUN]
+    item.user_properties += [("test", item.nodeid), ("cpu", "%.2f" % (cpu_seconds() - cpu)), ("launches", len(launches) - number)]
+
+
+def as_utf8(value):
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {key: as_utf8(inner) for key, inner in value.items()}
+    return type(value)(as_utf8(inner) for inner in value) if isinstance(value, (list, tuple)) else value
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_report_to_serializable():
+    """A worker cannot send bytes that are no UTF-8, which some tests put into names: they are escaped."""
+    outcome = yield
+    outcome.force_result(as_utf8(outcome.get_result()))
 
 
 def told_of_reruns(terminalreporter):

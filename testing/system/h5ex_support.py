@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the tests run h5exerciser and read its table."""
-import shlex
-
 import pytest
 
 import conftest
-from mdtest_support import Program
 
 COLUMNS = "bufsize write write_rate read read_rate dataset group attribute fopen fclose fflush otherclose".split()
 
 
-class Exerciser(Program):
+class Exerciser(conftest.Ior):
     """h5ex(args) runs the program in the test's own directory."""
     file = conftest.BUILD / "src" / "h5exerciser"
 
-    def words(self, args):
-        return shlex.split(args)
+    def __init__(self, cwd):
+        super().__init__(cwd)
+        if not self.file.exists():
+            pytest.skip("this build has no h5exerciser")
 
 
 def table(run):
@@ -31,12 +30,4 @@ def table(run):
     return sizes
 
 
-@pytest.fixture
-def h5ex(tmp_path):
-    if not Exerciser.file.exists():
-        pytest.skip("this build has no h5exerciser")
-    cwd = tmp_path / "work"
-    cwd.mkdir(exist_ok=True)
-    runner = Exerciser(cwd)
-    yield runner
-    runner.end()
+h5ex = conftest.fixture_of(Exerciser)

@@ -5,16 +5,20 @@
  *   many LOG CASES FIRST SECONDS
  *
  * Each line of CASES is a case, fields separated by tabs: the fault and its number, the name of a
- * benchmark and its words. It is run in directory case-N, N from 0. LOG gets "begin N" before and
+ * benchmark and its words. It is run in directory case-N, N from 0. What it prints goes to the files
+ * case-N.out and case-N.err if they exist. LOG gets "begin N" before and "took N MILLISECONDS" and
  * "end N STATUS FILES THREADS ERROR" after: files and threads that any rank has more than before.
  * A case that takes longer than SECONDS ends the process after the line "hang N OWN ALL": its seconds without those in which it
  * waited for a processor, and all of them. Others that are busy make no hang: the limit is one of OWN; of ALL it is WALL times as
  * much. Cases before FIRST are left out. */
 #include "weir.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <locale.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +33,8 @@
 
 #define WORDS 128
 #define FAULTY 1 /* the rank with the fault, where the case names none */
-#define MEMORY_SPARE (64u << 20)
+#define MEMORY_SPARE (32u << 20)
+#define MAPPED_BYTES (1 << 20) /* a block of so many is mapped and unmapped, and not kept for the next */
 #define HANG_STATUS 98
 #define WALL 15 /* pairwise.py has it, too */
 
@@ -164,8 +169,25 @@ struct fault {
     int resource;
     struct rlimit before;
     timer_t timer;
-    bool limits, timed;
+    bool limits, timed, shim;
 };
+
+/* Give rules to the preloaded testing/faults/shim.c, about the files of the working directory. */
+static void set_rules(const char *text)
+{
+    char below[PATH_MAX];
+    void (*rules)(const char *, const char *);
+
+    *(void **)&rules = dlsym(RTLD_DEFAULT, "shim_rules");
+    if (!rules || !getcwd(below, sizeof(below) - 1)) {
+        fprintf(stderr, "many: no shim.c is preloaded\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+        return;
+    }
+    below[strlen(below) + 1] = '\0';
+    below[strlen(below)] = '/';
+    rules(below, text);
+}
 
 static void limit(struct fault *f, int resource, unsigned long bytes)
 {
@@ -191,12 +213,16 @@ static void start_timer(struct fault *f, long ms)
 
 /* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank.
  * allocation N: the N-th and those after it fail; once N: the N-th alone; removal N: the N-th of a file. With @RANK after the
- * kind, that rank instead of FAULTY. */
-static void begin_fault(struct fault *f, char *kind, long n, int rank)
+ * kind, that rank instead of FAULTY. shim RULES: of testing/faults/shim.c, on all ranks. */
+static void begin_fault(struct fault *f, char *kind, const char *number_or_rules, int rank)
 {
     char *at = strchr(kind, '@');
+    long n = strtol(number_or_rules, NULL, 10);
 
     memset(f, 0, sizeof(*f));
+    f->shim = strcmp(kind, "shim") == 0;
+    if (f->shim)
+        set_rules(number_or_rules);
     if (at)
         *at = '\0';
     if (rank != (at ? (int)strtol(at + 1, NULL, 10) : FAULTY))
@@ -222,6 +248,8 @@ static void end_fault(const struct fault *f)
     sigset_t set;
 
     failing_allocation = failing_removal = 0;
+    if (f->shim)
+        set_rules("");
     if (f->limits)
         setrlimit(f->resource, &f->before);
     if (f->timed)
@@ -231,11 +259,58 @@ static void end_fault(const struct fault *f)
     sigtimedwait(&set, NULL, &now);
 }
 
+/* ---- what a case prints ---- */
+
+static int redirect(int fd, int n, const char *end)
+{
+    char name[32];
+    int before = -1, to;
+
+    snprintf(name, sizeof(name), "case-%d.%s", n, end);
+    to = open(name, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (to >= 0) {
+        before = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        dup2(to, fd);
+        close(to);
+    }
+    return before;
+}
+
+static void put_back(int fd, int before)
+{
+    if (before < 0)
+        return;
+    dup2(before, fd);
+    close(before);
+}
+
+/* ---- a case ---- */
+
+/* Rank 0 writes the outcome of case n, with the highest counts of all ranks. Collective over
+ * MPI_COMM_WORLD. */
+static void write_end(int n, struct weir_outcome *out, int files, int threads, int rank)
+{
+    int found[4] = { out->status, -out->status, files, threads }, all[4];
+
+    if (uselocale((locale_t)0) != LC_GLOBAL_LOCALE)
+        found[0] = -1;
+    MPI_Allreduce(found, all, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    for (char *c = out->error; *c; c++)
+        if (*c == '\n')
+            *c = ' ';
+    if (all[0] != -all[1])
+        all[0] = -1; /* not the same on all ranks, or our locale is another one */
+    if (rank != 0)
+        return;
+    dprintf(log_fd, "took %d %d\n", n, (int)((now_ns() - begin_ns) / 1000000));
+    dprintf(log_fd, "end %d %d %d %d %s\n", n, all[0], all[2], all[3], out->error);
+}
+
 /* One case: its words are in line. */
 static void run(int n, char *line, int rank)
 {
     char *words[WORDS] = { NULL }, *save = NULL, dir[32];
-    int argc = 0, files, threads, found[4], all[4];
+    int argc = 0, files, threads, printed[2];
     struct weir_outcome out = { .size = sizeof(out) };
     struct fault fault;
 
@@ -243,6 +318,8 @@ static void run(int n, char *line, int rank)
          w = strtok_r(NULL, "\t\n", &save))
         words[argc++] = w;
     snprintf(dir, sizeof(dir), "case-%d", n);
+    printed[0] = redirect(1, n, "out");
+    printed[1] = redirect(2, n, "err");
     if (argc < 3 || chdir(dir) < 0) {
         perror(dir);
         MPI_Abort(MPI_COMM_WORLD, 2);
@@ -251,23 +328,13 @@ static void run(int n, char *line, int rank)
         dprintf(log_fd, "begin %d\n", n);
     files = entries("/proc/self/fd");
     threads = entries("/proc/self/task");
-    begin_fault(&fault, words[0], strtol(words[1], NULL, 10), rank);
+    begin_fault(&fault, words[0], words[1], rank);
     weir_measure(words[2], argc - 2, words + 2, NULL, NULL, NULL, &out);
     end_fault(&fault);
-    found[0] = out.status;
-    found[1] = -out.status;
-    if (uselocale((locale_t)0) != LC_GLOBAL_LOCALE)
-        found[0] = -1;
-    found[2] = entries("/proc/self/fd") - files;
-    found[3] = new_threads(threads);
-    MPI_Allreduce(found, all, 4, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    for (char *c = out.error; *c; c++)
-        if (*c == '\n')
-            *c = ' ';
-    if (all[0] != -all[1])
-        all[0] = -1; /* not the same on all ranks, or our locale is another one */
-    if (rank == 0)
-        dprintf(log_fd, "end %d %d %d %d %s\n", n, all[0], all[2], all[3], out.error);
+    fflush(stdout);
+    put_back(1, printed[0]);
+    put_back(2, printed[1]);
+    write_end(n, &out, entries("/proc/self/fd") - files, new_threads(threads), rank);
     if (chdir("..") < 0)
         MPI_Abort(MPI_COMM_WORLD, 2);
 }
@@ -295,6 +362,7 @@ int main(int argc, char **argv)
     int rank;
 
     setlocale(LC_ALL, "");
+    mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
     wait_fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
     set_signals();
     MPI_Init(&argc, &argv);

@@ -23,7 +23,6 @@ VARIANTS = {
         "chunked": "hdf5.chunkSize=3000 hdf5.setAlignment=1",
         "aligned": "hdf5.chunkSize=0 hdf5.setAlignment=32k",
     },
-    "NETCDF": {"netCDF-4": "netcdf.showHints=0"},
     "NCMPI": {"CDF-5": "ncmpi.showHints=0"},
     "AIO": {"queue": "aio.max-pending=8 aio.granularity=4"},
     "MMAP": {"mapped": "mmap.madv_pattern=1"},

@@ -6,45 +6,39 @@
   testing/system/matrix_table.py --write   put it into the page
 """
 import pathlib
-import sys
 
 import matrix
+import page_table
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "doc" / "guide" / "backends.md"
 BEGIN = "<!-- matrix: made by testing/system/matrix_table.py --write -->\n"
 END = "<!-- end of matrix -->\n"
 
 
-def cell(row, ending):
-    """Both kinds of work are in one cell: they only differ where a case is not run."""
-    done = [case.work for case in matrix.cases() if case[:4] == row and case.ending == ending]
-    return "yes" if done == matrix.WORK else " and ".join(done) or "no"
+COLUMNS = [(files, access) for files in matrix.FILES for access in matrix.ACCESS]
+
+
+def cell(row):
+    """The endings that are run with both kinds of work; 'all' where these are all endings."""
+    if row not in matrix.rows():
+        return "-"
+    if matrix.refusal(row):
+        return "refused"
+    done = [ending for ending in matrix.ENDINGS if [c.work for c in matrix.cases() if c[:4] == row and c.ending == ending] == matrix.WORK]
+    return "all" if done == matrix.ENDINGS else " and ".join(done) or "no"
 
 
 def table():
-    lines = ["| backend | variant | files | transfers | %s |" % " | ".join(matrix.ENDINGS), "|---|---|---|---|%s" % ("---|" * len(matrix.ENDINGS))]
-    for row in matrix.rows():
-        backend, variant, access, files = row
-        why = matrix.refusal(row)
-        cells = ["refused"] * len(matrix.ENDINGS) if why else [cell(row, ending) for ending in matrix.ENDINGS]
-        lines.append("| %s |" % " | ".join([backend, variant, files, access] + cells))
+    lines = ["| backend | variant | %s |" % " | ".join(", ".join(column) for column in COLUMNS), "|---|---|%s" % ("---|" * len(COLUMNS))]
+    for backend, variants in matrix.VARIANTS.items():
+        for variant in variants:
+            cells = [cell((backend, variant, access, files)) for files, access in COLUMNS]
+            lines.append("| %s |" % " | ".join([backend, variant] + cells))
     return "\n".join(lines) + "\n"
 
 
-def parts(text):
-    """The page before the table, the table, the rest."""
-    before, rest = text.split(BEGIN)
-    inside, after = rest.split(END)
-    return before + BEGIN, inside, END + after
-
-
-def main():
-    if sys.argv[1:] == ["--write"]:
-        before, _, after = parts(PAGE.read_text())
-        PAGE.write_text(before + table() + after)
-    else:
-        sys.stdout.write(table())
-
+PAGE_TABLE = page_table.PageTable(PAGE, BEGIN, END, table)
+parts = PAGE_TABLE.parts
 
 if __name__ == "__main__":
-    main()
+    PAGE_TABLE.main()

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the tests run mdtest and read its tables."""
-import os
 import re
 import shlex
-import subprocess
-
-import pytest
 
 import conftest
 
@@ -38,26 +34,7 @@ class MdRun(conftest.Run):
         return [name for name, rate in self.rates().items() if rate > 0]
 
 
-class Program(conftest.Ior):
-    """A runner of another program than ior: its file, and its words of a command line."""
-
-    def words(self, args):
-        raise NotImplementedError
-
-    def command(self, args, np, prefix=()):
-        words = self.words(args)
-        start = [] if np is None else conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", str(np)]
-        return words, start + list(prefix) + [str(self.file)] + words
-
-    def end(self):
-        """Whatever a test has left running."""
-        for proc in list(self.started):
-            conftest.kill_all(proc)
-            proc.wait()
-            self.collect(proc)
-
-
-class Mdtest(Program):
+class Mdtest(conftest.Ior):
     """mdtest(args) runs the program in the test's own directory; {d} in args is a directory for its trees."""
     file = MDTEST
 
@@ -91,27 +68,5 @@ class Mdtest(Program):
         assert not self.dir.exists() or list(self.dir.iterdir()) == [], self.names("")
 
 
-@pytest.fixture
-def mdtest(tmp_path):
-    cwd = tmp_path / "work"
-    cwd.mkdir(exist_ok=True)  # a test may run several programs
-    runner = Mdtest(cwd)
-    yield runner
-    runner.end()
-
-
-@pytest.fixture
-def need_backend():
-    def need(name):
-        if name not in conftest.backends():
-            pytest.skip("this build has no %s backend" % name)
-    return need
-
-
-def tmpfs(path, options):
-    path.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small tmpfs needs root")
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(path)], capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip("no tmpfs can be mounted here: " + done.stderr.strip())
+mdtest = conftest.fixture_of(Mdtest)
+tmpfs = conftest.tmpfs  # for the fault tests

@@ -5,15 +5,12 @@ import re
 import shlex
 import time
 
-import pytest
-
 import conftest
-from mdtest_support import Program
 
 SMALL = "-I 2 -P 3 -D 2 -R 1 -G 10 "
 
 
-class Workbench(Program):
+class Workbench(conftest.Ior):
     """mdw(args) runs the program in the test's own directory; its data sets are below self.dir."""
     file = conftest.BUILD / "src" / "md-workbench"
 
@@ -46,13 +43,7 @@ class Workbench(Program):
         assert not self.dir.exists(), self.names()
 
 
-@pytest.fixture
-def mdw(tmp_path):
-    cwd = tmp_path / "work"
-    cwd.mkdir(exist_ok=True)  # a test may run several programs
-    runner = Workbench(cwd)
-    yield runner
-    runner.end()
+mdw = conftest.fixture_of(Workbench)
 
 
 def lines(run, phase):

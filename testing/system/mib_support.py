@@ -3,10 +3,7 @@
 import re
 import shlex
 
-import pytest
-
 import conftest
-from mdtest_support import Program
 
 DATE = r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 1-3][0-9] \d\d:\d\d:\d\d \d{4}"
 RESULT = re.compile(r"^(?P<task>[ \d]{6} )?(?P<date>%s) (?P<tasks>[ \d]{6}) (?P<size>[ \d]{4}[kM]) (?P<calls>[ \d]{5,}) "
@@ -16,7 +13,7 @@ HEADING = ("          date            tasks  xfer  call  time      write       r
            "------------------------ ------ ----- ----- ----- ---------- ----------\n")
 
 
-class Mib(Program):
+class Mib(conftest.Ior):
     """mib(args) runs the program in the test's own directory; {d} in args is a directory for its data. -F: a test may run
     on memory."""
     file = conftest.BUILD / "src" / "mib"
@@ -33,13 +30,7 @@ class Mib(Program):
         return {p.name: p.stat().st_size for p in sorted(self.dir.iterdir())}
 
 
-@pytest.fixture
-def mib(tmp_path):
-    cwd = tmp_path / "work"
-    cwd.mkdir(exist_ok=True)
-    runner = Mib(cwd)
-    yield runner
-    runner.end()
+mib = conftest.fixture_of(Mib)
 
 
 def result(run):

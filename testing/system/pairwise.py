@@ -98,12 +98,28 @@ class Case:
         self.result = None  # end, hang, crash
         self.status = self.files = self.threads = None
         self.error = ""
+        self.prints = False  # what it prints is kept in files beside its directory
+        self.seconds = None
+        self.exit = None  # of the launcher after the last case
         self.given = []  # files that are there before
 
     def __repr__(self):
         kind, _, rank = self.fault[0].partition("@")
         fault = "" if kind == "clean" else "   [%s %s on rank %s]" % (kind, self.fault[1], rank or 1)
         return "%s %s%s" % (self.program, " ".join(self.words), fault)
+
+    def prepare(self, path):
+        """Make the directory of the case. A file path.out, path.err is filled with what it prints."""
+        self.dir = path
+        path.mkdir()
+        if self.prints:
+            path.with_suffix(".err").touch()
+        for given in self.given:
+            shutil.copy(given, path)
+
+    def messages(self):
+        """Lines of standard error, of a case that 'prints'."""
+        return self.dir.with_suffix(".err").read_text(errors="replace").splitlines()
 
     def names(self):
         """What is left in the directory of the case."""
@@ -120,26 +136,25 @@ class Case:
         return json.loads(path.read_text(), parse_constant=refuse)
 
 
-def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None):
-    """Run the cases in as few processes as crashes and hangs allow, and fill in their results."""
+def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None, libraries=(), prefix=()):
+    """Run the cases in as few processes as crashes and hangs allow, with these preloaded libraries, and fill in their results. prefix:
+    words before the launcher."""
     lines = tmp_path / "cases"
     log = tmp_path / "log"
     for number, case in enumerate(cases):
-        case.dir = tmp_path / ("case-%d" % number)
-        case.dir.mkdir()
-        for path in case.given:
-            shutil.copy(path, case.dir)
+        case.prepare(tmp_path / ("case-%d" % number))
         words = [case.fault[0], str(case.fault[1]), case.program] + case.words
         assert not any("\t" in w or "\n" in w or not w for w in words), case
         with open(lines, "a") as f:
             f.write("\t".join(words) + "\n")
     log.touch()
+    env = conftest.program_env({**(env or {}), **conftest.naps(*libraries)})
     first = said = 0
     for _ in range(LAUNCHES):
-        command = conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", str(ranks), many, log, lines, first, seconds]
+        command = list(prefix) + conftest.LAUNCHER + ["-np" if conftest.OPEN_MPI else "-n", str(ranks), many, log, lines, first, seconds]
         with open(tmp_path / "err", "ab") as err, open(tmp_path / "out", "ab") as out:
-            proc = subprocess.Popen([str(w) for w in command], cwd=tmp_path, env=conftest.program_env(env), stdin=subprocess.DEVNULL,
-                                    stdout=out, stderr=err, start_new_session=True)
+            proc = subprocess.Popen([str(w) for w in command], cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                                    start_new_session=True)
             try:
                 proc.wait(seconds * (len(cases) - first + 2 + WALL))
             except subprocess.TimeoutExpired:
@@ -149,8 +164,12 @@ def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None):
         for line in log.read_text().splitlines()[said:]:
             word, number, *rest = line.split(" ", 5)
             said += 1
+            if int(number) == len(cases):  # hangs in MPI_Finalize
+                break
             last = cases[int(number)]
-            if word == "end":
+            if word == "took":
+                last.seconds = int(rest[0]) / 1000
+            elif word == "end":
                 last.result = "end"
                 last.status, last.files, last.threads = (int(x) for x in rest[:3])
                 last.error = rest[3] if len(rest) > 3 else ""
@@ -159,12 +178,20 @@ def launch(cases, tmp_path, ranks, many=MANY, seconds=SECONDS, env=None):
                 last.error = "%d s, %d s of them not waiting for a processor" % (int(rest[1]), int(rest[0]))
         if proc.returncode == 0 and (not cases or cases[-1].result):
             break
-        assert last, "nothing was run: " + (tmp_path / "err").read_text()[-2000:]
+        if not last:
+            text = (tmp_path / "err").read_text()
+            conftest.check_launcher(proc.pid, text)
+            raise AssertionError("nothing was run: " + text[-2000:])
         if last.result is None:
             last.result = "crash"
-        elif last.result == "end":  # after the last one, in MPI_Finalize
+        elif last is cases[-1]:  # in MPI_Finalize
             break
+        elif last.result == "end":  # before the next one had begun
+            last = cases[cases.index(last) + 1]
+            last.result = "crash"
         first = cases.index(last) + 1
         if first == len(cases):
             break
+    if cases:
+        cases[-1].exit = proc.returncode
     return cases

@@ -1,45 +1,36 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # pytest.sh - the system tests, as one entry of make check. PYTEST_ARGS selects: PYTEST_ARGS='-k "easy or hard" -x'
+# With WEIR_MARK only the tests that have this mark run; WEIR_TESTS are files or names of tests, quoted as in a shell, instead of all.
 set -u
-if [ "${WEIR_CHECK-}" = light ]; then
-    echo "skipped: WEIR_CHECK=light"
-    exit 77
-fi
-WEIR_SOURCE=${WEIR_SOURCE-$(cd "$(dirname "$0")/../.." && pwd)}
-WEIR_BUILD=${WEIR_BUILD-$WEIR_SOURCE}
+# shellcheck source=testing/stage.sh
+. "$(dirname "$0")/../stage.sh"
 # Nothing is written into the sources. The compiled tests are in the build, where all workers find them.
 PYTHONPYCACHEPREFIX=$WEIR_BUILD/testing/python
 unset PYTHONDONTWRITEBYTECODE
-export WEIR_SOURCE WEIR_BUILD PYTHONPYCACHEPREFIX
+export PYTHONPYCACHEPREFIX
+launch_env
 
-python=$("$WEIR_SOURCE/testing/which-python")
-if ! $python -c 'import pytest' 2>/dev/null; then
-    echo "skipped: the system tests need pytest (Debian: python3-pytest)"
-    exit 77
+# Quotes in PYTEST_ARGS hold words together, as in a shell. Files without a mark that is asked for need not be read.
+eval "set -- ${PYTEST_ARGS-}"
+if [ -n "${WEIR_MARK-}" ]; then
+    set -- -m "$WEIR_MARK" "$@"
+    for file in "$WEIR_SOURCE"/testing/system/test_*.py "$WEIR_SOURCE"/testing/faults/test_*.py; do
+        ! grep -q "mark\.$WEIR_MARK\>" "$file" || set -- "$@" "$file"
+    done
+elif [ -n "${WEIR_TESTS-}" ]; then
+    eval "set -- ${PYTEST_ARGS-} $WEIR_TESTS"
+else
+    set -- "$@" "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 fi
 
-tests() {
-    /usr/bin/env "$python" -m pytest -q -rfEs -p no:cacheprovider -c "$WEIR_SOURCE/testing/system/pytest.ini" "$@" \
-        "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
-}
-
-set -a
-# shellcheck source=/dev/null
-. "$WEIR_SOURCE/testing/launch-env"
-set +a
-
-# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) four for each processor. The tests are
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) three for each processor. The tests are
 # compiled once, not by each worker.
 workers=
 if $python -c 'import xdist' 2>/dev/null; then
-    workers="-n $((4 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
-    [ -d "$PYTHONPYCACHEPREFIX" ] || tests --collect-only -p no:xdist >/dev/null 2>&1
+    workers="-n $((3 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
+    [ -d "$PYTHONPYCACHEPREFIX" ] || run_pytest collected --collect-only -p no:xdist "$@" >/dev/null 2>&1
 fi
-
-# Quotes in PYTEST_ARGS hold words together, as in a shell.
-eval "set -- $workers ${PYTEST_ARGS-}"
-tests "$@"
-rc=$?
-[ $rc -ne 5 ] || { echo "skipped: no system test was selected"; exit 77; }
-exit $rc
+# shellcheck disable=SC2086 # two words
+run_pytest system $workers "$@"
+end_stage $?

@@ -31,6 +31,7 @@ import s3_proxy
 SERVERS = pathlib.Path(os.environ.get("WEIR_SERVERS") or conftest.SOURCE / ".build-servers")
 ID, SECRET, REGION = "WEIRTESTKEYID", "weir/test+Secret0123456789", "us-east-1"
 LEAST = 65536  # the least part that moto and radosgw take here; rclone takes any
+SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k "  # four parts of the least size for each rank
 NO_NETWORK = re.compile(r"Failed to establish a new connection|Temporary failure in name resolution|ConnectTimeout|ReadTimeout|ProxyError")
 
 
@@ -283,7 +284,36 @@ def proxied(store, tmp_path, tls=None):
         yield proxy, Store(store.kind, proxy.url, tmp_path, tls and tls / "ca.pem", bucket=store.bucket)
 
 
+@contextlib.contextmanager
+def seen_through_a_proxy(store, tmp_path):
+    """A proxy before the server of 'store': its .store is the bucket as it is seen through it, .behind the bucket itself."""
+    with proxied(store, tmp_path) as (proxy, through):
+        proxy.store, proxy.behind = through, store
+        yield proxy
+
+
+def uploading(ior, proxy, options="", np=None):
+    """ior with parts that take a second, of which at least one has been sent."""
+    proxy.rule(s3_proxy.delay(1), method="PUT", after=1)
+    proc = ior.start(SMALL + "-w -b 1m %s -o %s" % (options, proxy.store.name("x")), np=np, env=proxy.store.env)
+    conftest.wait_until(lambda: proxy.count("PUT") >= 2)
+    return proc
+
+
+def silent(run, *more):
+    """The run, when no key is in its output or in these texts."""
+    for text in (run.stdout, run.stderr, *more):
+        assert SECRET not in text and ID not in text, run
+    return run
+
+
 # ---- fixtures ----
+
+@pytest.fixture(autouse=True)
+def has_the_backend(need_backend):
+    """In each module that imports it."""
+    need_backend("S3")
+
 
 @pytest.fixture(scope="session")
 def rclone_server(tmp_path_factory):
@@ -366,16 +396,14 @@ def store(request):
 @pytest.fixture
 def proxy(rclone, tmp_path):
     """A proxy before rclone, which verifies signatures; proxy.store is the bucket as it is seen through it."""
-    with proxied(rclone, tmp_path) as (proxy, store):
-        proxy.store, proxy.behind = store, rclone
+    with seen_through_a_proxy(rclone, tmp_path) as proxy:
         yield proxy
 
 
 @pytest.fixture
 def moto_proxy(moto, tmp_path):
     """A proxy before moto, which looks at no signatures."""
-    with proxied(moto, tmp_path) as (proxy, store):
-        proxy.store, proxy.behind = store, moto
+    with seen_through_a_proxy(moto, tmp_path) as proxy:
         yield proxy
 
 

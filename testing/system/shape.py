@@ -4,7 +4,11 @@
 A measured number becomes '#' in a field of the same width; before that its own format is checked, so that a shape is
 only made from a line that follows the rules. Dates, host and directory become words in angle brackets.
 """
+import os
+import pathlib
 import re
+
+GOLDEN = pathlib.Path(__file__).resolve().parent.parent / "golden"
 
 RESULT_HEAD = "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter"
 SUMMARY_FORMAT = ("{:<9s} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.2f} {:10.5f} {:>10s} {:>13s} "
@@ -84,3 +88,11 @@ def shape_line(line, directory):
 
 def shape(text, directory):
     return "".join(shape_line(line, str(directory)) + "\n" for line in text.split("\n")[:-1])
+
+
+def assert_golden(name, text, fixed=False):
+    """The text is that of testing/golden/NAME.txt, which WEIR_UPDATE_GOLDEN=1 writes anew if it is not fixed."""
+    path = GOLDEN / (name + ".txt")
+    if not fixed and os.environ.get("WEIR_UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text.split("\n") == path.read_text().split("\n")

@@ -1,29 +1,48 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the backends do that is theirs alone: MMAP, NCMPI, and the layouts of POSIX."""
+"""What the backends do that is theirs alone: MMAP, MPIIO, HDF5, NCMPI, and the layouts of POSIX."""
 import contextlib
+import fcntl
+import os
+import pathlib
 import re
+import struct
 import subprocess
 
 import pytest
 
 import conftest
 import model
+from conftest import TELL
 
 
 @pytest.fixture
 def small(tmp_path):
     """A file system of 4 MiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True).returncode != 0:
-        pytest.skip("may not mount a tmpfs")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with conftest.on_tmpfs(tmp_path / "small", "size=4m") as folder:
+        yield folder
 
 
 @contextlib.contextmanager
 def nothing_allocates(preload, and_nothing_populates=False):
     yield ["env", "LD_PRELOAD=" + preload("no-allocation.c")] + ["NO_POPULATE=1"] * and_nothing_populates
+
+
+# ---- POSIX ----
+
+def waits_for_lock(pid, kind):
+    """A line of a process that waits for a lock has an arrow."""
+    return any(re.search(r"-> POSIX +ADVISORY +%s +%d " % (kind, pid), line) for line in pathlib.Path("/proc/locks").read_text().split("\n"))
+
+
+@pytest.mark.parametrize("phase, kind, held", [("-r", "READ", fcntl.F_WRLCK), ("-w -E", "WRITE", fcntl.F_RDLCK)])
+def test_a_transfer_waits_for_the_lock_that_another_process_has_on_its_range(ior, phase, kind, held):
+    ior("-w -k -o f -b 8k -t 4k", np=None).ok()
+    with open(ior.cwd / "f", "r+b") as file:
+        fcntl.fcntl(file, fcntl.F_SETLK, struct.pack("hhqqi4x", held, os.SEEK_SET, 4096, 4096, 0))
+        proc = ior.start(phase + " -k -o f -b 8k -t 4k --posix.rangelocks", np=None)
+        conftest.wait_until(lambda: proc.poll() is not None or waits_for_lock(proc.pid, kind))
+        assert proc.poll() is None, ior.finish(proc)
+    ior.finish(proc).ok()  # the lock has ended with its file
 
 
 # ---- MMAP ----
@@ -74,13 +93,64 @@ def test_mapping_keeps_what_a_longer_file_has(ior, need_backend):
     assert data == model.files(65536, 65536, tasks=1, packet="o")[""] + b"x" * (200000 - 65536)
 
 
+def test_private_files_have_the_size_of_one_task(ior, need_backend):
+    """Preallocation and mapping give each file its own share and not that of all."""
+    need_backend("MMAP")
+    ior.script("api=MPIIO,testFile=a\n--mpiio.preallocate=1", "api=MMAP,testFile=b")
+    run = ior("-F -w -R -k -b 64k -t 8k -s 2 -G 1 -f s", np=2).ok()
+    assert {p.name: p.stat().st_size for p in ior.cwd.glob("?.*")} == {"%s.%08d" % (f, n): 131072 for f in "ab" for n in (0, 1)}
+    assert run.warnings == [] and run.accesses() == ["write", "read"] * 2, run
+
+
+# ---- MPIIO ----
+
+def test_strided_segments_have_their_own_data(ior, need_backend):
+    """A strided data type writes and reads each segment's own data, for other tasks' data, too: independent, collective, private."""
+    need_backend("MPIIO")
+    ior.script("testFile=a", "testFile=b,collective=1", "testFile=c,collective=0,filePerProc=1")
+    run = ior("-a MPIIO --mpiio.useFileView --mpiio.useStridedDatatype -w -W -R -C -k -G 7 -l o -b 24576 -t 8192 -s 4 -f s", np=3).ok()
+    assert run.warnings == []
+    for name in "abc":
+        want = model.files(block=24576, size=8192, segments=4, tasks=3, packet="o", private=name == "c")
+        assert {p.name[1:]: p.read_bytes() for p in ior.cwd.glob(name + "*")} == want, name
+
+
+# ---- HDF5 ----
+
+def test_hdf5_checks_odd_numbers_of_transfers(ior, need_backend):
+    """Checked reads of several datasets find no errors where there are none."""
+    need_backend("HDF5")
+    cases = [(blocks, segments, packet) for blocks, segments in (("8k", 5), ("24k", 4), ("40k", 3)) for packet in "oir"]
+    ior.script(*("blockSize=%s,segmentCount=%d,dataPacketType=%s" % case for case in cases))
+    run = ior("-a HDF5 -w -W -R -t 8k -f s" + TELL, np=2).ok()
+    found = {case: [(p["operation"], p["wrong"]) for p in test["phases"]] for case, test in zip(cases, run.document()["tests"])}
+    assert found == {case: [("write", 0), ("check write", 0), ("read", 0)] for case in cases} and run.warnings == [], run
+
+
 # ---- NCMPI ----
 
-@pytest.mark.parametrize("args", ["", "-c", "-C", "-c -C", "-Y -e", "-c -Y -e"])
-def test_netcdf_data_pass_their_checks_in_every_repetition(ior, need_backend, args):
+NETCDF = {
+    "independent": "", "collective": "collective=1", "another's data": "collective=0,reorderTasksConstant=1", "another's data, collective": "collective=1",
+    "collective with syncs": "reorderTasksConstant=0,fsync=1,fsyncPerWrite=1", "syncs": "collective=0",
+    "one segment": "fsync=0,fsyncPerWrite=0,segmentCount=1", "one segment of another": "reorderTasksConstant=1"}
+
+
+def test_netcdf_keeps_no_files_of_bytes_and_says_what_does(ior, need_backend):
+    need_backend("NETCDF")
+    for program, words in (("ior", "-a NETCDF -w"), ("ior", "-a NETCDF -w --dry-run"), ("mdtest", "-a NETCDF -n 2 -w 10 -d d"),
+                           ("md-workbench", "-a NETCDF -o d -D 1 -P 2 -I 1"), ("mib", "-F --api=NETCDF -t . -l 2 -s 4k")):
+        ior.program = conftest.BUILD / "src" / program
+        ior(words, np=None).fails(1, "NETCDF keeps arrays only (h5exerciser, the programs for checkpoints)", "use -a HDF5 or -a NCMPI")
+        assert ior.files() == [], program
+
+
+def test_netcdf_data_pass_their_checks_in_every_repetition(ior, need_backend):
+    """Also what another task wrote, alone and together."""
     need_backend("NCMPI")
-    run = ior("-a NCMPI -w -W -r -R -i 2 -b 96k -t 32k -s 3 -l o " + args, np=3).ok()
-    assert run.accesses() == ["write", "read"] * 2 and run.messages == []
+    ior.script(*NETCDF.values())
+    run = ior("-a NCMPI -w -W -r -R -i 2 -b 96k -t 32k -s 3 -l o -f s" + TELL, np=3).ok()
+    found = {name: [r["access"] for r in test["Results"]] for name, test in zip(NETCDF, run.document()["tests"])}
+    assert found == {name: ["write", "read"] * 2 for name in NETCDF} and run.messages == [], run
 
 
 def test_a_netcdf_file_is_a_header_and_the_file_of_posix(ior, need_backend):

@@ -3,6 +3,7 @@
 the originals have them, numbers that agree with each other."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -11,8 +12,13 @@ import sys
 import pytest
 
 import conftest
+from pairwise import Case, launch
 
 np = pytest.importorskip("numpy", reason="needs python3-numpy to look into the files")
+try:
+    import h5py
+except ImportError:
+    h5py = None
 MIB = 1 << 20
 
 
@@ -23,7 +29,7 @@ def run(ior):
         ior.program = conftest.BUILD / "src" / (name + ".x")
         size = [int(n) for n in re.findall(r"--n[xy][ =](\d+)", args)]
         ranks = ranks or (6 * size[0] * size[1] if len(size) == 2 else 6)
-        return ior(args, np=ranks, **more)
+        return ior(args, np=ranks, **{"env": conftest.naps() if ranks > 1 else None, **more})
     return start
 
 
@@ -118,7 +124,8 @@ def test_split_files_have_the_rows_of_their_writers(checkpoint, ior):
     """IM 5 on two patches in y and x: rows of 3 and 2 cells in turn, of which the original made files of the same length."""
     netCDF4 = pytest.importorskip("netCDF4", reason="needs python3-netcdf4 to look into the file")
     size = "--nx 2 --ny 2 --im_world 5 --lm 2 --num_arrays 2 --ntrials 1 --split_file"
-    checkpoint(size + " --num_writers 12 --gather_3d", size + " --num_readers 12;" + size + " --num_readers 12 --scatter_3d")
+    readers = size.replace("--nx 2", "--nx 1") + " --num_readers 12"  # half as many ranks, with the same rows
+    checkpoint(size + " --num_writers 12 --gather_3d", readers + ";" + readers + " --scatter_3d")
     y, want = 0, fields(5, 2, 2)
     for w in range(12):
         with netCDF4.Dataset(ior.cwd / ("checkpoint_%03d.nc4" % w)) as f:
@@ -161,7 +168,8 @@ def test_a_split_file_is_as_long_as_the_library_makes_it(checkpoint, ior):
 
 # ---- what is verified ----
 
-MARKED = "--nx 1 --ny 1 --im_world 9 --lm 3 --num_arrays 2 --ntrials 1 --report=text:-,json:r.json "
+MARKED = "--nx 1 --ny 1 --im_world 9 --lm 3 --num_arrays 2 --ntrials 1 "
+TALL, WIDE = MARKED.replace("--ny 1", "--ny 2"), MARKED.replace("--nx 1", "--nx 2")  # of 12 ranks
 
 
 def shape(path, change):
@@ -194,67 +202,168 @@ def as_the_original(path):
         path.write_bytes(b"".join(length + plane.tobytes() + length for plane in planes))
 
 
-def verified(ior):
-    return document(ior)["tests"][0]["verified"]
-
-
 FORMATS = [("NETCDF", "nc4"), ("HDF5", "h5"), ("NCMPI", "nc"), ("POSIX", "bin"), ("MPIIO", "bin")]
+SPLIT = [("NETCDF", "nc4"), ("POSIX", "bin")]
+
+
+def set_values(name, place, value, before=None):
+    """A change of a file: at that place of its values is another one."""
+    def change(have):
+        assert before is None or have[place] == before
+        have[place] = value
+        return have
+    return lambda folder, suffix: shape(folder / (name + "." + suffix), change)
+
+
+def not_by_weir(name):
+    return lambda folder, suffix: as_the_original(folder / (name + "." + suffix))
+
+
+def both(*changes):
+    return lambda folder, suffix: [change(folder, suffix) for change in changes]
+
+
+# What is written -> ranks, options of checkpoint_simulator.x
+WRITTEN = {
+    "numbers": (6, MARKED + "--static_data"), "random": (6, MARKED + "--num_writers 3"), "split": (6, MARKED + "--split_file --num_writers 3"),
+    "numbers of 12": (12, TALL + "--static_data --num_writers 4"),  # 1 x 2 on a face of 9 cells
+}
+FIRST = set_values("checkpoint", (0, 0, 0, slice(3)), 7)  # the first words are not all
+READ_SPLIT, OTHERS = MARKED + "--split_file --num_readers 3", not_by_weir("checkpoint_001")
+# What is read -> what was written, what has changed it since, ranks, options of restart_simulator.x
+READ = {
+    "says what is in it": ("numbers", None, 6, MARKED + "--num_readers 2"),
+    "other than asked for": ("random", None, 6, MARKED + "--num_readers 2 --static_data"),
+    "damaged": ("random", FIRST, 6, MARKED + "--num_readers 2"),
+    "damaged, not verified": ("random", FIRST, 6, MARKED + "--num_readers 2 --verify=no"),
+    "original": ("random", not_by_weir("checkpoint"), 6, MARKED + "--num_readers 2"),
+    "original, verified": ("random", not_by_weir("checkpoint"), 6, MARKED + "--num_readers 2 --verify=yes"),
+    "split": ("split", OTHERS, 6, READ_SPLIT),
+    "split, damaged": ("split", both(OTHERS, set_values("checkpoint_002", (1, 2, 5, 8), 7)), 6, READ_SPLIT),
+    "by 6": ("numbers of 12", None, 6, MARKED),
+    "by 12 that lie otherwise": ("numbers of 12", None, 12, WIDE + "--static_data --num_readers 3"),
+    "one of 12 damaged": ("numbers of 12", set_values("checkpoint", (1, 1, 5, 4), 0, before=1), 6, MARKED + "--num_readers 6"),
+}
+
+
+def launched(folder, program, cases):
+    """Run cases, key -> (ranks, options, files that are there), in one process for each number of ranks."""
+    done = {}
+    for ranks in sorted({case[0] for case in cases.values()}):
+        mine = {key: Case(program + ".x", (words + " -a %s --report=text:t.txt,json:r.json" % key[0]).split())
+                for key, (n, words, _) in cases.items() if n == ranks}
+        for key, case in mine.items():
+            case.given, case.prints = cases[key][2], True
+        (folder / str(ranks)).mkdir(parents=True)
+        launch(list(mine.values()), folder / str(ranks), ranks)
+        done.update(mine)
+    return done
+
+
+def changed(folder, written, change, suffix):
+    """The files of a case that has written some, in a folder, with a change."""
+    folder.mkdir()
+    files = [pathlib.Path(shutil.copy(path, folder)) for path in written.dir.iterdir() if path.name.startswith("checkpoint")]
+    if change:
+        change(folder, suffix)
+    return files
+
+
+def read_all(top):
+    """Write and read every format in every way: "API name" -> what became of it."""
+    formats = [(api, suffix) for api, suffix in FORMATS if api in conftest.backends() and (suffix not in ("nc4", "h5") or h5py)]
+    wrote = launched(top / "written", "checkpoint_simulator", {
+        (api, name): (ranks, words, []) for api, suffix in formats for name, (ranks, words) in WRITTEN.items()
+        if name != "split" or (api, suffix) in SPLIT})
+    cases = {}
+    for api, suffix in formats:
+        for name, (source, change, ranks, words) in READ.items():
+            if (api, source) in wrote and wrote[api, source].status == 0:
+                files = changed(top / ("%s %s" % (api, name)), wrote[api, source], change, suffix)
+                cases[api, name] = (ranks, words, files)
+    done = {**wrote, **launched(top / "read", "restart_simulator", cases)}
+    return {" ".join(key): dict(result=c.result, status=c.status, error=c.error, messages=c.messages(), folder=str(c.dir), what=repr(c)) for key, c in done.items()}
+
+
+class Reading:
+    """What became of the reading of a file: its status, error, messages and document."""
+
+    def __init__(self, found):
+        self.__dict__.update(found)
+        self.cwd = pathlib.Path(self.folder)
+        self.doc = document(self) if self.result == "end" else {}
+
+    def __repr__(self):
+        return "%s\n%s, status %s: %s\n%s" % (self.what, self.result, self.status, self.error, self.folder)
+
+    @property
+    def notes(self):
+        return [line for line in self.messages if line.startswith("NOTE: ") and "not verified" in line]
+
+    @property
+    def verified(self):
+        return self.doc["tests"][0]["verified"]
+
+    def ok(self, verified):
+        assert (self.result, self.status, self.error) == ("end", 0, "") and self.verified == verified, self
+        return self
+
+    def fails(self, *words):
+        assert (self.result, self.status) == ("end", 4) and all(word in self.error for word in words), self
+
+
+@pytest.fixture(scope="module")
+def all_readings(tmp_path_factory):
+    return conftest.once(tmp_path_factory, "checkpoint", read_all)
+
+
+@pytest.fixture
+def reading(all_readings, need_backend):
+    def of(api, name):
+        need_backend(api)
+        if api in ("NETCDF", "HDF5") and not h5py:
+            pytest.skip("needs python3-h5py to change the file")
+        written = all_readings["%s %s" % (api, READ[name][0])]
+        assert (written["result"], written["status"]) == ("end", 0), written
+        return Reading(all_readings["%s %s" % (api, name)])
+    return of
 
 
 @pytest.mark.parametrize("api, suffix", FORMATS)
-def test_only_what_weir_wrote_is_verified(checkpoint, run, ior, api, suffix):
+def test_only_what_weir_wrote_is_verified(reading, api, suffix):
     """What it wrote, whatever it was, with wrong data; a file of the original; and both as the user wants it."""
-    path, args = ior.cwd / ("checkpoint." + suffix), MARKED + "-a %s --num_readers 2 " % api
-    def notes(out):
-        return [note for note in out.notes if "not verified" in note]
-    checkpoint(MARKED + "--static_data", api=api)
-    out = run("restart_simulator", args).ok()
-    assert notes(out) == [] and verified(ior) == "yes", "a file says what is in it: " + repr(out)
-    checkpoint(MARKED + "--num_writers 3", api=api)
-    run("restart_simulator", args + "--static_data").ok()
-    def damage(have):
-        have[0, 0, 0, :3] = 7  # the first words are not all
-        return have
-    shape(path, damage)
-    run("restart_simulator", args).fails(4, "wrong data", "VAR001, level 0, row 0, column 0 is 7, should be")
-    out = run("restart_simulator", args + "--verify=no").ok()
-    assert notes(out) == [] and verified(ior) == "no", out
-    as_the_original(path)
-    out = run("restart_simulator", args).ok()
-    assert len(notes(out)) == 1 and "'%s' was not written by weir" % path.name in notes(out)[0] and verified(ior) == "no", out
-    assert re.search(r"^\s+\d\S+\s+\S+\s+\d\S+\s+\S+\s*$", out.stdout.split("system MB/s\n")[1]), out
-    run("restart_simulator", args + "--verify=yes").fails(4, "wrong data")
+    assert reading(api, "says what is in it").ok("yes").notes == []
+    reading(api, "other than asked for").ok("yes")
+    reading(api, "damaged").fails("wrong data", "VAR001, level 0, row 0, column 0 is 7, should be")
+    assert reading(api, "damaged, not verified").ok("no").notes == []
+    out = reading(api, "original").ok("no")
+    assert len(out.notes) == 1 and "'checkpoint.%s' was not written by weir" % suffix in out.notes[0], out
+    text = (out.cwd / "t.txt").read_text()
+    assert re.search(r"^\s+\d\S+\s+\S+\s+\d\S+\s+\S+\s*$", text.split("system MB/s\n")[1]), text
+    reading(api, "original, verified").fails("wrong data")
 
 
-@pytest.mark.parametrize("api, suffix", [("NETCDF", "nc4"), ("POSIX", "bin")])
-def test_of_split_files_those_of_weir_are_verified(checkpoint, run, ior, api, suffix):
-    size = MARKED + "--split_file -a %s " % api
-    checkpoint(size + "--num_writers 3", api=api)
-    as_the_original(ior.cwd / ("checkpoint_001." + suffix))
-    out = run("restart_simulator", size + "--num_readers 3").ok()
-    assert [n for n in out.notes if "not verified: 1 of 3 files were not written by weir" in n] and verified(ior) == "partly", out
-    def damage(have):
-        have[1, 2, 5, 8] = 7
-        return have
-    shape(ior.cwd / ("checkpoint_002." + suffix), damage)
-    run("restart_simulator", size + "--num_readers 3").fails(4, "wrong data", "'checkpoint_002.%s'" % suffix)
+@pytest.mark.parametrize("api, suffix", SPLIT)
+def test_of_split_files_those_of_weir_are_verified(reading, api, suffix):
+    out = reading(api, "split").ok("partly")
+    assert [n for n in out.notes if "not verified: 1 of 3 files were not written by weir" in n], out
+    reading(api, "split, damaged").fails("wrong data", "'checkpoint_002.%s'" % suffix)
 
 
 @pytest.mark.parametrize("api, suffix", FORMATS)
-def test_numbers_of_ranks_are_verified_by_any_ranks(checkpoint, run, ior, api, suffix):
+def test_numbers_of_ranks_are_verified_by_any_ranks(reading, api, suffix):
     """Written by 12 ranks, 1 x 2 on a face of 9 cells; read by 6 and by 12 that lie otherwise."""
-    path, sizes = ior.cwd / ("checkpoint." + suffix), MARKED.replace("--ny 1", "--ny 2")
-    checkpoint(sizes + "--static_data --num_writers 4", api=api)
-    turned = MARKED.replace("--nx 1", "--nx 2")
-    for args in MARKED, turned + "--static_data --num_readers 3 ":
-        run("restart_simulator", args + "-a " + api).ok()
-        assert verified(ior) == "yes"
-    def damage(have):
-        assert have[1, 1, 5, 4] == 1
-        have[1, 1, 5, 4] = 0
-        return have
-    shape(path, damage)
-    run("restart_simulator", MARKED + "--num_readers 6 -a " + api).fails(4, "VAR002, level 1, row 5, column 4 is 0, should be 1")
+    reading(api, "by 6").ok("yes")
+    reading(api, "by 12 that lie otherwise").ok("yes")
+    reading(api, "one of 12 damaged").fails("VAR002, level 1, row 5, column 4 is 0, should be 1")
+
+
+def test_the_numbers_of_ranks_with_one_cell_each_are_verified(checkpoint, run):
+    """As many ranks on a face, in y and in x, as it has cells: it cannot have more. HDF5 has the layout in an attribute."""
+    sizes = "--nx 1 --ny 1 --im_world 1 --lm 2 --num_arrays 2 --ntrials 1 "
+    checkpoint(sizes + "--static_data", api="HDF5")
+    done = run("restart_simulator", sizes + "-a HDF5 --report=text:-,json:r.json").ok()
+    assert done.document()["tests"][0]["verified"] == "yes"
 
 
 def test_a_file_with_more_than_is_read(run, ior):
@@ -321,13 +430,17 @@ NETCDF_READS: .true.
 
 
 def test_which_options_hold_beside_a_file_that_is_there(run, ior):
-    """Those of the file, as with --config_file; another file that is named holds alone, and the empty one is none."""
+    """Those that are given, but for --config_file; another file that is named holds alone, and the empty one is none."""
     def told(out):
         return [note for note in out.notes if ".rc" in note]
     (ior.cwd / "checkpoint_benchmark.rc").write_text(SIZES + "NUM_WRITERS: 6\nNETCDF_WRITES: .F.\n")
     (ior.cwd / "other.rc").write_text(SIZES + "NUM_WRITERS: 3\nNETCDF_WRITES: no\n")
     out = run("checkpoint_simulator", "--num_writers 2 --ntrials 1").ok()
-    assert "\nNum writers:    6\n" in out.stdout and len(told(out)) == 1 and "override the command line" in told(out)[0], out
+    assert "\nNum writers:    2\n" in out.stdout and "Number of trial:       1\n" in out.stdout, out
+    assert "\nCube size:       6     2\n" in out.stdout and "netcdf output" in out.stdout, out
+    assert len(told(out)) == 1 and "those of the command line override them" in told(out)[0], out
+    out = run("checkpoint_simulator", "--config_file checkpoint_benchmark.rc --num_writers 2").ok()
+    assert "\nNum writers:    6\n" in out.stdout, out
     out = run("checkpoint_simulator", "--config_file other.rc").ok()
     assert "\nNum writers:    3\n" in out.stdout and told(out) == [], out
     out = run("checkpoint_simulator", "--config_file /dev/null --nx 1 --ny 1 --im_world 6 --lm 1 --ntrials 1 --write_binary").ok()
@@ -496,7 +609,7 @@ def test_a_file_that_was_left_is_overwritten(run, ior, need_backend):
     assert out.stdout.startswith(" Tested with file type: netcdf\n") and ior.files() == [], out
 
 
-# ---- defects of the originals (section 12 of their description), and the tests that show how it is here ----
+# ---- what a restart takes, and what rates mean ----
 
 def test_what_a_restart_leaves_out_and_what_it_takes(run, ior):
     """Its flags hold on the command line, too; patterns of messages are timed in both forms."""
@@ -527,16 +640,3 @@ def test_rates_are_told_with_what_they_mean(run, ior, need_backend):
         assert np.allclose([rate["min"], rate["max"], rate["mean"]], [min(values), max(values), np.mean(values)])
     total, = [r for r in test["rates"] if r["operation"] == "write"]
     assert np.isclose(total["harmonicMean"], 2 * test["bytes"] / sum(p["totalTime"] for p in test["phases"]), rtol=0.2)
-
-
-SOUND = {
-    1: "what_cannot_be_is_refused any_readers_read_what_any_writers_wrote", 2: "split_files_have_the_rows_of_their_writers",
-    3: "any_readers_read_what_any_writers_wrote", 4: "what_a_restart_leaves_out_and_what_it_takes", 5: "input_that_is_not_right",
-    6: "rates_are_told_with_what_they_mean without_writes_there_is_no_rate_of_the_file_system", 7: "rates_are_told_with_what_they_mean",
-    8: "what_cannot_be_is_refused", 9: "a_file_that_was_left_is_overwritten the_lines_of_the_parts",
-    10: "any_readers_read_what_any_writers_wrote", 11: "rates_are_told_with_what_they_mean",
-    12: "any_readers_read_what_any_writers_wrote"}
-
-
-def test_every_defect_of_the_originals_has_a_test():
-    conftest.check_defects(SOUND, 12, "system/test_checkpoint.py", "faults/test_checkpoint_faults.py")

@@ -38,6 +38,12 @@ CASES = [
     ("weir-compare --worse", "weir-compare --worse-than=+"),
     ("weir-compare history --ga", "weir-compare history --gate=+"),
     ("weir-compare somef", "weir-compare somefile +"),
+    ("weir-compare hi", "weir-compare history +"),
+    ("weir-compare ru", "weir-compare run +"),
+    ("weir-compare res", "weir-compare result.json +"),
+    ("ior --until=st", "ior --until=steady +"),
+    ("srun -N2 ior --repo", "srun -N2 ior --report=+"),
+    ("srun -N 2 -n 4 ior --rep", "srun -N 2 -n 4 ior --rep+"),
     ("weir-plot --h", "weir-plot --help +"),
 ]
 
@@ -62,6 +68,7 @@ def test_the_tab_key_completes_options_values_and_keys(shell, tmp_path):
     if not shutil.which(shell):
         pytest.skip("no %s" % shell)
     (tmp_path / "somefile").write_text("")
+    (tmp_path / "result.json").write_text("{}")
     programs = tmp_path / "programs"
     programs.mkdir()
     for name, text in (("mpirun", "echo ' -n|--np N  tasks\n -w|--weir-option  nothing'"), ("only-here", "")):

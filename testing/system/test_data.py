@@ -333,3 +333,39 @@ def test_a_pipe_is_no_trouble_where_nothing_is_written(ior):
     ior("-a DUMMY -w -r -b 8k -t 8k -o pipe").ok()
     ior("-w -b 8k -t 8k -o pipe --dry-run").ok()
     assert stat.S_ISFIFO(os.lstat(ior.cwd / "pipe").st_mode)
+
+
+# ---- what a check says of wrong data ----
+
+def test_every_512_bytes_of_incompressible_data_differ(ior):
+    ior("-w -k -l i -b 1m -t 64k", np=None).ok()
+    data = contents(ior)[""]
+    assert len(zlib.compress(data, 9)) > 0.99 * len(data)
+    assert len({data[i:i + 512] for i in range(0, len(data), 512)}) == len(data) // 512
+
+
+def test_misplaced_and_stale_data_are_found(ior):
+    """With -l signature pieces of 1 KiB that changed places are found, and data of the last run, with -G or without."""
+    line = "-k -l signature -G 5 -b 128k -t 16k"
+    path = ior.cwd / "testFile"
+    ior("-w " + line, np=None).ok()
+    old = path.read_bytes()
+    ior("-w " + line, np=None).ok()
+    good = path.read_bytes()
+    moved = bytearray(good)
+    moved[1024:2048], moved[3072:4096] = good[3072:4096], good[1024:2048]
+    path.write_bytes(moved)
+    assert any("1 misplaced data" in n for n in ior("-R " + line, np=None).ok(4).notes)
+    path.write_bytes(good[:65536] + old[65536:])
+    assert any("4 stale data" in n for n in ior("-R " + line, np=None).ok(4).notes)
+
+
+@pytest.mark.parametrize("wrong", [1, 128])
+def test_the_first_ten_wrong_transfers_are_named_with_what_was_expected_and_found(ior, wrong):
+    line = "-k -b %d -t 8 -G " % (8 * wrong)
+    ior("-w %s5" % line, np=None).ok()
+    run = ior("-R %s6" % line, np=None).ok(4)
+    assert "Incorrect data on read (%d errors found)." % wrong in run.warnings
+    places = [n for n in run.notes if n.startswith("wrong data: ")]
+    assert len(places) == min(wrong, 10) and "byte 0:" in places[0]
+    assert "expected 0x%016x, found 0x%016x" % (6, 5) in places[0]

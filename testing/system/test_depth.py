@@ -2,6 +2,7 @@
 """--depth: several transfers of a task in flight, with every backend that has a queue, and what is told of it."""
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -135,6 +136,13 @@ def test_a_transfer_that_never_ends_is_named_while_others_go_on(ior):
     run = ior("-a DUMMY --depth=4 --dummy.lose-at=3 --dummy.delay-xfer=2000 -w -b 64m -t 4k --io-timeout=1", np=1)
     assert run.returncode == 3 and len(run.errors) == 1, run
     assert "write of 4096 bytes at offset 8192 of 'testFile' has not returned for" in run.errors[0], run
+
+
+def test_slow_requests_are_repeated_less_and_less_often(ior, preload):
+    """The library may have lost a request (MPICH, where one fails): a blocking call finds out, and takes time of the phase."""
+    run = ior("-a MPIIO --depth=2 -w -R -b 64k -t 16k", np=None, env={"LD_PRELOAD": preload("hold-requests.c"), "HOLD": "2"}).ok()
+    notes = [re.findall(r"for (\d+) s; a blocking call repeated the oldest.* after (\d+) s", note) for note in run.notes]
+    assert sum(notes, []) == [("3", "6"), ("6", "12")], run
 
 
 def test_libraries_that_have_less_in_flight_than_asked_for_are_told(ior):

@@ -2,8 +2,10 @@
 """Layouts and hints of Lustre, GPFS and BeeGFS: builds with stand-ins for their libraries (stand-ins/), and what reaches those.
 
 This shows that the code is compiled where the libraries are, and what it asks them for; it says nothing about the file systems."""
+import fcntl
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -33,43 +35,71 @@ def compiler():
     return os.environ.get("WEIR_CC", "mpicc")
 
 
-@pytest.fixture(scope="module")
-def source(tmp_path_factory):
-    """A copy: where somebody built in the source tree, that cannot be configured elsewhere."""
-    return conftest.copy_sources(tmp_path_factory.mktemp("file-systems") / "weir", "configure")
-
-
-@pytest.fixture(scope="module")
-def libraries(tmp_path_factory):
+def add_libraries(top):
     """A folder with include and lib, as configure's --with-NAME wants it."""
-    top = tmp_path_factory.mktemp("stand-ins")
     shutil.copytree(STAND_INS / "include", top / "include")
     subprocess.run(["chmod", "-R", "u+w", str(top)], check=True)
     (top / "lib").mkdir()
     for name in ("lustreapi", "gpfs"):
         run_step([compiler(), "-shared", "-fPIC", "-Wall", "-Werror", "-I", top / "include", "-o", top / "lib" / ("lib%s.so" % name),
                   STAND_INS / "stand-ins.c"], top)
-    return top
 
 
-def configured(source, libraries, build, *words):
+def configured(top, build, *words, known=""):
     build.mkdir()
+    (build / "config.cache").write_text(known)
     # What config.h says about these libraries is for posixfile.h and its users only, so it counts as old for all others
-    conftest.reuse_objects(build, source, ["src/backends/posix", "src/backends/aio"])
-    said = run_step([source / "configure", "CC=" + compiler(), "--enable-werror", *WITHOUT,
-                     *["--with-%s=%s" % (name, libraries) for name in OURS], *words], build)
+    conftest.reuse_objects(build, top / "weir", ["src/backends/posix", "src/backends/aio"])
+    said = run_step([top / "weir" / "configure", "--cache-file=%s/config.cache" % build, "CC=" + compiler(), "--enable-werror", *WITHOUT,
+                     *["--with-%s=%s" % (name, top / "libraries") for name in OURS], *words], build)
     os.utime(build / "src" / "config.h", (0, 0))
     return said
 
 
-@pytest.fixture(scope="module")
-def build(source, libraries):
-    path = source.parent / "build"
-    said = configured(source, libraries, path)
+def make_builds(top):
+    """Below top: a copy of the sources, as where somebody built in the source tree that cannot be configured elsewhere; the libraries;
+    the build, and another one with an older GPFS, whose configure is told what the first one has found of all else."""
+    conftest.copy_sources(top / "weir", "configure")
+    add_libraries(top / "libraries")
+    said = configured(top, top / "build")
     for name in OURS:
         assert re.search(r"^ +%s +in$" % name, said, re.M), said
-    run_step(["make", "src/ior", "src/mdtest"], path)
-    return path
+    run_step(["make", "src/ior", "src/mdtest"], top / "build")
+    known = [line for line in (top / "build" / "config.cache").read_text().splitlines(True) if not re.search("gpfs|ac_cv_env_", line)]
+    configured(top, top / "old", "CPPFLAGS=-DSTAND_IN_OLD_GPFS", known="".join(known))
+    run_step(["make", "src/ior"], top / "old")
+    return str(top)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Where the builds are. They are made once, for all workers."""
+    if not (conftest.SOURCE / "configure").exists():
+        pytest.skip("no complete source tree: no configure")
+    return pathlib.Path(conftest.once(tmp_path_factory, "file-systems", make_builds))
+
+
+@pytest.fixture
+def libraries(request, place):
+    """The libraries are there, or away while a test is on a node that lacks them: no other worker has one that needs them then."""
+    lib, away = place / "libraries" / "lib", "without_libraries" in request.fixturenames
+    with open(place / "in-use", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if away else fcntl.LOCK_SH)
+        if away:
+            lib.rename(lib.with_name("away"))
+        yield lib
+        if away:
+            lib.with_name("away").rename(lib)
+
+
+@pytest.fixture
+def build(place, libraries):
+    return place / "build"
+
+
+@pytest.fixture
+def without_libraries(libraries):
+    """A node that lacks them."""
 
 
 class Log:
@@ -93,14 +123,6 @@ def logged(ior, build, tmp_path):
 
 
 # ---- the libraries ----
-
-@pytest.fixture
-def without_libraries(libraries):
-    """A node that lacks them."""
-    (libraries / "lib").rename(libraries / "away")
-    yield
-    (libraries / "away").rename(libraries / "lib")
-
 
 def test_programs_start_where_the_libraries_are_not(logged, without_libraries):
     logged("-t 4k -b 16k -o f", np=1).ok()
@@ -132,7 +154,7 @@ def test_each_task_asks_lustre_for_the_layout_of_the_shared_file(logged):
 def test_stripes_that_are_not_as_asked_are_found(logged, libraries, tmp_path):
     """A file that is there keeps its own."""
     def outcome(stripes, options):
-        env = {"STAND_IN_LOG": str(tmp_path / "calls"), "STAND_IN_STRIPES": stripes, "LD_PRELOAD": str(libraries / "lib" / "liblustreapi.so")}
+        env = {"STAND_IN_LOG": str(tmp_path / "calls"), "STAND_IN_STRIPES": stripes, "LD_PRELOAD": str(libraries / "liblustreapi.so")}
         logged.program("-t 4k -b 16k -w -o f --report=json:r.json " + options, np=None, env=env).ok()
         test, = json.loads((logged.program.cwd / "r.json").read_text())["tests"]
         return {f["id"]: f["outcome"] for f in test["findings"]}["H30"]
@@ -206,11 +228,8 @@ def test_a_hint_that_gpfs_refuses_is_an_error_that_leaves_nothing(logged, option
     assert logged.program.files() == []
 
 
-def test_a_library_that_is_too_old_for_a_hint_refuses_that_one_only(source, libraries, ior, tmp_path):
-    path = source.parent / "old"
-    configured(source, libraries, path, "CPPFLAGS=-DSTAND_IN_OLD_GPFS")
-    run_step(["make", "src/ior"], path)
-    ior.program = path / "src" / "ior"
+def test_a_library_that_is_too_old_for_a_hint_refuses_that_one_only(place, libraries, ior, tmp_path):
+    ior.program = place / "old" / "src" / "ior"
     log = Log(tmp_path / "calls", ior)
     log("-t 4k -b 8k --posix.gpfs.createsharing -o f", np=None).fails(1, "--posix.gpfs.createsharing needs a newer GPFS")
     log("-t 4k -b 8k --posix.gpfs.finegrainwritesharing -w -o f", np=1).ok()

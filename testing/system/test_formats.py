@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Help, scripts, file names, hints, and which stream says what."""
+import fnmatch
 import json
 import os
 import re
@@ -7,7 +8,7 @@ import re
 import pytest
 
 import conftest
-from conftest import timely
+from conftest import TELL, timely
 
 
 # ---- without a launcher, without MPI ----
@@ -30,11 +31,13 @@ def test_an_answer_is_given_once_by_many_ranks(ior, args):
 
 def test_help_lists_every_option_of_every_backend(ior):
     text = ior("--help=all", np=None).ok().stdout
+    absent = text.partition("Not in this build:")[2].replace(",", " ").split()
     for row in json.loads(ior("--dump-options=json", np=None).ok().stdout):
         if row["type"] in ("old", "gone"):
             continue
         name = "--" + row["name"] if row["name"] else row["keys"][0]
-        assert name in text or row["name"] == "dump-options", name
+        is_absent = any(fnmatch.fnmatch(name.lstrip("-"), pattern) for pattern in absent)
+        assert name in text or is_absent or row["name"] == "dump-options", name
         assert row["help"], name
 
 
@@ -51,6 +54,25 @@ def test_the_banner_carries_the_version(ior):
     assert first == "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O" % version
 
 
+# ---- the line of the file system ----
+
+def test_the_size_of_the_file_system_is_right(ior):
+    """Space is counted in fragments."""
+    st = os.statvfs(ior.cwd)
+    data = ior("-w -b 8k -t 8k -O summaryFormat=JSON", np=None).ok().document()["tests"][0]
+    size = st.f_blocks * st.f_frsize / 2 ** 30
+    unit = 1024 if data["Capacity"].endswith("TiB") else 1
+    assert abs(float(data["Capacity"].split()[0]) * unit - size) <= 0.051 * unit
+    assert abs(float(data["Used Capacity"][:-1]) - 100 * (1 - st.f_bfree / st.f_blocks)) < 0.5
+
+
+def test_a_file_system_that_counts_no_inodes_is_shown(ior):
+    """No inodes are no division by zero."""
+    with conftest.on_tmpfs(ior.cwd / "m", "size=8m,nr_inodes=0"):
+        run = ior("-w -b 8k -t 8k -o m/f", np=None).ok()
+        assert re.search(r"Inodes: 0\.0 Mi   Used Inodes: 0\.0%$", run.stdout, re.M) and "nan" not in run.stdout
+
+
 # ---- streams ----
 
 def test_results_go_to_stdout_and_messages_to_stderr(ior):
@@ -62,6 +84,16 @@ def test_results_go_to_stdout_and_messages_to_stderr(ior):
 
 def test_a_run_without_incidents_says_nothing_on_stderr(ior):
     assert ior("-w -W -r -R -v -C -F -g -b 16k -t 8k").ok().messages == []
+
+
+def test_messages_are_whole_lines_said_once(ior):
+    """With several tasks each warning is there once, as one line, and not among the results."""
+    (ior.cwd / "testFile").write_bytes(bytes(10 ** 6))
+    run = ior("-w -r -N 9 -b 16k -t 8k -i 2", np=3).ok()
+    assert len(run.warnings) == len(set(run.warnings)) == 2 and all(re.match(r"^(WARNING|NOTE): \S", line) for line in run.messages)
+    assert "WARNING" not in run.stdout
+    run = ior("-a DUMMY -w -b 16k -t 8k --dummy.fail-at=1", np=3).fails(3)
+    assert run.messages == ["ERROR: " + run.errors[0]]
 
 
 def test_results_go_into_a_file_on_request(ior):
@@ -114,8 +146,9 @@ def test_a_script_runs_its_tests_in_order_and_each_inherits_from_the_one_before(
 def test_options_of_a_backend_belong_to_the_test_they_stand_in(ior):
     (ior.cwd / "s").write_text("IOR START\napi=DUMMY, writeFile=1, blockSize=8k, transferSize=8k\nRUN\n"
                                "--dummy.delay-xfer=300000\nRUN\n--dummy.delay-xfer=0\nRUN\nIOR STOP\n")
-    work = [row["work"] for row in ior("-f s", np=1).ok().rows]
-    assert work[1] >= 0.3
+    run = ior("-f s" + TELL, np=None).ok()
+    work = [row["work"] for row in run.rows]
+    assert work[1] >= 0.3 and [t["optionValues"]["dummy.delay-xfer"] for t in run.document()["tests"]] == [0, 300000, 0]
     timely(work[0] < 0.25 and work[2] < 0.25, work)
 
 
@@ -189,6 +222,20 @@ def test_a_directory_that_was_there_stays(ior):
     (ior.cwd / "0").mkdir()
     ior("-w -F -u -b 8k -t 8k -o x").ok()
     assert ior.files() == ["0"]
+
+
+def test_a_directory_for_each_task_needs_no_slash_and_goes_away(ior):
+    """Those that a run has made: not what was there before, and each of them after every repetition."""
+    ior("-w -k -F -u -b 8k -t 8k -o plain").ok()
+    assert ior.files() == ["0", "0/plain.00000000", "1", "1/plain.00000001"]
+    other = conftest.Ior(ior.cwd / "0")
+    other("-w -r -i 2 -F -u -b 8k -t 8k -o plain").ok()
+    assert other.files() == ["plain.00000000"]
+
+
+@pytest.mark.parametrize("names", ["@a", "a@", "a@@b"])
+def test_an_empty_name_in_a_list_is_refused(ior, names):
+    ior(["-F", "-w", "-o", names], np=None).fails(1, names)
 
 
 def test_a_directory_as_name_gets_a_file_for_each_task(ior):
@@ -274,6 +321,15 @@ def test_csv_has_a_heading_and_a_row_for_each_phase(ior):
     assert lines[0] == head + ",verdict,findings,remarks" and all(len(line.split(",")) == 15 for line in lines), lines
 
 
+def test_csv_says_what_each_line_is_of(ior):
+    """One heading, and test, repetition and operation in every line of the full form; the short form has one heading, too."""
+    (ior.cwd / "s").write_text("IOR START\napi=DUMMY\nrepetitions=2\nRUN\nRUN\nIOR STOP\n")
+    lines = ior("-f s --report=csv:-", np=None).ok().stdout.strip().split("\n")
+    assert [tuple(line.split(",")[:3]) for line in lines[1:]] == [(t, i, op) for t in "01" for i in "01" for op in ("write", "read")]
+    lines = ior("-f s -O summaryFormat=CSV", np=None).ok().stdout.strip().split("\n")
+    assert len(lines) == 9 and sum(line.startswith("access,") for line in lines) == 1
+
+
 # ---- hints ----
 
 def hints(run, title):
@@ -297,9 +353,19 @@ def test_many_hints_and_odd_ones_do_no_harm(ior, need_backend):
     env = {"IOR_HINT__MPI__k%02d" % i: "a=b%d" % i for i in range(40)}
     env["IOR_HINT__MPI__empty"] = ""
     env["IOR_HINT__OTHER__x"] = "1"
-    run = ior("-a MPIIO -w -b 16k -t 8k --mpiio.showHints", env=env).ok()
+    run = ior("-a MPIIO -w -b 16k -t 8k --mpiio.showHints", np=None, env=env).ok()
     given = hints(run, "hints passed to MPI_File_open()")
-    assert given["k39"] == "a=b39" and "x" not in given
+    assert given["k39"] == "a=b39" and given["k00"] == "a=b0" and "x" not in given
+
+
+def test_a_hint_of_an_unknown_kind_is_left_out_with_one_message(ior, need_backend):
+    """It does not repeat the hint before it; the mark of an editor is no prefix."""
+    need_backend("MPIIO")
+    (ior.cwd / "h").write_text("\ufeffIOR_HINT__MPI__first=1\nIOR_HINT__XYZ__second=2\nIOR_HINT__MPI__third=3\n")
+    run = ior("-a MPIIO --mpiio.showHints --mpiio.hintsFileName=h -w -b 8k -t 8k -o ./f", np=2).ok()
+    shown = run.stdout.split("hints passed to MPI_File_open() {\n")[1].split("}")[0]
+    assert shown.count("first = 1") == 1 and shown.count("third = 3") == 1 and "second" not in shown and shown.count("=") == 2
+    assert len([line for line in run.messages if "XYZ" in line or "second" in line]) == 1, run
 
 
 def test_a_hints_file_that_is_not_there_is_said(ior, need_backend):
@@ -310,9 +376,20 @@ def test_a_hints_file_that_is_not_there_is_said(ior, need_backend):
 
 # ---- a dry run ----
 
-@pytest.mark.parametrize("api", ["POSIX", "MPIIO", "HDF5", "DUMMY"])
-def test_a_dry_run_touches_nothing(ior, need_backend, api):
-    need_backend(api)
-    run = ior("-a %s --dry-run -w -W -r -R -C -e -b 16k -t 8k -o nowhere/f -G 1" % api).ok()
-    assert run.accesses() == ["write", "read"] and ior.files() == []
-    assert run.options["dryRun"] == "1"
+def test_a_dry_run_touches_nothing_with_any_backend(ior):
+    """Everything but the I/O happens, with checks and without an error, in a directory that is not there."""
+    apis = [api for api in ("POSIX", "AIO", "MPIIO", "HDF5", "NCMPI", "MMAP", "DUMMY") if api in conftest.backends()]
+    ior.script(*("api=" + api for api in apis))
+    run = ior("--dry-run -v -w -W -r -R -C -e -i 2 -b 16k -t 8k -o nowhere/f -G 1 -f s" + TELL).ok()
+    assert run.options["dryRun"] == "1" and ior.files() == ["r.json", "s"] and run.warnings == []
+    found = {t["Parameters"]["api"]: [r["access"] for r in t["Results"] if r["access"] != "remove"] for t in run.document()["tests"]}
+    assert found == {api: ["write", "read"] * 2 for api in apis}, run
+
+
+def test_a_dry_run_takes_no_memory_and_waits_for_nothing(ior):
+    """Neither that of -M, nor buffers as large as its transfers, nor before each phase."""
+    proc = ior.start("-w -W -r -R -t 256m -b 512m -M 512m -d 86400 -i 2 --dry-run", np=None)
+    ended = []
+    conftest.wait_until(lambda: ended.append(os.wait4(proc.pid, os.WNOHANG)) or ended[-1][0] == proc.pid)
+    _, status, usage = ended[-1]
+    assert status == 0 and usage.ru_maxrss < 200 * 1024, (status, usage)

@@ -3,14 +3,10 @@
 
 After a change that is meant, WEIR_UPDATE_GOLDEN=1 writes the files anew; read the difference.
 """
-import os
-
 import pytest
 
-import conftest
 import shape
 
-GOLDEN = conftest.HERE.parent / "golden"
 FAKE = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}
 SCRIPT = """
 text before the start is not read
@@ -64,16 +60,12 @@ def test_the_output_has_the_shape_of_the_golden_file(ior, need_backend, name, np
     (ior.cwd / "old").write_bytes(bytes(131072))
     run = ior(args, np=np, env=env).ok()
     assert run.errors == []
-    path = GOLDEN / (name + ".txt")
-    got = shape.shape(run.stdout, ior.cwd)
-    if os.environ.get("WEIR_UPDATE_GOLDEN"):
-        path.write_text(got)
-    assert got.split("\n") == path.read_text().split("\n")
+    shape.assert_golden(name, shape.shape(run.stdout, ior.cwd))
 
 
 @pytest.mark.parametrize("name", [case[0] for case in CASES])
 def test_a_golden_file_has_the_headings_that_parsers_know(name):
-    lines = (GOLDEN / (name + ".txt")).read_text().split("\n")
+    lines = (shape.GOLDEN / (name + ".txt")).read_text().split("\n")
     assert shape.RESULT_HEAD in lines
     head = lines[lines.index("Summary of all tests:") + 1]
     assert len(head.split()) == 27

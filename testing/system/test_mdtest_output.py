@@ -5,15 +5,13 @@ WEIR_UPDATE_GOLDEN=1 writes the golden files anew; read the difference.
 """
 import csv
 import json
-import os
 import re
 
 import pytest
 
-import conftest
-from mdtest_support import OPERATIONS, PHASES, mdtest, need_backend  # noqa: F401
+from mdtest_support import OPERATIONS, PHASES, mdtest  # noqa: F401
+from shape import assert_golden
 
-GOLDEN = conftest.HERE.parent / "golden"
 QUICK = "-n 4"
 
 
@@ -51,11 +49,7 @@ CASES = [
 @pytest.mark.parametrize("name, np, args", CASES, ids=[case[0] for case in CASES])
 def test_the_output_has_the_shape_of_the_golden_file(mdtest, name, np, args):
     run = mdtest(args, np=np).ok()
-    got = shape(run.stdout, run)
-    path = GOLDEN / (name + ".txt")
-    if os.environ.get("WEIR_UPDATE_GOLDEN"):
-        path.write_text(got)
-    assert got.split("\n") == path.read_text().split("\n")
+    assert_golden(name, shape(run.stdout, run))
 
 
 PATTERNS = [
@@ -76,8 +70,7 @@ def test_the_trace_at_verbosity_4_is_the_known_pattern(mdtest, name, np, args, s
     run = mdtest(args + " -V=4", np=np).ok()
     lines = [re.sub("Line *[0-9]*", "", line, count=1) for line in run.stdout.split("\n") if "V-3" in line]
     got = "\n".join(lines).replace(str(mdtest.dir), "/dev/shm/mdest") + "\n"
-    path = GOLDEN / (name + ".txt")
-    assert got.split("\n") == path.read_text().split("\n")
+    assert_golden(name, got, fixed=True)
 
 
 TRACES = [
@@ -92,10 +85,7 @@ def test_the_trace_of_all_levels_is_the_known_one(mdtest, name, np, args):
     lines = [re.sub("Line *[0-9]*", "", line, count=1) for line in run.stdout.split("\n") if line.startswith("V-")]
     lines = [re.sub(r" +[0-9]+[.][0-9]{3} sec, +[0-9.]+ ops", " # sec, # ops", line) for line in lines]
     got = "\n".join(lines).replace(str(mdtest.dir), "DIR") + "\n"
-    path = GOLDEN / (name + ".txt")
-    if os.environ.get("WEIR_UPDATE_GOLDEN"):
-        path.write_text(got)
-    assert got.split("\n") == path.read_text().split("\n")
+    assert_golden(name, got)
 
 
 def test_a_stonewall_is_told_at_verbosity_1(mdtest):

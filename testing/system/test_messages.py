@@ -111,7 +111,7 @@ def test_the_error_of_a_failed_run_is_its_last_line(ior, args, status, words):
     (ior.cwd / "script").write_text(TWO_TESTS)
     run = ior(args, np=None).fails(status, words)
     last = run.stderr.rstrip("\n").split("\n")[-1]
-    assert last.startswith("ERROR: ") and words in last and " rules, " in run.stderr, run
+    assert last.startswith("ERROR: ") and words in last and "; --findings): " in run.stderr, run
 
 
 # Tests of a script, and the statuses that they have alone; a test that cannot be done ends the script.

@@ -248,9 +248,15 @@ def test_profiles_have_one_clock_and_a_column_for_each_task_or_node(mib):
     write, read = table(mib.cwd / "all.write"), table(mib.cwd / "all.read")
     assert {len(row) for row in write + read} == {3} and len(write) == len(read) == 5
     assert max(write[-1]) <= min(read[0]) and max(write[0]) <= min(write[1]) + 5
+    assert all(before <= after for rows in (write, read) for one, more in zip(rows, rows[1:]) for before, after in zip(one, more)), (write, read)
     assert "Table of 3 tasks with up to 5 system calls" in run.stdout
     mib(SMALL + "-p -a", np=4, env={"IOR_FAKE_TASK_PER_NODES": "2", "IOR_FAKE_NODES": "2"}).ok()
     assert {len(row) for row in table(mib.cwd / "write.profile")} == {2}
+
+
+def test_results_do_not_go_into_a_file_of_the_data(mib):
+    mib(SMALL + "--report=json:{d}/./mibData.00000000", np=None).fails(1, "--report and the data", "are the same file")
+    assert mib.data() == {}
 
 
 # ---- without MPI, and other backends ----
@@ -296,8 +302,8 @@ def test_a_granularity_that_no_file_will_have_is_refused_before_anything_is_writ
 
 def test_sizes_that_cannot_be_counted_do_not_become_small_ones(mib):
     huge = "-F -t {d} -s 8589934600 -l 2147483647 --warning-as-errors "
-    mib(huge, np=1).fails(1, "needs 18446744073709551615 bytes")
-    mib(huge, np=3).fails(1, "needs 18446744073709551615 bytes")
+    mib(huge, np=1).fails(1, "(18446744073709551615 bytes)")
+    mib(huge, np=3).fails(1, "(18446744073709551615 bytes)")
     mib("-F -t {d} -s 64k -l 2147483647 -L 0 --warning-as-errors", np=1).ok()  # which is one call
     assert mib.data() == {"mibData.00000000": 65536}
 
@@ -307,26 +313,18 @@ def test_what_does_not_fit_is_said_once(mib):
     most = 2 * 4096 * 2147483647
     for there in (0, 2 * 65536):
         run = mib("-F -t {d} -s 4k -l 2147483647 -L 1 -r" + (" -n" if there else ""), np=2).ok()
-        assert len(run.warnings) == 1 and run.warnings[0].startswith("the test needs %d bytes" % (most - there)), run
+        assert len(run.warnings) == 1 and run.warnings[0].startswith("the test needs 16.00 TiB (%d bytes)" % (most - there)), run
         mib("-F -t {d} -s 64k -l 1", np=2).ok()
 
 
-# ---- defects of the original (mib.md 15), and the tests that show how it is here ----
-
-SOUND = {
-    1: "long_paths", 2: "a_time_limit_of_zero_allows_one_call limits_as_large_as_they_can_be",
-    3: "random_reads_go_everywhere_in_multiples", 4: "profiles_have_one_clock_and_a_column_for_each_task_or_node",
-    5: "short_reads_and_the_end_of_the_file", 6: "what_is_measured_is_told",
-    7: "data_are_checked a_task_reads_what_another_half_the_job_away_has_written",
-    8: "remove_holds_for_every_phase everything_is_shown_in_its_place one_clear_line a_bad_word_is_told_by_one_of_many",
-    9: "where_profiles_go the_rate_of_data_is_in_bytes_whatever_a_step_is_called",
-    10: "without_mpi without_mpi_everything_but_the_timeline_is_there", 11: "too_little_room",
-    12: "a_signal_ends_it_with_what_was_measured the_time_limit_ends_a_phase",
-    13: "a_failing_task_ends_all tasks_may_end_for_different_reasons"}
-
-
-def test_every_defect_of_the_original_has_a_test():
-    conftest.check_defects(SOUND, 13, "system/test_mib.py", "system/test_timeline.py", "faults/test_mib_faults.py")
+def test_rates_are_mebibytes_a_second_in_the_document_and_in_the_text(mib):
+    run = mib(SMALL + "-I --report=text:-,json:r.json", np=2).ok()
+    rows = json.loads((mib.cwd / "r.json").read_text())["tests"][0]["Results"]
+    assert [(row["operation"], row["bytes"]) for row in rows] == [("write", 8 << 16), ("read", 8 << 16)]
+    shown, line = re.findall(r"^Aggregate (\w+) rate = +(\S+)$", run.stdout, re.M), result(run)
+    for row, (operation, rate) in zip(rows, shown):
+        assert abs(row["rate"] * row["time"] * 1048576 / row["bytes"] - 1) < 1e-9, row
+        assert operation == row["operation"] and rate == "%.2f" % row["rate"] and abs(line[operation] - row["rate"]) <= 0.0051, (row, rate, line)
 
 
 def test_what_is_measured_is_told(mib):
@@ -340,3 +338,10 @@ def test_what_is_measured_is_told(mib):
     rows = [line.split(",") for line in (mib.cwd / "ranks").read_text().split("\n")[1:-1]]
     assert [row[:2] for row in rows] == [["write", "0"], ["write", "1"], ["read", "0"], ["read", "1"]]
     assert all(float(r[5]) > 0 for r in rows), "a rate of each task"
+
+
+def test_a_file_that_another_process_removes_is_named_so(mib):
+    proc = mib.start("-t . -s 4k -l 8 --rate=4ops", np=None)
+    conftest.wait_until(lambda: (mib.cwd / "mibData.00000000").exists())
+    (mib.cwd / "mibData.00000000").unlink()  # it is written for 2 s
+    mib.finish(proc).fails(3, "No file: './mibData.00000000', which this run has written: another process removed it")

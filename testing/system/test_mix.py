@@ -37,11 +37,12 @@ def check_versions(test):
     for name, row in found.items():
         assert row["checked"] == row["before"] + row["mixed"] and row["lostUpdates"] == row["torn"] == 0, (name, row)
     assert found["mix"]["checked"] == read["steps"] and found["read"]["checked"] == of["read"]["steps"]
-    passes = (write["steps"] + read["steps"]) / of["write"]["steps"]
-    if passes == 1:  # each place was touched once
+    asked = test["Options"]
+    places = int(asked["tasks"]) * int(asked["segments"]) * BLOCK // SIZE
+    if write["steps"] + read["steps"] <= places:  # no place was touched twice
         assert found["mix"]["mixed"] == 0 and found["read"]["mixed"] == write["steps"], found
     else:
-        assert found["read"]["mixed"] > 0 and found["mix"]["mixed"] > 0 or passes < 1, found
+        assert found["mix"]["mixed"] > 0 and found["read"]["mixed"] > 0, found
 
 
 @pytest.mark.sanitize
@@ -50,7 +51,7 @@ def test_every_transfer_is_read_or_written_and_has_the_version_that_it_should_ha
     lines += ["transferSize=%d" % SIZE, "blockSize=%d" % BLOCK, "random-offset-seed=3"]
     tests = [("POSIX", way) for way in WAYS] + [(api, QUEUED.get(api, "") + " " + way) for api, ways in (
         ("URING", WAYS), ("AIO", WAYS[1:3]), ("DUMMY", WAYS[:1] + WAYS[-1:]), ("POSIX", WAYS[2:3]), ("MPIIO", WAYS[:1]),
-        ("MMAP", WAYS[1:2]), ("HDF5", WAYS[:1]), ("NCMPI", WAYS[:1]), ("NETCDF", WAYS[:1])) if api in conftest.backends() for way in ways]
+        ("MMAP", WAYS[1:2]), ("HDF5", WAYS[:1]), ("NCMPI", WAYS[:1])) if api in conftest.backends() for way in ways]
     for number, (api, settings) in enumerate(tests):
         more = ["api=" + api, "testFile=f%d" % number] + settings.split()
         lines += more + ["RUN"] + [word.split("=")[0] + "=" + ("even" if "Deal" in word else "0" if "seg" not in word else "1") for word in more[2:]]

@@ -79,7 +79,7 @@ def test_a_file_of_arrays_of_a_model_of_ones_own_loads_in_any_shape(mc, need_bac
     whole = data.read_bytes()
     overwrite(data, len(whole) // 2, bytes([whole[len(whole) // 2] ^ 1]))
     mc(arrays + "--save=no --load-tp=1", np=1).fails(4, "checkpoint.arrays' tensor ", "bit flip")
-    mc(SMALL + "--save=no", np=1).fails(1, "was saved with --layout=arrays by HDF5")
+    mc(SMALL + "--save=no", np=1).fails(1, "was saved with --layout=arrays: load it with --layout=arrays -a HDF5")
 
 
 def test_one_rank_reads_for_all_that_need_the_same_and_parameters_are_loaded_alone(mc):
@@ -103,11 +103,32 @@ def test_old_checkpoints_go_and_the_steps_of_a_later_run_go_on(mc):
     assert not (mc.cwd / "other").exists()
 
 
+def test_a_line_break_or_an_at_in_the_name_of_the_place_is_a_part_of_it(mc):
+    (mc.cwd / "mine").write_text("precious")
+    (mc.cwd / "proc").symlink_to("/proc")
+    mc(["--scale=1/16384", "--rules=none", "-o", "mine\nx", "--remove"], np=1).ok()
+    assert mc.files() == ["mine", "proc"] and (mc.cwd / "mine").read_text() == "precious"
+    mc("--scale=1/16384 --rules=none -o proc@x --load=no --report=json:r.json", np=1).ok()
+    assert rows(mc)[0]["provenance"]["fileSystem"] != "proc"
+
+
 def test_an_asynchronous_save_is_written_beside_the_work(mc):
     mc(SMALL + "--save=async --compute=0.2 --every=2 --posix.threads=2 --depth=4 --report=json:r.json").ok()
     save = rows(mc)[1][0]
     assert save["workTime"] == 0.4 and save["copyTime"] > 0 and save["time"] >= save["copyTime"] + save["writeTime"]
-    assert "one transfer after the other" in mc(SMALL + "--save=async --compute=0.01 --load=no", np=1).ok().stderr
+
+
+@pytest.mark.parametrize("api", ["POSIX", "AIO", "URING", "MPIIO"])
+def test_a_thread_writes_an_asynchronous_save_and_the_stall_is_the_copy(mc, need_backend, api):
+    """Each of 1164 transfers of DUMMY takes a millisecond, in which the work goes on."""
+    need_backend(api)
+    mc(SMALL + "--save=async --api=%s --report=json:r.json" % api, np=2).ok()
+    mc(SMALL.replace("ckpt", "none") + "--save=async -a DUMMY --dummy.delay-xfer=1000 --layout=shared --report=json:r.json", np=None).ok()
+    save = rows(mc)[1][0]
+    assert save["writeTime"] > 1 and save["stall"] == save["copyTime"] and save["workTime"] >= save["writeTime"]
+    conftest.timely(save["copyTime"] < save["writeTime"] / 2, save)
+    mc(SMALL + "--save=async -a DUMMY --dummy.fail-at=100", np=None).fails(3, "write")
+    mc(SMALL + "--save=async -a MPIIO --depth=1", np=None).fails(1, "writes beside the work by its queue; leave --depth=1 out")
 
 
 def test_wrong_bytes_are_named_with_file_tensor_offset_and_kind(mc):
@@ -131,29 +152,77 @@ def test_what_is_no_whole_checkpoint_is_refused_in_one_line(mc):
     data, meta = place / "rank-000001.data", place / "metadata"
     text = meta.read_text()
     overwrite(data, 512, b"7")
-    mc(SMALL + "--save=no", np=1).fails(4, "tensor model.", "the table of contents at offset 0 does not have")
+    mc(SMALL + "--save=no", np=1).fails(4, "at offset 512: the table of contents of rank 1 has other text in line 3")
     overwrite(data, data.stat().st_size - 1, b"x")
     overwrite(data, 512, b"0")
     mc(SMALL + "--save=no", np=1).fails(4, "at offset %d" % (data.stat().st_size - 1), "in the zeros after its")
     overwrite(data, 0, b"\0" * 256)
-    mc(SMALL + "--save=no", np=1).fails(4, "rank-000001.data': no table of contents at offset 0")
+    mc(SMALL + "--save=no", np=1).fails(4, "rank-000001.data' at offset 0: the table of contents of rank 1 has other text in line 1")
     data.unlink()
     mc(SMALL + "--save=no", np=1).fails(3, "rank-000001.data", "No such file")
-    for cut, words in ((text[:40], "line 3 is not whole"), (text.replace("end\n", ""), "is not whole"), (text.replace("tp = 1", "tp = 1000"), "metadata"),
+    for cut, words in ((text[:40], "line 3 is not whole"), (text[:-21], "is not whole"), (text.replace("tp = 1", "tp = 1000"), "metadata"),
                        (text.replace("region rank", "region ../rank"), "is not understood"),
-                       (text.replace("step = 1", "step = 2"), "of step 2, its directory of step 1")):
+                       (text.replace("llama3", "llama4"), "something in it was changed")):
         meta.write_text(cut)
         mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000001/metadata'", words)
+    meta.write_text(text)
+    place.rename(place.with_name("checkpoint-00000002"))
+    mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000002/metadata' is of step 1, its directory of step 2")
+    place.with_name("checkpoint-00000002").rename(place)
     meta.unlink()
     mc(SMALL + "--save=no", np=1).fails(3, "open metadata 'ckpt/checkpoint-00000001/metadata': No such file")
     os.mkfifo(meta)
-    mc(SMALL + "--save=no", np=1).fails(4, "metadata' is not an ordinary file")
+    mc(SMALL + "--save=no", np=None).fails(1, "metadata' is a pipe or socket, and where the program chooses the names only regular files are used")
     mc("-o nothing --save=no", np=1).fails(3, "'nothing' has no published checkpoint")
 
 
-def test_what_a_killed_run_has_left_is_never_taken_and_goes_with_the_next_save(mc):
+@pytest.mark.parametrize("layout", ["deepspeed", "shared"])
+def test_no_byte_of_a_file_may_be_another_and_none_more(mc, layout):
+    mc(SMALL + "--load=no --tp=2 --layout=" + layout, np=2).ok()
+    data = mc.cwd / "ckpt" / "checkpoint-00000001" / FILES[layout][0]
+    whole = data.read_bytes()
+    lines = int(whole[:256].decode().split(" tensors")[0].split()[-1])
+    head = -(-256 * (lines + 1) // 4096) * 4096
+    load = "-o ckpt --rules=none --save=no --load-tp=1"
+    # the title, the numbers of the first and the last line, a name, a blank behind it, and the end of the table
+    for at in (10, 256, 256 * lines + 40, whole.index(b"model."), 500, head - 2, head - 1):
+        overwrite(data, at, b"?")
+        name = "'ckpt/checkpoint-00000001/%s' at offset %d: the table of contents of rank 0" % (data.name, at)
+        mc(load, np=None).fails(4, name)
+        overwrite(data, at, whole[at:at + 1])
+    with open(data, "ab") as f:
+        f.write(b"x")
+    mc(load, np=None).fails(4, "%s': it has %d bytes, and was saved with %d" % (data.name, len(whole) + 1, len(whole)))
+    os.truncate(data, len(whole))
+    mc(load, np=None).ok()
+
+
+def test_a_load_that_describes_another_model_is_refused(mc):
+    mc(SMALL + "--load=no", np=1).ok()
+    for args in ("--model=gpt3-175b --scale=1/1000", "--scale=1/4096", "--dtype=fp32", "--optimizer=none"):
+        mc("-o ckpt --rules=none --save=no " + args, np=1).fails(1, "is a checkpoint of llama3-8b with", "--dtype=bf16 and --optimizer=adam")
+    mc("-o ckpt --rules=none --save=no --model=/no/such", np=1).fails(1, "/no/such")
+    # as many parameters under the same name, in another form
+    (mc.cwd / "other").write_text("name = llama3-8b\nlayers = 32\nhidden = 32\nheads = 16\nkv-heads = 4\nhead-dim = 2\nffn = 128\n"
+                                  "vocabulary = 1002\n")
+    mc("-o ckpt --rules=none --save=no --model=other", np=None).fails(1, "is a checkpoint of llama3-8b with 541344 parameters")
+    mc("-o ckpt --rules=none --save=no --tp=2", np=None).fails(1, "was saved with --tp=1, not --tp=2: leave it out (--load-tp")
+    mc("-o ckpt --rules=none --save=no --zero=3", np=None).fails(1, "was saved with --zero=0, not --zero=3")
+    mc("-o ckpt --rules=none --save=no --model=LLAMA3-8b --scale=1/16384 --dtype=BF16 --optimizer=adam", np=1).ok()
+
+
+def test_a_value_that_is_the_default_describes_a_checkpoint_too(mc):
+    mc(SMALL + "--load=no --tp=2 --zero=1 --layout=deepspeed --align=8k", np=2).ok()
+    load = "-o ckpt --rules=none --save=no "
+    for given, saved in (("--tp=1", "--tp=2"), ("--zero=0", "--zero=1"), ("--layout=torch", "--layout=deepspeed"), ("--align=4096", "--align=8192")):
+        mc(load + given, np=None).fails(1, "was saved with %s, not %s: leave it out" % (saved, given))
+    mc(load + "--load-tp=1 --tp=2 --pp=1 --dp=0 --dp=1 --ep=1 --zero=1 --layout=DeepSpeed --align=8k", np=None).ok()
+
+
+def test_what_a_killed_run_has_left_is_never_taken_and_goes_with_the_next_save(mc, preload):
     mc(SMALL, np=2).ok()
-    proc = mc.start("--scale=1/1000 -o ckpt --rules=none -i 100", np=2)
+    slow = ["env", "LD_PRELOAD=" + preload("slow-rank.c")]  # 50 ms for each write: the save has not ended when it is killed
+    proc = mc.start("--scale=1/1000 -o ckpt --rules=none", np=2, prefix=slow)
     conftest.wait_until(lambda: any(name.endswith(".staged") for name in os.listdir(mc.cwd / "ckpt")))
     os.kill(mc.wait_for_ranks(proc, 2)[1], signal.SIGKILL)
     proc.wait()
@@ -184,6 +253,33 @@ def test_a_signal_or_a_failing_rank_leaves_the_old_checkpoint_and_nothing_else(m
     mc("--scale=1/16384 -o file/ckpt", np=1).fails(2, "file/ckpt")
 
 
+def test_a_signal_while_the_state_is_made_ends_the_run_in_order(mc):
+    proc = mc.start("--scale=1/500 -o ckpt --rules=none --load=no --report=json:r.json", np=None)
+    conftest.wait_until((mc.cwd / "ckpt").exists)  # it is made first, then 200 MiB of tensors
+    proc.send_signal(signal.SIGTERM)
+    assert "interrupted" in mc.finish(proc).ok(6).errors[0]
+    assert sorted(p.name for p in mc.cwd.iterdir()) == ["r.json"] and json.loads((mc.cwd / "r.json").read_text())["status"] == 6
+
+
+def test_what_is_at_a_name_and_is_refused_has_the_status_of_all_programs(mc):
+    """1, whoever chose the name; nothing is waited for, followed or removed."""
+    (mc.cwd / "file").touch()
+    (mc.cwd / "link").symlink_to("nowhere")
+    (mc.cwd / "loop").symlink_to("loop")
+    os.mkfifo(mc.cwd / "pipe")
+    for name, words in (("file", "is a file"), ("link", "is a symbolic link to 'nowhere', which does not exist"),
+                        ("loop/x", ""), ("pipe", "is a pipe or socket"), ("/dev/null", "is a device")):
+        for more in ("", "--save=no"):
+            mc("--scale=1/16384 --rules=none -o %s %s" % (name, more), np=None).fails(1, "'%s' %s" % (name, words) if words else "'loop': the symbolic links form a loop")
+    mc(SMALL + "--load=no", np=None).ok()
+    data = mc.cwd / "ckpt" / "checkpoint-00000001" / "rank-000000.data"
+    data.rename(mc.cwd / "data")
+    for make, words in ((os.mkfifo, "is a pipe or socket"), (os.mkdir, "is a directory"), (lambda p: os.symlink(mc.cwd / "data", p), "is a symbolic link")):
+        make(data)
+        mc(SMALL + "--save=no", np=None).fails(1, "rank-000000.data' " + words)
+        data.rename(mc.cwd / words)
+
+
 @pytest.mark.parametrize("args, words", [
     ("--model=llama3", "use one of llama3-8b, llama3-70b"), ("--scale=1/16384 --load-tp=3", "the shape that loads"),
     ("--list --tp=100000000 --pp=100000000 --dp=100000000", "--list shows 2147483647 at most"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
@@ -198,6 +294,9 @@ def test_bad_input_is_one_line(mc, args, words):
 def test_the_list_shows_the_ranks_of_a_job_that_is_not_there(mc):
     out = mc("--model=llama3-70b --tp=8 --pp=4 --dp=2 --list", np=1).ok().stdout
     assert len(out.splitlines()) > 64 and not mc.files()
+    for args, words in (("--dp=8 --load-tp=9", "the shape that loads"), ("-a DUMMY --save=no", "keeps nothing"), ("-a NOPE", "unknown backend 'NOPE'"),
+                        ("-a MPIIO --layout=arrays", "use --layout=arrays with -a HDF5"), ("-t 1000", "multiple of --align"), ("--dp=2 --load-dp=9", "need 9 ranks")):
+        mc("--list " + args, np=None).fails(1, words)
 
 
 def test_the_rules_of_mlperf_ask_for_ten_repetitions_and_a_cold_cache(mc):

@@ -17,6 +17,7 @@ import threading
 import pytest
 
 import conftest
+from pairwise import Case, launch
 
 SECONDS = 90  # 24 000 files on a busy disk are among what is waited for
 KINDS = ("device", "pipe", "socket", "link", "dangling", "dirlink", "directory")
@@ -40,7 +41,6 @@ ROWS = {
     "ior MPIIO read": ("ior", "MPIIO", "-w -k -b 8k -t 8k -o f", "-a MPIIO -r -b 8k -t 8k -o f", "f", "read"),
     "ior HDF5": ("ior", "HDF5", "", "-a HDF5 -w -b 8k -t 8k -o f", "f", "user"),
     "ior NCMPI": ("ior", "NCMPI", "", "-a NCMPI -w -b 8k -t 8k -o f", "f", "user"),
-    "ior NETCDF": ("ior", "NETCDF", "", "-a NETCDF -w -b 8k -t 8k -o f", "f", "user"),
     "h5exerciser": ("h5exerciser", "HDF5", "", "--numdims 1 --minels 64 -i 1 --out f", "f", "user"),
     "h5exerciser POSIX": ("h5exerciser", "", "", "-a POSIX --numdims 1 --minels 64 -i 1 --out f", "f", "user"),
     "checkpoint binary": ("checkpoint_simulator.x", "", "", SIMULATE + "--write_binary --path f", "f.bin", "kept"),
@@ -133,7 +133,7 @@ class Place:
         words = words.split()
         launcher = conftest.LAUNCHER + ["-n", words.pop(0)[1:]] if words[0][0] == "@" else []
         command = prefix + launcher + [str(conftest.BUILD / "src" / program)] + words
-        env = conftest.program_env({"OMPI_MCA_orte_tmpdir_base": str(self.ior.cwd)})
+        env = conftest.program_env({"OMPI_MCA_orte_tmpdir_base": str(self.ior.cwd), **(conftest.naps() if launcher else {})})
         try:
             return subprocess.run(command, cwd=self.cwd, env=env, timeout=SECONDS * conftest.PATIENCE, capture_output=True,
                                   text=True, stdin=subprocess.DEVNULL)
@@ -162,22 +162,20 @@ def prepare(ior, apart, row):
 
 def expected(rule, kind):
     """Status, or None: it depends on what is read."""
-    if rule.startswith("own"):
-        return 2
-    if kind in OTHERS:
+    if rule.startswith("own") or kind in OTHERS:
         return 1
     if rule == "read":
-        return None
+        return 1 if kind == "dangling" else None
     return 1 if kind == "device" and rule != "in place" else 0
 
 
-def check(place, row, kind, before, run):
+def check(cwd, row, kind, before, run):
     name, rule = row[4], row[5]
-    status, after = expected(rule, kind), states(place.cwd)
+    status, after = expected(rule, kind), states(cwd)
     said = (row, kind, run)
     assert run.returncode == status or (status is None and run.returncode in (0, 3, 4)), said
     assert after[name] == before[name], said
-    if status in (1, 2):
+    if status == 1:
         assert after == before and run.stderr.count("ERROR") == 1 and os.path.basename(name) in run.stderr, said
     elif kind in ("link", "dangling"):
         target = name + "-target"
@@ -186,19 +184,85 @@ def check(place, row, kind, before, run):
             assert after[target][2] != PRECIOUS, said
 
 
+def in_turn(row, kinds, places):
+    """A process for each kind: kind, place, what was there before, and the run."""
+    for kind in kinds:
+        place = places(kind)
+        before = states(place.cwd)
+        yield kind, place.cwd, before, place.run(row[0], row[3], kind == "device")
+
+
+class Six(Case):
+    """A run on six ranks in one of the places."""
+
+    def __init__(self, row, kind, places):
+        super().__init__(row[0], row[3][len(SIX):].split())
+        self.kind, self.places, self.prints = kind, places, True
+
+    def prepare(self, path):
+        super().prepare(path)
+        path.rmdir()
+        self.dir.symlink_to(self.places(self.kind).cwd, target_is_directory=True)
+        self.before = states(self.dir.resolve())
+
+
+def in_one_process(row, kinds, places, ior, apart):
+    """The same of all kinds in one launch, as six ranks take their time to start."""
+    cases = [Six(row, kind, places) for kind in kinds]
+    launch(cases, ior.cwd, 6, prefix=apart)
+    for case in cases:
+        assert case.result == "end", (row, case.kind, case.result, case.error)
+        run = subprocess.CompletedProcess(case.words, case.status, "", "\n".join(case.messages()))
+        yield case.kind, case.dir.resolve(), case.before, run
+
+
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_what_a_run_finds_at_a_name_of_data(ior, need_backend, apart, row):
     if row[1]:
         need_backend(row[1])
     places = prepare(ior, apart, row)
-    run = places(None).run(row[0], row[3])
-    assert run.returncode == 0, run
-    for kind in ("device", "pipe", "link") if row[1] and SIX in row[3] else KINDS:  # six ranks take their time
-        if kind == "directory" and row[5] == "own directory":
-            continue
-        place = places(kind)
-        before = states(place.cwd)
-        check(place, row, kind, before, place.run(row[0], row[3], kind == "device"))
+    kinds = [None] + [kind for kind in KINDS if kind != "directory" or row[5] != "own directory"]
+    for kind, cwd, before, run in in_one_process(row, kinds, places, ior, apart) if SIX in row[3] else in_turn(row, kinds, places):
+        if kind:
+            check(cwd, row, kind, before, run)
+        else:
+            assert run.returncode == 0, run
+
+
+DIRECTORIES = {"mdtest": MDTEST, "md-workbench": MDW, "mib": "-M -F -t d -l 2 -s 4k"}
+
+
+@pytest.mark.parametrize("program", DIRECTORIES)
+def test_what_is_no_directory_is_refused_where_one_is_given(ior, apart, program):
+    place = Place(ior, apart, "nothing")
+    for kind in ("pipe", "device"):
+        put(place.cwd / "d", kind)
+        run = place.run(program, DIRECTORIES[program], kind == "device")
+        assert run.returncode == 1 and "'d" in run.stderr and run.stderr.count("ERROR") == 1, run
+    (place.cwd / "d").unlink()
+    (place.cwd / "d" / "mibData.00000000").mkdir(parents=True)
+    if program == "mib":
+        run = place.run(program, DIRECTORIES[program])
+        assert run.returncode == 1 and "is a directory" in run.stderr and "written over" not in run.stderr, run
+    long = place.run("ior", "-w -b 8k -t 8k -o " + 300 * "x")
+    assert long.returncode == 3 and "look at 'xxx" in long.stderr and "name too long" in long.stderr, "and follows no link"
+
+
+LINKS = [("ior", "-w -b 8k -t 8k -o d/f"), ("ior", "-r -b 8k -t 8k -o d"), ("ior", "-w -F -u -b 8k -t 8k -o d/f"), ("mdtest", MDTEST),
+         ("md-workbench", MDW), ("mib", DIRECTORIES["mib"])]
+
+
+def test_a_link_that_leads_nowhere_is_refused_and_says_where(ior, apart):
+    place = Place(ior, apart, "nothing")
+    for target, words in (("gone/x", "'d' is a symbolic link to 'gone/x', which does not exist"), ("d", ": the symbolic links form a loop")):
+        (place.cwd / "d").unlink(missing_ok=True)
+        (place.cwd / "d").symlink_to(target)
+        for program, args in LINKS + [("ior", "-w -b 8k -t 8k -o d")]:
+            run = place.run(program, args)
+            assert run.returncode == 1 and words in run.stderr and run.stderr.count("ERROR") == 1, (program, args, run)
+    (place.cwd / "d").unlink()
+    (place.cwd / "d").symlink_to("new")
+    assert place.run("ior", "-w -k -b 8k -t 8k -o d").returncode == 0 and (place.cwd / "new").is_file(), "made behind the link"
 
 
 # ---- outputs ----
@@ -254,14 +318,14 @@ def test_what_a_run_finds_at_a_name_of_an_output(ior, apart, row):
 
 # ---- among many names ----
 
-MANY = 12000
+MANY, MOST = 3000, 12000  # more than one answer of getdents64 holds; more than were once looked at
 FAR = {
     "remove": ("mdtest", "-C -F -n %d -d d", "-r -F -n %d -d d", TREE, "file.mdtest.0.*"),
     "stat directories": ("mdtest", "-C -D -n %d -d d", "-T -D -n %d -d d", TREE, "dir.mdtest.0.*"),
     "create": ("mdtest", "-C -F -n %d -d d", "-C -F -n %d -d d", TREE, "file.mdtest.0.*"),
     "tree of a task": ("mdtest", "@2 -C -F -u -n %d -d d", "@2 -r -F -u -n %d -d d", "d/test-dir.0-0/mdtest_tree.1.0", "file.mdtest.1.*"),
     "branch": ("mdtest", "@2 -C -F -L -b 2 -z 1 -I %d -d d", "@2 -r -F -L -b 2 -z 1 -I %d -d d", TREE + "/mdtest_tree.2", "file.mdtest.1.*"),
-    "trees": ("mdtest", "@2 -C -F -I 6 -n %d -d d", "@2 -r -F -I 6 -n %d -d d", "d/test-dir.0-999/mdtest_tree.0", "file.mdtest.1.*"),
+    "trees": ("mdtest", "@2 -C -F -I 6 -n %d -d d", "@2 -r -F -I 6 -n %d -d d", "d/test-dir.0-%d/mdtest_tree.0" % (MANY // 2 // 6 - 1), "file.mdtest.1.*"),
     "objects": ("md-workbench", "-1 -o d -D 1 -P %d -I 1 -S 10 --run-info-file=info", "-3 -o d -D 1 -P %d -I 1 -S 10 --run-info-file=info",
                 "d/0_0", "file-*"),
 }
@@ -283,14 +347,14 @@ def bury(directory, form, kind):
 def test_what_is_at_a_name_after_very_many_others_is_seen_before_the_run(ior, apart, row):
     program, before, words, where, form = row
     place = Place(ior, apart, "far")
-    many = MANY // 2 if words.startswith("@2") else MANY  # of each rank
+    many = MOST if row is FAR["remove"] else MANY // 2 if words.startswith("@2") else MANY  # of each rank
     assert place.run(program, before % many).returncode == 0
     names = len(list(place.cwd.rglob("*")))
     for kind in ("pipe", "device"):
         path = bury(place.cwd / where, form, kind)
         was = state(path)
         run = place.run(program, words % many, kind == "device")
-        assert run.returncode == 2 and "'%s' below" % path.name in run.stderr and run.stderr.count("ERROR") == 1, (kind, run)
+        assert run.returncode == 1 and "'%s' below" % path.name in run.stderr and run.stderr.count("ERROR") == 1, (kind, run)
         assert state(path) == was and len(list(place.cwd.rglob("*"))) == names, (kind, run)
     path.unlink()
     path.mkdir() if "dir" in path.name else path.write_bytes(b"")
@@ -303,7 +367,7 @@ def test_a_directory_that_holds_no_types_is_looked_at_name_by_name(ior, preload)
     assert place.run("mdtest", "-T " + MDTEST, True).returncode == 0
     put(place.cwd / TREE / "file.mdtest.0.1", "pipe")
     run = place.run("mdtest", "-r " + MDTEST, True)
-    assert run.returncode == 2 and "'file.mdtest.0.1' below 'd' is a pipe" in run.stderr, run
+    assert run.returncode == 1 and "'file.mdtest.0.1' below 'd' is a pipe" in run.stderr, run
 
 
 def test_a_look_that_takes_long_is_noted_and_a_signal_ends_it(ior, preload):
@@ -332,3 +396,39 @@ def test_a_file_that_becomes_a_pipe_is_an_error_of_the_outside_world(ior, preloa
     run = ior.change_while_it_waits(preload, "-a %s -w -r -k -b 8k -t 8k -o f" % backend, change, np=None)
     run.fails(3, "'f' is a pipe or socket")
     assert stat.S_ISFIFO(os.lstat(ior.cwd / "f").st_mode)
+
+
+def test_a_file_that_another_process_has_put_in_place_of_ours_is_not_removed(ior, preload):
+    def change():
+        (ior.cwd / "other").write_bytes(b"x" * 8192)
+        (ior.cwd / "other").rename(ior.cwd / "f")
+
+    run = ior.change_while_it_waits(preload, "-w -r -b 8k -t 8k -o f", change, np=None)
+    run.fails(3, "'f' is not the file that this run has made (inode ", "is not removed")
+    assert (ior.cwd / "f").read_bytes() == b"x" * 8192
+
+
+def test_a_file_system_that_goes_away_ends_the_test(ior, preload):
+    """As a lost mount does: the same name is on another device. The second write is not begun."""
+    def change():
+        (ior.cwd / "place").unlink()
+        (ior.cwd / "place").symlink_to("/dev/shm")
+
+    if os.stat("/dev/shm").st_dev == os.stat(ior.cwd).st_dev:
+        pytest.skip("/dev/shm is on the device of the tests")
+    (ior.cwd / "here").mkdir()
+    (ior.cwd / "place").symlink_to("here")
+    name = "weir-test-%d" % os.getpid()
+    run = ior.change_while_it_waits(preload, "-w -i 2 -b 8k -t 8k -o place/" + name, change, np=None)
+    run.fails(3, "'place/.' was on device ", " now: a file system was mounted or unmounted there")
+    assert not os.path.exists("/dev/shm/" + name)
+    (ior.cwd / "go").unlink()
+    (ior.cwd / "place").unlink()
+    (ior.cwd / "place").symlink_to("here")
+    args = "-w -k -b 8k -t 4k -O interIODelay=100000 -o place/" + name  # and between two writes of the last phase
+    proc = ior.start(args, np=None, env={"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "1"})
+    conftest.wait_until(lambda: proc.poll() is not None or (ior.cwd / "here" / name).exists())
+    change()
+    (ior.cwd / "go").touch()
+    run = ior.finish(proc).fails(3, "'place/.' was on device ")
+    assert run.rows == [], "no rate of a phase in which the file system went away"

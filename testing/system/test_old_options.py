@@ -187,12 +187,12 @@ def test_every_option_of_a_backend_is_taken(ior, need_backend, api):
         assert str(found[0][name]) == value.replace("4k", "4096"), word
 
 
-@pytest.mark.parametrize("name", ["--gpuDirect", "individualDataSets", "allocateBufferOnGPU", "GPUid", "GPUDirect"])
+@pytest.mark.parametrize("name", ["individualDataSets"])
 def test_what_is_not_there_stands_among_the_differences(name):
     assert name in ABSENT
 
 
-@pytest.mark.parametrize("words", ["--gpuDirect", "-O allocateBufferOnGPU=1", "-O GPUid=0", "-O GPUDirect=1", "-a HDFS", "-a S3-libs3"])
+@pytest.mark.parametrize("words", ["-a HDFS", "-a S3-libs3"])
 def test_what_is_not_there_is_refused(ior, words):
     ior("-w " + words, np=None).fails(1, words.split("=")[0].split()[-1].lstrip("-"))
 

@@ -110,3 +110,11 @@ def test_faked_nodes_are_shown(ior):
 @pytest.mark.parametrize("name, value", [("IOR_FAKE_NODES", "0"), ("IOR_FAKE_NODES", "two"), ("IOR_FAKE_TASK_PER_NODES", "-1")])
 def test_a_wrong_number_of_faked_nodes_is_refused(ior, name, value):
     ior("-a DUMMY -w", np=2, env={name: value}, timeout=20).fails(1, name)
+
+
+def test_a_distance_that_cannot_be_is_refused(ior):
+    """A negative -Q, and -Z where no task is on another node, are errors at once."""
+    ior("-a DUMMY -C -Q -1", np=None, timeout=20).fails(1, "-1")
+    env = {"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "2"}
+    run = ior("-a DUMMY -Z -N 2 -F -w -r -b 8k -t 8k", np=2, env=env, timeout=20)
+    assert run.returncode != 0 and len(run.errors) == 1 and "2 tasks" in run.errors[0], run

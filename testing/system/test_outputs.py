@@ -7,6 +7,7 @@ import re
 import pytest
 
 import conftest
+from conftest import TELL, timely
 
 
 def rows_of(path):
@@ -26,13 +27,10 @@ def test_repeated_patterns_are_in_the_file_of_operations(ior):
 
 
 def test_operations_without_room_are_counted_over_all_tasks(ior):
-    run = ior("-a DUMMY -w -t 8 -b 8 -O savePerOpDataCSV=p,minTimeDuration=1 --report=text:-,json:r.json", np=2, timeout=120).ok()
+    run = ior("-a DUMMY -w -t 8 -b 8k --timeline-limit=1000 -O savePerOpDataCSV=p --report=text:-,json:r.json", np=2).ok()
     kept = sum(len(rows_of(ior.cwd / ("p-0-%05d.csv" % rank))) for rank in (0, 1))
     done = [p for p in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["phases"]][0]["steps"]
-    if done == kept:
-        assert not run.warnings, run
-    else:
-        assert any("%d are recorded, %d are not" % (kept, done - kept) in w for w in run.warnings), run
+    assert (kept, done) == (2000, 2048) and any("2000 are recorded, 48 are not" in w for w in run.warnings), run
 
 
 def test_files_of_repetitions_that_were_not_reached_are_not_made(ior):
@@ -52,6 +50,24 @@ def test_tests_of_a_script_add_to_the_same_files_of_operations(ior):
     tests = {name: [row["test"] for row in rows_of(ior.cwd / name)] for name in ior.files() if name.startswith("p-")}
     assert tests == {"p-0-00000.csv": ["0", "1"], "p-1-00000.csv": ["0", "1"], "p-2-00000.csv": ["1"],
                      "p-0-00001.csv": ["1"], "p-1-00001.csv": ["1"], "p-2-00001.csv": ["1"]}
+
+
+def test_operations_before_a_failure_are_kept(ior):
+    ior("-a DUMMY -w -r -b 16k -t 8k -O savePerOpDataCSV=p --dummy.fail-at=4", np=None).fails(3)
+    assert [r["access"] for r in rows_of(ior.cwd / "p-0-00000.csv")] == ["write"] * 2
+
+
+def test_a_rank_that_was_stopped_is_shown_with_the_bytes_that_it_moved(ior):
+    """And each line of the file of ranks says which repetition it is of."""
+    run = ior("-a DUMMY -w -r -i 2 -F -D 1 -b 8k -t 8k -s 100 --dummy.delay-xfer=50000 --dummy.delay-only-rank0 "
+              "-O saveRankPerformanceDetailsCSV=ranks.csv" + TELL).ok()
+    rows = rows_of(ior.cwd / "ranks.csv")
+    assert [(r["access"], r["rank"], r["iter"], r["test"]) for r in rows] == [
+        (a, r, i, "0") for i in "01" for a in ("write", "read") for r in "01"]
+    for (slow, fast), p in zip(zip(rows[::2], rows[1::2]), run.phases()):
+        assert int(slow["bytes"]) + int(fast["bytes"]) == p["bytes"]
+        timely(int(slow["bytes"]) < int(fast["bytes"]), run)
+        assert abs(float(slow["throughput"]) * float(slow["runtime"]) - int(slow["bytes"])) < 1
 
 
 # ---- where results go ----

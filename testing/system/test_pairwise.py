@@ -6,7 +6,11 @@ must end (no hang, no crash), with the status that its fault gives, the same on 
 that agrees, no open file or thread more than before, and no file left that it should have removed."""
 import itertools
 import json
+import os
+import random
+import shutil
 import subprocess
+import time
 
 import pytest
 
@@ -14,12 +18,13 @@ import conftest
 from pairwise import Case, Cover, launch
 
 pytestmark = pytest.mark.slow
-RANKS = 4
+RANKS = 3  # each has a neighbour on either side, and one of them is neither first nor last
+MORE = 4
 OUTCOMES = ["clean", "fail", "signal"]
 REPORT = "--report=text:/dev/null,json:r.json"
 # What every program has
 FEW = "--timeline=time.npy --timeline-limit=3"
-ENGINE = ["", FEW, "--interval=0.001 --progress=always", "--timeline=time.npy,sample=1/2,slowest=1 --rules=io500 --anonymous --strict",
+ENGINE = ["", FEW, "--interval=0.001 --progress=always --clock=monotonic", "--timeline=time.npy,sample=1/2,slowest=1 --rules=io500 --anonymous --strict",
           "--findings --peak=1t --limit=H01:1 --existing=fail",
           "--rules=none --no-space-check"]
 REPEATED = "--until=1 --until-max=5"  # at least 5 and at most 5
@@ -123,6 +128,7 @@ STATUS_FILE = "-O stoneWallingStatusFile=stone"
 DEPTH, THREADS = "--depth=3 --dummy.reverse", "--posix.threads=2"
 MIX = "--mix=read:60,write:40"
 RATES = ["", "--rate=9000ops --arrivals=shifted --burst=5:0.001", "--rate-total=100m --arrivals=poisson", "--burst=3:0.001", "--rate=50%..90%:2 --rate-time=0.01"]
+SOAK = float(os.environ.get("WEIR_SOAK_SECONDS") or 0)  # of each program
 SWEEP = "--sweep=ranks --sweep-time=0.01 --sweep-turns=2 --rerun-suspects"
 
 
@@ -147,7 +153,7 @@ class Ior(Program):
         "warnings": ["", "--warning-as-errors"],
         "barriers": ["", "-g"],
         "delay": ["", "-O interIODelay=100"],
-        "memory": ["", "-O memoryPerTask=1m", "-M 1%"],
+        "memory": ["", "-O memoryPerTask=1m", "-M 4m"],
         "verbose": ["", "-v", "-v -v -v -v"],
         "other": ["", "-x", "-j 1", "-O summaryAlways=1,debug=x,platform=y -A 7", "--random-prefill=4k", "-T 5", "--dry-run", STEADY],
         "output": ["", "-O saveRankPerformanceDetailsCSV=ranks.csv", "-O savePerOpDataCSV=ops", STATUS_FILE],
@@ -191,7 +197,7 @@ class Ior(Program):
     wanted += [{"access": "-a MPIIO", "order": ORIGINAL % 3, "size": "-b 4k -t 4k", "sync": "-Y", "outcome": "clean",
                 "phases": "-w", "file": "", "tasks": ""}]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
-    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect summaryFile summaryFormat assumeRate".split())
+    apart = set("-f -M -d -y --help --version --dump-options allocateBufferOnGPU GPUid GPUDirect --gpu-path summaryFile summaryFormat assumeRate".split())
     apart |= {"readBack"}  # needs tasks on two nodes: Elsewhere
 
     def words(self, case):
@@ -207,7 +213,7 @@ class Ior(Program):
             operation = ("xfer", "open", "close")[n % (2 if case["stop"] == MIN_TIME else 3)]
             return ("clean", 0), ["--dummy.fail-rank=1", "--dummy.fail-at=1", "--dummy.fail-op=" + operation]
         if n % 3 == 0 and not conftest.SANITIZED:
-            return ("memory", 0), ["-O", "memoryPerTask=128m"]
+            return ("memory", 0), ["-O", "memoryPerTask=40m"]
         return ("file-size", 1000), []  # room for what MPI_File_open of Open MPI writes, which would hang
 
     def statuses(self, case):
@@ -233,6 +239,7 @@ class Ior(Program):
 
 class Elsewhere(Ior):
     """Tasks of two nodes, which read what the other node wrote: the data are right, and each byte is read once."""
+    ranks = MORE  # two on each node
     parameters = {
         "elsewhere": ["--read-back=elsewhere"],
         "access": ["-a DUMMY --dummy.store", "-a POSIX", "-a MPIIO -c"],
@@ -284,7 +291,7 @@ class Mdtest(Program):
         "place": ["", "-u", "-S", "-c", "-u -c"],
         "shift": ["", "-N 1", "-N 2 --random-seed=3", "-R"],
         "data": [""] + WRITTEN,
-        "tasks": ["", "-l 2", "-f 1 -l 4 -s 2"],
+        "tasks": ["", "-l 2", "-f 1 -l 3 -s 2"],
         "repetitions": ["", "-i 2"],
         "stop": ["", "-W 1", "-W 1 -x stone"],
         "how": ["", "-k", "-Y", "-B 1", "-t", "--dry-run"],
@@ -313,13 +320,13 @@ class Mdtest(Program):
         rule(outcome="fail", access="-a POSIX", engine=TIMELINE, phases="-C"),
         rule(outcome="fail", access="-a POSIX", how="-k", phases="-C"),
         rule(outcome="fail", access="-a POSIX", place=BY_RANK_0),  # a limit of rank 0 is in the way of the results, too
-        rule(phases="-C", tasks=["-l 2", "-f 1 -l 4 -s 2"]),  # the first test leaves what the second makes
+        rule(phases="-C", tasks=["-l 2", "-f 1 -l 3 -s 2"]),  # the first test leaves what the second makes
         rule(data="-w 5000 -e 5000 -X", phases=["-C -r", "-C -T -r", "-C -U -r", "-C"]),  # nothing is read
         rule(data=["", "-w 10 --verify-write -y", "-w 64 -G 5 --dataPacketType=o"], phases=["", "-C -E -r"],
              warnings="--warningAsErrors"),  # files are opened and not read
     ]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
-    apart = {"-g", "-p", "--cleanup", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+    apart = {"-g", "-p", "--cleanup", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect", "--gpu-path"}
 
     def words(self, case):
         return super().words(case) + ["-d", "d"]
@@ -375,7 +382,7 @@ class Workbench(Program):
     }
     core = ("access", "phases", "outcome", "offset")
     left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv", "time.")
-    apart = {"--rate-time", "--warningAsErrors", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect"}
+    apart = {"--rate-time", "--warningAsErrors", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect", "--gpu-path"}
 
     def words(self, case):
         return super().words(case) + ["-o", "d"]
@@ -399,10 +406,27 @@ class Workbench(Program):
         return case.values["phases"] == "-1 -2"
 
 
+def shuffled(kind, seed):
+    """A program with its values in another order, so that other cases hold all pairs. A fault may miss them, and three values may be
+    refused together: these statuses are right, too."""
+    order = random.Random(seed)
+    values = {name: order.sample(found, len(found)) for name, found in kind.parameters.items()}
+
+    class Shuffled(kind):
+        parameters = values
+
+        def statuses(self, case):
+            return super().statuses(case) + (0, 1)
+
+        def operations(self, case):
+            return super().operations(case) or ["mkdir"]
+    return Shuffled()
+
+
 # ---- the tests ----
 
-def run(program, cases, tmp_path, env=None):
-    launch(cases, tmp_path, program.ranks, env=env)
+def run(program, cases, tmp_path, libraries=()):
+    launch(cases, tmp_path, program.ranks, libraries=libraries)
     wrong = [(w, c) for c in cases for w in [program.wrong(c)] if w]
     assert not wrong, "\n" + "\n".join("%s: %r\n    status %s: %s" % (w, c, c.status, c.error) for w, c in wrong)
     failed = [c for c in cases if c.values["outcome"] == "fail"]
@@ -417,6 +441,7 @@ def test_ior(part, tmp_path):
     if "MPIIO" not in conftest.backends():
         pytest.skip("this build has no MPIIO backend")
     program = Ior()
+    program.ranks = MORE if part == 0 else RANKS
     run(program, program.cases()[part::3], tmp_path)
 
 
@@ -424,7 +449,7 @@ def test_what_another_node_wrote(tmp_path, preload):
     if "MPIIO" not in conftest.backends():
         pytest.skip("this build has no MPIIO backend")
     program = Elsewhere()
-    run(program, program.cases(), tmp_path, {"LD_PRELOAD": preload("two-nodes.c")})
+    run(program, program.cases(), tmp_path, [preload("two-nodes.c")])
 
 
 def test_mdtest(tmp_path):
@@ -438,6 +463,24 @@ def test_md_workbench(tmp_path):
 
 
 # From the files of options to the results
+@pytest.mark.skipif(not SOAK, reason="WEIR_SOAK_SECONDS, which testing/run --release sets, is not set")
+@pytest.mark.parametrize("kind", [Ior, Mdtest, Workbench], ids=lambda kind: kind.name)
+def test_a_long_soak(kind, tmp_path):
+    """Other crossings of all options, as many as the time allows. The seed stands in the name of the directory of a case that is wrong."""
+    end = time.monotonic() + SOAK
+    seed = int(time.time())
+    while time.monotonic() < end:
+        place = tmp_path / ("seed-%d" % seed)
+        place.mkdir()
+        program = shuffled(kind, seed)
+        cases = launch(program.cases(), place, program.ranks)
+        assert sum(1 for case in cases if case.status != 1) > 0.8 * len(cases), "most of them are refused"
+        wrong = [(what, case) for case in cases for what in [program.wrong(case)] if what]
+        assert not wrong, "\n".join("%s: %r\n    status %s: %s" % (what, c, c.status, c.error) for what, c in wrong)
+        shutil.rmtree(place)
+        seed += 1
+
+
 STARVED = ["ior -a DUMMY -w -b 4k -t 4k -o f", "mdtest -a DUMMY -n 1 -C -r --print-all-procs -d d"]
 
 
@@ -457,11 +500,11 @@ def test_a_rank_without_memory_ends_the_run(tmp_path):
 
 
 # One allocation alone fails on rank 0, where the results are written: its numbers. The place of a file (its mount, devices and the room
-# there) is asked for by few of them, which must be among those of the last command.
+# there) is asked for by few of them, which must be among those of the last command. Rank 0 asks for it alone, so one rank shows that.
 SOME = range(5, 1300, 27)
 POORER = {"ior -a DUMMY -w -b 4k -t 4k -o f -v": SOME, "ior -a DUMMY -w -b 4k -t 4k -o f --anonymous": SOME,
-          "md-workbench -a DUMMY -D 1 -P 1 -I 1 -o d": SOME, "mdtest -a DUMMY -n 1 -C -r --print-all-procs -d d": SOME,
-          "ior -w -r -b 4k -t 4k -o f": range(300, 800)}
+          "md-workbench -a DUMMY -D 1 -P 1 -I 1 -o d": SOME, "mdtest -a DUMMY -n 1 -C -r --print-all-procs -d d": SOME}
+POORER_ALONE = {"ior -w -r -b 4k -t 4k -o f": range(300, 800)}
 
 
 def told(case):
@@ -476,14 +519,20 @@ def told(case):
                 options=sorted(test["configuration"]["options"]), rows={key: len(value) for key, value in test.items() if key in ("Results", "rates", "phases")})
 
 
-def test_nothing_is_lost_where_one_allocation_fails(tmp_path):
-    """Either the run says so, or all is in the outputs. (With --anonymous texts may be left out instead.)"""
+def starved(lines, path, ranks):
+    """Each line with each of its numbers, after one without a fault: the 'whole' of those that follow."""
     cases = []
-    for line, n in [(line, n) for line, numbers in POORER.items() for n in (0, *numbers)]:
+    for line, n in [(line, n) for line, numbers in lines.items() for n in (0, *numbers)]:
         program, *words = line.split()
         cases.append(Case(program, words + ["--report=text:t.txt,csv:c.csv,json:r.json"], ("once@0", n)))
         cases[-1].whole = cases[-1] if n == 0 else cases[-2].whole
-    launch(cases, tmp_path, 2)
+    path.mkdir()
+    return launch(cases, path, ranks)
+
+
+def test_nothing_is_lost_where_one_allocation_fails(tmp_path):
+    """Either the run says so, or all is in the outputs. (With --anonymous texts may be left out instead.)"""
+    cases = starved(POORER, tmp_path / "2", 2) + starved(POORER_ALONE, tmp_path / "1", 1)
     wrong = [c for c in cases if c.result != "end" or c.status not in (0, 2, 3) or (c.status == 0) != (c.error == "")]
     assert not wrong, "\n".join("%s, status %s: %r" % (c.result, c.status, c) for c in wrong)
     assert sum(1 for c in cases if c.status == 2) > len(cases) / 3, "the fault does not reach the runs"

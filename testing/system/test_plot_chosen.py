@@ -10,7 +10,7 @@ import plot_support
 from plot_support import np, plot, words_of  # noqa: F401 (plot is a fixture)
 
 RATES = ("rate", "spread", "heat", "latency")
-COLUMNS = ("calls", "mean", "50 %", "90 %", "99 %", "99.9 %", "max")
+COLUMNS = ("calls", "mean", "p50", "p90", "p99", "p99.9", "max")
 UNITS = {"ns": 1e-9, "\u00b5s": 1e-6, "ms": 1e-3, "s": 1}
 
 
@@ -51,13 +51,13 @@ def test_percentiles_of_a_sample_and_of_a_sample_with_the_slowest(plot, full):
     plot_support.choose("s", "full", sample=50)
     plot("latency", "s.npy", "--phase=write", "-o", "x.svg").ok()
     drawn = numbers_of_writes("x.svg")
-    assert drawn["max"] is None and drawn["99.9 %"] is None, "400 calls do not say what one of 1000 takes"
-    assert abs(drawn["50 %"] / all_of_it["50 %"] - 1) < 0.2 and abs(drawn["calls"] / 20000 - 1) < 0.2
+    assert drawn["max"] is None and drawn["p99.9"] is None, "400 calls do not say what one of 1000 takes"
+    assert abs(drawn["p50"] / all_of_it["p50"] - 1) < 0.2 and abs(drawn["calls"] / 20000 - 1) < 0.2
     plot_support.choose("b", "full", sample=50, slowest=20)
     plot("latency", "b.npy", "--phase=write", "-o", "x.svg").ok()
     both = numbers_of_writes("x.svg")
-    assert both["max"] == all_of_it["max"] and both["99.9 %"] == pytest.approx(all_of_it["99.9 %"], rel=0.1)
-    assert abs(both["50 %"] / all_of_it["50 %"] - 1) < 0.2, "the slowest do not count as if all were so slow"
+    assert both["max"] == all_of_it["max"] and both["p99.9"] == pytest.approx(all_of_it["p99.9"], rel=0.1)
+    assert abs(both["p50"] / all_of_it["p50"] - 1) < 0.2, "the slowest do not count as if all were so slow"
 
 
 def test_only_the_slowest_make_no_rates_and_no_percentiles(plot, full):

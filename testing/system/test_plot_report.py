@@ -110,7 +110,8 @@ def results(tmp_path):
            "Machine": "Linux <b>node</b>", "provenance": {"tasks": 4, "nodes": 2, "mpi": "Open MPI", "hosts": "node[1-2]", "environment": {"kernel": "6.1", "governor": ""}},
            "status": 0, "error": "", "warnings": ["the <script>alert(1)</script> clock is coarse"], "notes": ["a note of the run"],
            "summary": [{"operation": "write", "bwMaxMIB": 300.25, "bwMeanMIB": 299.5, "numTasks": 4}],
-           "findings": [{"id": "H01", "severity": "SUSPECT", "measured": 0.5, "limit": 1.0, "remedy": "measure longer"},
+           "findings": [{"id": "H35", "severity": "NOTE", "measured": 1, "remedy": "more nodes"},
+                        {"id": "H01", "severity": "SUSPECT", "measured": 0.5, "limit": 1.0, "remedy": "measure longer"},
                         {"id": "H02", "outcome": "fine", "text": "enough data"}],
            "tests": [{"TestID": 0, "optionValues": {"transfer-size": 2 ** 20, "timeline": "tl.npy", "api": "POSIX"},
                       "warnings": [], "notes": ["a note of the test"], "provenance": {"mount": "/", "fileSystem": "ext4", "mountOptions": "rw"},
@@ -155,6 +156,9 @@ def test_a_report_in_a_browser(plot, browser, tmp_path):
                   "a note of the test", "H01", "SUSPECT", "measure longer", "Linux <b>node</b>", "ext4", "status 3",
                   "Input/output error", "bad option", "nothing was measured", "100 \u00b5s", "mpirun -np 4"):
         assert words in page["text"], (words, page["text"])
+    assert page["text"].index("measure longer") < page["text"].index("more nodes"), "by weight"
+    assert "SUSPECT by the default rules" in page["text"] and "Pink is slow, red stands still" in page["text"]
+    assert "scroll it sideways" not in page["text"] and phone["text"].count("scroll it sideways") == len(phone["pictures"])
     assert "mpirun -np 1" not in page["text"] and "Rules that found nothing" in page["text"] and "enough data" not in page["text"]
     assert page["links"] and not paper["links"], "what is printed"
     assert page["heads"][:5] == ["H1", "VERDICT", "PRE", "TABLE", "FIGURE"], page["heads"]

@@ -110,7 +110,9 @@ def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
     ior.program = root / "opt" / "we ir" / "bin" / "ior"
     assert sorted(os.listdir(root / "opt" / "we ir" / "lib" / "weir")) == ["weir-%s.so" % p for p in PLUGINS]
     for plugin in PLUGINS:
-        if plugin != "s3":
+        if plugin == "netcdf":  # arrays only
+            ior("-a netcdf -t 4k -b 8k -w", np=None).fails(1, "NETCDF keeps arrays only")
+        elif plugin != "s3":
             ior("-a %s -t 4k -b 8k -w -W -R" % plugin, np=None).ok()
     if "s3" in PLUGINS:  # there is no service here: what it refuses itself
         ior("-a s3 -t 4k -b 12k -w --s3.bucket=data --s3.endpoints=http://127.0.0.1:1", np=None).fails(1, "--s3.part-least")

@@ -110,7 +110,8 @@ def test_each_test_has_the_rate_that_it_asks_for(ior):
     assert [test["load"][0]["unit"] for test in (ops, in_bytes, one)] == ["ops/s", "bytes/s", "ops/s"]
     assert [test["phases"][0]["transferCount"] for test in (ops, in_bytes, one)] == [40, 40, 2]
     assert ops["phases"][0]["workTime"] >= 19 / 200 and in_bytes["phases"][0]["workTime"] >= 19.5 / 40, in_bytes
-    assert in_bytes["load"][0]["arrivals"] == "shifted" and ops["load"][0]["sleepTime"] > 0 and ops["load"][0]["spinTime"] > 0, ops
+    assert in_bytes["load"][0]["arrivals"] == "shifted" and ops["load"][0]["sleepTime"] > 0, ops
+    conftest.timely(ops["load"][0]["spinTime"] > 0, ops)  # a machine may wake each of them too late
     for test in ops, in_bytes, one:  # the mean of the tasks
         assert test["load"][0]["sleepTime"] + test["load"][0]["spinTime"] <= test["phases"][0]["totalTime"], test
 
@@ -221,6 +222,8 @@ def test_waiting_is_no_stall_and_a_signal_ends_it(ior):
 @pytest.mark.parametrize("args, words", [
     ("--rate=fast", ("--rate: 'fast' is no rate", "500ops")),
     ("--rate=0ops", ("--rate: '0ops' is no rate",)),
+    ("--rate=100", ("--rate: '100' has no unit", "100ops are operations", "100b, k, m or g bytes")),
+    ("--rate-total=2.5", ("--rate-total: '2.5' has no unit", "2.5ops")),
     ("--rate=5ops --rate-total=5ops", ("--rate and --rate-total", "one of them")),
     ("--burst=5", ("--burst: '5' is no N:PAUSE",)),
     ("--arrivals=poisson", ("--arrivals does nothing without --rate",)),
@@ -234,6 +237,35 @@ def test_waiting_is_no_stall_and_a_signal_ends_it(ior):
 ], ids=lambda v: v if isinstance(v, str) else "")
 def test_rates_that_cannot_be_are_refused(ior, args, words):
     ior("-a DUMMY -w " + args, np=None).fails(1, *words)
+
+
+SLOW = """IOR START
+api=DUMMY
+readFile=0
+dryRun=1
+rate=100b
+RUN
+rate=0.5ops
+RUN
+rate=5ops
+burst=7:2.5
+RUN
+burst=7:0.5
+rate=4k
+RUN
+IOR STOP
+"""
+
+
+def test_a_note_says_that_nothing_will_seem_to_happen(ior, mib):  # noqa: F811
+    (ior.cwd / "script").write_text(SLOW)
+    run = ior("-f script -w -b 8k -t 4k", np=None).ok()
+    assert [note for note in run.notes if "each task" in note] == [
+        "at its rate of 100 bytes a second each task begins an operation of the write phase every 40.96 s",
+        "at its rate of 0.5 operations a second each task begins an operation of the write phase every 2 s",
+        "--burst: in the write phase each task waits 2.5 s after each 7 operations"], run
+    run = mib("-F -s 1k -t . -l 2 --api=DUMMY --rate=900b -W", np=None).ok()
+    assert any("every 1.13778 s" in note for note in run.notes), run
 
 
 def test_programs_without_a_rate_of_their_own_say_why(mdtest, mib):  # noqa: F811

@@ -5,25 +5,9 @@ import signal
 
 import pytest
 
-import conftest
 import s3_proxy
-import s3_support
-from s3_support import (certificates, moto, moto_server, no_keys, proxy, rclone, rclone_server, rclone_tls, rclone_tls_server,  # noqa
-                        store)
-
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k "
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
-
-
-def silent(run, *more):
-    """No key is in any output."""
-    for text in (run.stdout, run.stderr, *more):
-        assert s3_support.SECRET not in text and s3_support.ID not in text, run
-    return run
+from s3_support import (SMALL, certificates, has_the_backend, moto, moto_server, no_keys, proxy, rclone, rclone_server, rclone_tls,  # noqa
+                        rclone_tls_server, silent, store, uploading)
 
 
 @pytest.mark.parametrize("np, mode", [
@@ -127,18 +111,14 @@ def test_https_with_a_private_authority(ior, rclone_tls, trusted):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_aborts_the_upload(ior, proxy, number):
-    proxy.rule(s3_proxy.delay(1), method="PUT", after=1)
-    proc = ior.start(SMALL + "-F -w -b 1m -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
-    conftest.wait_until(lambda: proxy.count("PUT") >= 2)
+    proc = uploading(ior, proxy, "-F")
     os.kill(proc.pid, number)
     assert ior.finish(proc).returncode != 0
     proxy.behind.is_clean()
 
 
 def test_sigkill_leaves_what_the_guide_says(ior, proxy):
-    proxy.rule(s3_proxy.delay(1), method="PUT", after=1)
-    proc = ior.start(SMALL + "-F -w -b 1m -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
-    conftest.wait_until(lambda: proxy.count("PUT") >= 2)
+    proc = uploading(ior, proxy, "-F")
     os.kill(proc.pid, signal.SIGKILL)
     ior.finish(proc)
     assert len(proxy.behind.uploads()) == 1 and proxy.behind.keys() == {}

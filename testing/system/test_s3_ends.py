@@ -8,15 +8,10 @@ import pytest
 import conftest
 import s3_proxy
 from mdtest_support import mdtest  # noqa
-from s3_support import no_keys, proxy, rclone, rclone_server  # noqa
+from s3_support import has_the_backend, no_keys, proxy, rclone, rclone_server  # noqa
 
 SMALL = "-a S3 --s3.part-least=64k -t 64k -b 512k "
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
 
 
 def ended(ior, proxy, options, number, whom, np=3, seen=lambda proxy: proxy.count("PUT") >= 4):

@@ -3,17 +3,13 @@
 import pytest
 
 import s3_proxy
+import s3_support
 from mdtest_support import mdtest  # noqa
 from mdw_support import mdw  # noqa
 from mib_support import mib  # noqa
-from s3_support import moto, moto_server, no_keys, proxy, rclone, rclone_server, store  # noqa
+from s3_support import has_the_backend, moto, moto_server, no_keys, proxy, rclone, rclone_server, store  # noqa
 
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k -w --existing=fail "
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
+SMALL = s3_support.SMALL + "-w --existing=fail "
 
 
 PROGRAMS = {

@@ -8,15 +8,10 @@ import pytest
 import s3_proxy
 import s3_support
 from mdtest_support import mdtest  # noqa
-from s3_support import (finding, judged, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store)  # noqa
+from s3_support import (has_the_backend, finding, judged, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store)  # noqa
 
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k -G 7 "  # without -G the data are those of the second in which it began
+SMALL = s3_support.SMALL + "-G 7 "  # without -G the data are those of the second in which it began
 JSON = "--report=json:r.json "
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
 
 
 def kept(ior, proxy, mode="-F"):
@@ -90,6 +85,15 @@ def test_an_object_that_is_shorter_than_the_run_wants(ior, proxy):
     assert run.returncode != 0 and len(run.errors) == 1 and "x.00000000" in run.errors[0], run
 
 
+def test_an_object_of_a_transfer_that_has_more_bytes_is_found_by_a_range_of_it(ior, proxy):
+    """No request more is made than for an object of the right length."""
+    kept(ior, proxy, "--s3.object=transfer")
+    key = "x/%016x" % 65536
+    proxy.store.put(key, bytes(proxy.store.get(key)) + b"more")
+    run = ior(SMALL + "-t 16k --s3.object=transfer -r -k -o " + proxy.store.name("x"), np=1, env=proxy.store.env)
+    names_it(run, proxy, "x/%016x" % 65536, "the object has 65540 bytes, and one of a transfer 65536")
+
+
 def test_lists_that_are_no_lists(ior, proxy):
     kept(ior, proxy, "--s3.object=transfer")
     for body in (b"<html>no</html>", b"<ListBucketResult><Contents><Key>x", b""):
@@ -135,7 +139,8 @@ def test_a_part_without_etag_is_an_error(ior, proxy):
 
 def test_an_upload_without_id_is_an_error(ior, proxy):
     proxy.rule(s3_proxy.changed(body=lambda _: b"<InitiateMultipartUploadResult><Bucket>b</Bucket></InitiateMultipartUploadResult>"), method="POST")
-    ior(SMALL + "-w -o " + proxy.store.name("x"), np=1, env=proxy.store.env).fails(3, "no id")
+    run = ior(SMALL + "-w -o " + proxy.store.name("x"), np=1, env=proxy.store.env).fails(3, "no id")
+    assert "up to 1 unfinished uploads" in " ".join(run.notes), run
 
 
 # ---- the end of an upload ----

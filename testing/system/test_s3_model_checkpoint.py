@@ -202,6 +202,9 @@ def test_wrong_bytes_are_named_with_object_and_offset(mc, store):
     data[-1] ^= 1
     store.put(key, bytes(data))
     mc(TINY + at(store) + "--save=no", np=1, env=store.env).fails(4, "%s/%srank-000001.data' at offset %d" % (store.name("ckpt"), ONE, len(data) - 1))
+    data[-1] ^= 1
+    store.put(key, bytes(data) + b"x")
+    mc(TINY + at(store) + "--save=no", np=1, env=store.env).fails(4, "it has %d bytes, and was saved with %d" % (len(data) + 1, len(data)))
     store.put("ckpt/" + ONE + "metadata", store.get("ckpt/" + ONE + "metadata")[:40])
     mc(TINY + at(store) + "--save=no", np=1, env=store.env).fails(4, "metadata': line 3 is not whole")
 

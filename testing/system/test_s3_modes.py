@@ -6,17 +6,13 @@ import json
 
 import pytest
 
+import conftest
 import s3_proxy
 import s3_support
-from s3_support import certificates, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store  # noqa
+from s3_support import has_the_backend, certificates, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server, store  # noqa
 
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k -G 7 "
+SMALL = s3_support.SMALL + "-G 7 "
 BYTES = 256 * 1024
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
 
 
 def round_trip(ior, store, options, np, bytes=BYTES):
@@ -177,11 +173,20 @@ def test_certificates_are_verified_unless_that_is_not_wanted(ior, rclone, certif
     ("-w --s3.part-least=5m", ["64k", "--s3.part"]), ("-w --s3.part=100k", ["--s3.part"]), ("-w --s3.part=128k -z", ["--s3.part", "random"]),
     ("-w -F --s3.part=1m --s3.object=transfer", ["--s3.part"]), ("-w --s3.part=512k", ["--s3.part=", "256k"]),
     ("-w -F -b 700m", ["10000", "--s3.part="]), ("-w --s3.part=1k", ["--s3.part-least"]), ("-w --s3.insecure", ["https"]),
-    ("-w --s3.region=bad/region", ["region"]), ("-w --s3.ca-file=/nonexistent", ["ca-file"])])
+    ("-w --s3.region=bad/region", ["region"]), ("-w --s3.ca-file=/nonexistent", ["ca-file"]), ("-w --s3.bucket=Bench", ["small letters"])])
 def test_what_objects_cannot_do_is_refused_before_anything_is_sent(ior, proxy, options, words):
     run = ior(SMALL + "%s -o %s" % (options, proxy.store.name("x")), np=2, env=proxy.store.env)
     assert run.returncode in (1, 2) and len(run.errors) == 1 and all(word in run.errors[0] for word in words), run
     assert proxy.asked() == []
+
+
+@pytest.mark.parametrize("words", ["ior -t 5m -b 5m --api=S3 -o", "ior -F -b 256k --api=S3 -o", "mib --api=S3 -t", "md-workbench --api=S3 -o"])
+def test_a_name_without_a_bucket_is_refused_before_anything_else_is_said(ior, words):
+    """Without keys there is a note, which a session gives when it begins."""
+    program, options = words.split(" ", 1)
+    ior.program = conftest.BUILD / "src" / program
+    run = ior(options + " nowhere", np=None, env={"HOME": str(ior.cwd)}).fails(1, "'nowhere' is in no bucket")
+    assert run.notes == [], run
 
 
 def test_pieces_allow_what_objects_of_a_file_do_not(ior, rclone):
@@ -208,8 +213,8 @@ def test_objects_that_are_there_are_kept_where_that_is_wanted(ior, store, mode):
 
 def test_ten_thousand_objects(ior, proxy):
     """10 000 objects are ten pages of a list, and ten requests that remove them."""
-    ior("-a S3 --s3.object=transfer --depth=8 -t 64 -b 320000 -w -k -o " + proxy.behind.name("x"), np=2, env=proxy.behind.env).ok()
+    ior("-a S3 --s3.object=transfer --depth=8 -t 64 -b 320000 -w -k -o " + proxy.behind.name("x"), np=2, env=proxy.behind.env, timeout=240).ok()
     assert len(proxy.behind.keys()) == 10000
-    ior("-a S3 --s3.object=transfer -t 64 -b 64 -w -o " + proxy.store.name("x"), np=1, env=proxy.store.env).ok()
+    ior("-a S3 --s3.object=transfer -t 64 -b 64 -w -o " + proxy.store.name("x"), np=1, env=proxy.store.env, timeout=240).ok()
     assert proxy.count("POST", "delete") in (10, 11) and proxy.count("GET", "continuation-token") in (9, 10), proxy.asked()  # an empty page
     proxy.behind.is_clean()

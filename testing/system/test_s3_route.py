@@ -9,14 +9,7 @@ import pytest
 import conftest
 import s3_proxy
 import s3_support
-from s3_support import certificates, no_keys, proxy, rclone, rclone_server  # noqa
-
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k "
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
+from s3_support import SMALL, has_the_backend, certificates, no_keys, proxy, rclone, rclone_server  # noqa
 
 
 @pytest.fixture

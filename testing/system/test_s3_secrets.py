@@ -10,17 +10,11 @@ import pytest
 import conftest
 import s3_proxy
 import s3_support
-from s3_support import (ID, SECRET, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server)  # noqa
+from s3_support import (SMALL, has_the_backend, ID, SECRET, moto, moto_proxy, moto_server, no_keys, proxied, proxy, rclone, rclone_server)  # noqa
 
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k "
 TOKEN = "FwoGZXIvYXdzEXAMPLE/session+token"
 EVERYTHING = ("-v -v -v -v --findings --report=text:-,json:out.json,csv:out.csv --savePerOpDataCSV=ops --saveRankPerformanceDetailsCSV=ranks "
               "--timeline=line.npy ")
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
 
 
 def without_keys(env):

@@ -5,17 +5,13 @@ import re
 import pytest
 
 import s3_proxy
+import s3_support
 from mdtest_support import mdtest  # noqa
 from mib_support import mib  # noqa
-from s3_support import finding, judged, no_keys, proxied, proxy, rclone, rclone_server  # noqa
+from s3_support import has_the_backend, finding, judged, no_keys, proxied, proxy, rclone, rclone_server  # noqa
 
 ONE = "-a S3 --s3.part-least=64k -t 64k -b 64k --report=json:r.json "
-SMALL = "-a S3 --s3.part-least=64k -t 64k -b 256k --report=json:r.json "
-
-
-@pytest.fixture(autouse=True)
-def has_the_backend(need_backend):
-    need_backend("S3")
+SMALL = s3_support.SMALL + "--report=json:r.json "
 
 
 # ---- H28: what was sent again ----

@@ -196,8 +196,9 @@ def test_an_option_that_is_almost_right_is_answered_with_the_right_one(ior):
 
 
 @pytest.mark.parametrize("words, answer", [
-    ("-a POSX", "(did you mean 'POSIX'?)"), ("--report=jsn:x", "(did you mean 'JSON'?)"), ("--progress=alwayz", "(did you mean 'always'?)"),
-    ("-b 10", "block size (-b 10) must not be smaller than transfer size (-t 262144)"), ("-b -1", "block size (-b -1) must not be negative"),
+    ("-a POSX", "(did you mean 'POSIX'?)"), ("-a OPSIX", "(did you mean 'POSIX'?)"), ("--report=jsn:x", "(did you mean 'json'?)"), ("--progress=alwayz", "(did you mean 'always'?)"),
+    ("-b 10", "block size (-b 10 bytes) must not be smaller than transfer size (-t 262144 bytes, the default)"),
+    ("-b 10 -t 256k", "transfer size (-t 262144 bytes)"), ("-b -1", "block size (-b -1) must not be negative"),
     ("-b 1.5g", "; write 1536m"), ("-b 0.25t", "; write 256g"), ("--limit=H01:1+", "''"), ("--limit=H01:1,", "''"),
     ("--dry-run --assume-rate=0", "'0' is out of range: it must be from 1"), ("--dry-run --assume-rate=-2g", "'-2g' is out of range: it must be from 1"),
     ("--dry-run --assume-rate=some.json", "option --assume-rate (assumeRate): 'some.json' is not a whole number with an optional suffix k, m, g, t or p")])
@@ -213,6 +214,7 @@ def test_nothing_is_proposed_that_is_not_near(ior, words):
 
 @pytest.mark.parametrize("words, said", [
     ("-l randum", "'randum' is read as 'random'"), ("-t 1kb", "'1kb' is read as 1024 bytes"), ("-O blockSize=1mb", "'1mb' is read as 1048576 bytes"),
+    ("-C", None), ("-r -C", "-C has no effect with one task"), ("-z -c -a POSIX", "-c has no effect: POSIX has no collective transfers"), ("-z -b 256k", "-z has no effect: each file has one transfer"),
     ("-i 0", "value 0 is too small, using 1"), ("--interval=0", "0 shows no intervals"), ("--assume-rate=2g", "no effect without --dry-run"),
     ("-l r", None), ("-l rand", None), ("-t 1k", None), ("-t 1KiB", None), ("--interval=1", None), ("--dry-run --assume-rate=2g", None)])
 def test_what_may_mean_something_else_is_told(ior, words, said):

@@ -9,7 +9,7 @@ import time
 import pytest
 
 import conftest
-from conftest import timely
+from conftest import TELL, timely
 from timeline_support import read_records
 
 SLOW_RANK_0 = "--dummy.delay-xfer=50000 --dummy.delay-only-rank0"
@@ -62,8 +62,9 @@ def test_how_far_apart_tasks_stop_is_told(ior, preload):
     for r in read_records(ior.cwd / "t.npy"):
         stops[r.rank] = max(stops.get(r.rank, 0), r.end)
     apart = (max(stops.values()) - min(stops.values())) / 1e9
-    assert len(stops) == 4 and abs(row["stopSpread"] - apart) <= row["clockError"] + 1e-6 and row["stopSpread"] <= row["workTime"], (row, stops)
-    timely(0.02 < row["stopSpread"] < 1, row, run)
+    assert len(stops) == 4 and row["stopSpread"] <= row["workTime"], (row, stops)
+    # A task may lose the processor between the end of its last operation and the end of its work.
+    timely(abs(row["stopSpread"] - apart) <= row["clockError"] + 1e-6 and 0.02 < row["stopSpread"] < 1, row, stops, run)
 
 
 @pytest.mark.parametrize("layout", ["", "-F", "-C", "-F -C", "-F -C -O stoneWallingWearOut=1", "-z -F"])
@@ -107,6 +108,32 @@ def test_a_task_that_falls_behind_does_not_block_the_others(ior, need_backend, a
     assert ior.files() == []
 
 
+def test_the_deadline_of_any_task_ends_a_collective_phase_for_all(ior):
+    """Together tasks stop after the same number of transfers, whoever is slow."""
+    ior.script("dummy.delay-only-rank0=1", "dummy.delay-only-rank0=0")
+    run = ior("-a DUMMY -c -w -D 1 -b 8k -t 8k -s 400 --dummy.delay-xfer=10000 -f s" + TELL).ok()
+    for p in run.phases():
+        assert 0 < p["stepsMin"] == p["stepsMax"] < 400 and p["steps"] == 2 * p["stepsMax"], run
+    assert len(run.phases()) == 2
+
+
+def test_tasks_that_stop_in_different_datasets_do_not_wait_for_each_other(ior, need_backend):
+    """In a file for all, in files of their own, and together."""
+    need_backend("HDF5")
+    ior.script("", "filePerProc=1", "filePerProc=0,collective=1")
+    run = ior("-a HDF5 -w -r -D 0.5 -b 8k -t 8k -s 300 -O interIODelay=10000 -f s", timeout=60).ok()
+    assert run.accesses() == ["write", "read"] * 3
+
+
+def test_the_rate_at_the_stonewall_is_that_of_all_tasks(ior):
+    """Two equal tasks reach twice the rate of one."""
+    run = ior("-a DUMMY -w -F -D 1 -t 1m -b 1m -s 40 --dummy.delay-xfer=50000 -O stoneWallingWearOut=1", np=2).ok()
+    done = PAIRS.search(run.stdout)
+    least, most = [2 * int(n) for n in done.groups()[:2]]
+    row = run.summary[0]
+    assert least * 0.99 - 0.01 <= row["wall_mib"] * row["wall_s"] * 1.01 and row["wall_mib"] * row["wall_s"] * 0.99 <= most + 0.01, run
+
+
 def test_a_deadline_that_is_not_reached_changes_nothing(ior):
     run = ior("-w -r -D 100 -b 64k -t 16k").ok()
     conftest.sound(run, 131072)
@@ -148,6 +175,12 @@ def test_the_pattern_is_repeated_until_a_least_time_has_passed(ior):
     timely(round(passes) in (2, 3), run)
 
 
+@pytest.mark.parametrize("args, words", [("-w", "keep them with -k"), ("-w -k", "stoneWallingWearOut=1"), ("-w -r -k -D 1", "stoneWallingWearOut=1")])
+def test_a_status_file_that_says_nothing_of_the_files_is_refused(ior, args, words):
+    ior("-O stoneWallingStatusFile=st -b 8k -t 8k " + args, np=None).fails(1, "stoneWallingStatusFile", words)
+    assert ior.files() == []
+
+
 @pytest.mark.parametrize("args", ["-F", "-F -l r", "", "-F -z --random-offset-seed=3"])
 def test_a_second_pass_over_what_a_stonewall_left_begins_at_its_first_transfer(ior, args):
     """minTimeDuration repeats the read of a file that ended early, and must not run over its end."""
@@ -169,3 +202,35 @@ def test_the_status_file_holds_what_is_true_for_the_files_that_are_left(ior, pre
     ior("-w -i 2 -D 1 -O stoneWallingWearOut=1 " + line, prefix=env).ok()
     assert 0 < int((ior.cwd / "st").read_text()) < 60
     ior("-R -i %d %s" % (2 if args else 1, line)).ok()
+
+
+# ---- the status file ----
+
+@pytest.mark.parametrize("text, np", [("", None), ("abc", 2), ("12 34", None), ("-5", None), ("\0\1\2", None), ("99999999999999999999", None),
+                                      ("0x10", None)])
+def test_a_status_file_that_is_no_number_is_an_error(ior, text, np):
+    """All tasks end with a line that names the file."""
+    for rank in range(np or 1):
+        (ior.cwd / ("testFile.%08d" % rank)).write_bytes(bytes(8192))
+    (ior.cwd / "st").write_text(text)
+    ior("-r -k -F -b 8k -t 8k -O stoneWallingStatusFile=st", np=np, timeout=20).fails(1, "status file 'st'")
+
+
+def test_a_status_file_carries_the_count_to_the_run_that_reads(ior):
+    """What wear-out reached is what is read; a missing file is a warning."""
+    line = "-a DUMMY -F -k -b 8k -t 8k -s 200 -O stoneWallingStatusFile=st"
+    run = ior("-w -D 1 --dummy.delay-xfer=20000 -O stoneWallingWearOut=1 " + line).ok()
+    count = int((ior.cwd / "st").read_text())
+    assert re.search(r"accessed min: \d+ max: %d " % count, run.stdout) and 0 < count < 200
+    p = ior("-r " + line + TELL).ok().phases()[0]
+    assert p["stepsMin"] == p["stepsMax"] == count
+    (ior.cwd / "st").unlink()
+    run = ior("-r " + line, np=None).ok()
+    assert len([w for w in run.warnings if "Could not read back the stonewalling status" in w]) == 1
+
+
+def test_a_write_phase_that_fails_leaves_no_old_status_file(ior):
+    """Its number was true for files that are gone."""
+    (ior.cwd / "st").write_text("7")
+    ior("-a DUMMY -w -k -F -b 16k -t 8k -D 60 -O stoneWallingWearOut=1,stoneWallingStatusFile=st --dummy.fail-at=1", np=None).fails(3, "rank 0")
+    assert not (ior.cwd / "st").exists()

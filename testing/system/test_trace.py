@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from conftest import timely
+
 WORK = "-w -W -r -F -b 32k -t 16k "
 STAMP = re.compile(r"^Test (\d+): Iter=(\d+), Task=(\d+), Time=(\d+\.\d{6}), (write|read) (.*)$", re.M)
 LABELS = ["open start", "open stop", "start", "stop", "close start", "close stop"]
@@ -76,6 +78,25 @@ def test_three_says_how_much_memory_is_taken(ior):
 def test_four_says_what_every_task_moved_and_does_not_sleep(ior):
     run = ior("-v=4 -w -b 32k -t 16k").ok()
     assert lines(run, r"\* data moved = ") == ["* data moved = 32768"] * 2 and "sleeping" not in run.stdout
+
+
+@pytest.mark.parametrize("level", [3, 4, 5])
+def test_no_level_waits(ior, level):
+    run = ior("-a DUMMY -w -r -b 8k -t 8k -v=%d -O summaryFormat=JSON" % level, np=None).ok()
+    began, finished = (time.mktime(time.strptime(run.document()[key])) for key in ("Began", "Finished"))
+    timely(finished - began < 4, run)
+
+
+def test_five_writes_nothing_into_the_tables(ior):
+    run = ior("-w -R -vvvvv -b 8k -t 8k", np=2).ok()
+    assert "data comparison" not in run.stdout.lower() and [a for a in run.accesses() if a != "remove"] == ["write", "read"], run
+
+
+def test_three_shows_the_letter_of_the_packet(ior):
+    """The one that -l takes, and no parameter is (null)."""
+    ior.script(*("dataPacketType=" + packet for packet in ("timestamp", "offset", "incompressible", "random", "signature")))
+    run = ior("-a DUMMY -vvv -w -b 8k -t 8k -f s", np=None).ok()
+    assert re.findall(r"^data packet type +: (.*)$", run.stdout, re.M) == list("toirs") and "(null)" not in run.stdout
 
 
 def test_results_and_summary_are_the_same_at_every_level(ior):

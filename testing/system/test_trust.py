@@ -14,9 +14,10 @@ import time
 import pytest
 
 import conftest
+import rules_table
 
-LINE = re.compile(r"^NOTE: (?:test (\d+): )?(SOUND|SUSPECT|INVALID) by the (\w+) rules"
-                  r"(?:, (\d+) (?:finding|note)s?: (H\d\d .*?)(?:; (\d+) notes?)?; --findings lists them with remedies)?$")
+LINE = re.compile(r"^NOTE: (?:test (\d+): )?(SOUND|SUSPECT|INVALID)(?: by (\w+) rules)?"
+                  r"(?: \((?:(\d+) findings?)?(?:, )?(?:(\d+) notes?)?; --findings\): (.*))?$")
 
 
 def document(run, name="r.json"):
@@ -30,18 +31,18 @@ def found(test):
 def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
     run = ior("-b 64k -t 16k --report=text:-,json:r.json", np=None).ok()
     assert run.messages == [] and len(run.findings) == 1, run
-    test, verdict, rules, count, text, notes = LINE.match(run.findings[0]).groups()
-    assert test is None and verdict == "SUSPECT" and rules == "default", run
-    assert re.findall(r"H\d\d", text) == ["H03", "H05", "H06"] and text.endswith(", and %d more" % (int(count) - 3)), run
+    test, verdict, rules, count, notes, text = LINE.match(run.findings[0]).groups()
+    assert test is None and verdict == "SUSPECT" and rules is None, run
+    assert text == "100 % read from page cache (H03); not flushed (H05)" and len(run.findings[0]) <= 160, run
     doc = document(run)
     assert doc["notes"] == [] and doc["status"] == 0
     one = doc["tests"][0]
     assert one["verdict"] == "SUSPECT" and one["rules"] == "default"
-    assert len(one["findings"]) == 42 and [f["id"] for f in one["findings"]] == sorted(f["id"] for f in one["findings"])
+    assert len(one["findings"]) == 44 and [f["id"] for f in one["findings"]] == sorted(f["id"] for f in one["findings"])
     bad = found(one)
     assert {"H01", "H02", "H06", "H13", "H15"} <= set(bad), bad
-    assert int(count) == len([f for f in bad.values() if f["severity"] == "SUSPECT"])
-    assert int(notes) == len([f for f in bad.values() if f["severity"] == "NOTE" and f["id"] != "H33"])
+    assert int(count) == len([f for f in bad.values() if f["severity"] == "SUSPECT" and f["id"] != "H06"]), "H05 has what H06 says"
+    assert int(notes) == len([f for f in bad.values() if f["severity"] == "NOTE" and f["id"] not in ("H13", "H33")]), "all default data are H13"
     assert bad["H01"]["unit"] == "s" and bad["H01"]["limit"] == 0.1 and 0 < bad["H01"]["value"] < 0.1 and bad["H01"]["remedy"]
     for f in one["findings"]:
         assert (f["outcome"] == "not judged") <= f["text"].startswith("because "), f
@@ -50,17 +51,27 @@ def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
 
 
 @pytest.mark.parametrize("options, status", [("-i 20", 0), ("-i 20 --strict --rules=io500", 5)])
-def test_the_line_stands_after_the_text_where_a_launcher_merges_both(ior, options, status):
-    """Standard output and standard error come to the launcher by different ways, and most jobs have one log."""
+def test_the_line_stands_before_the_summary_where_a_launcher_merges_both(ior, options, status):
+    """Standard output and standard error come to the launcher by different ways, and most jobs have one log. Its tail is what people parse."""
     command = ior.command("-b 64k -t 16k " + options, 2)[1]
     for attempt in range(5):  # one alone can be right by chance
         done = subprocess.run(command, cwd=ior.cwd, env=conftest.program_env(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
         lines = [line for line in done.stdout.split("\n") if line and not conftest.LAUNCHER_NOISE.match(line)]
         assert done.returncode == status and len([line for line in lines if LINE.match(line)]) == 1, (attempt, done.stdout)
-        # the launcher reads both within the 20 ms that lie between them
-        last = lines[-3 if status else -2:]
-        conftest.timely(last[0].startswith("Finished  ") and LINE.match(last[1]) and (not status or last[2].startswith("ERROR: ")), attempt, done.stdout)
+        at = lines.index("Summary of all tests:")
+        assert [line.split()[0] for line in lines[at + 1:at + 5]] == ["Operation", "write", "read", "Finished"], done.stdout
+        # the launcher reads the rows within the 20 ms that lie between them and the line
+        conftest.timely(LINE.match(lines[at - 1]), attempt, done.stdout)
+        assert [line.split()[0] for line in lines[at + 5:]] == ["ERROR:"] * (status != 0), done.stdout
+
+
+def test_the_tail_of_a_log_is_that_of_the_original(ior):
+    (ior.cwd / "log").write_text(merged(ior, "-b 64k -t 16k", None))
+    tail = subprocess.run("tail -n 3 log | grep write | awk '{print $4}'", shell=True, cwd=ior.cwd, capture_output=True, text=True, check=True).stdout
+    assert float(tail) > 0
+    rows = (ior.cwd / "log").read_text().split("Summary of all tests:\n")[1].splitlines()
+    assert [row.split()[0] for row in rows] == ["Operation", "write", "read", "Finished"], rows
 
 
 def test_a_sound_run_says_so_and_names_its_notes(ior):
@@ -69,13 +80,11 @@ def test_a_sound_run_says_so_and_names_its_notes(ior):
                                   [("H%02d" % i, 1000) for i in (4, 10, 13, 14, 16, 18, 19, 20, 21, 22, 23, 25, 26, 27)])
     found = [ior("-w -b 64k -t 16k --limit=H02:0,H01:%d" % seconds, np=None).ok().findings[0] for seconds in (1000, 0)]
     assert [LINE.match(line).group(2) for line in found] == ["SUSPECT"] * 2, "a limit does not take away the other severe ones"
-    assert ["H01 " in line for line in found] == [True, False], found
+    assert ["(H01)" in line for line in found] == [True, False], found
     long = "-a DUMMY -w -b 128k -t 16k -l random --dummy.delay-xfer=20000 "
     run = ior(long + quiet.replace("H15:0", "H15:3"), np=None).ok()
-    test, verdict, rules, count, text, notes = LINE.match(run.findings[0]).groups()
-    assert (verdict, rules, notes) == ("SOUND", "default", None) and text.startswith("H15 1 repetition") and int(count) == 1, run
-    assert " 1 note: " in run.findings[0]
-    assert ior(long + quiet, np=None).ok().findings == ["NOTE: SOUND by the default rules"]
+    assert run.findings == ["NOTE: SOUND (1 note; --findings): repetitions: 1 (H15)"], run
+    assert ior(long + quiet, np=None).ok().findings == ["NOTE: SOUND"]
 
 
 def merged(ior, args, np=2):
@@ -131,7 +140,7 @@ def test_each_test_of_a_script_has_its_own_verdict_in_csv(ior):
 def test_the_environment_chooses_the_rules_of_tests_that_name_none(ior):
     def rules(args, **env):
         run = ior("-b 64k -t 16k --report=text:-,json:r.json " + args, np=2, env=env).ok()
-        return [LINE.match(line).group(3) for line in run.findings], document(run)["tests"][0].get("rules")
+        return [LINE.match(line).group(3) or "default" for line in run.findings], document(run)["tests"][0].get("rules")
     assert rules("", WEIR_RULES="IO500") == (["io500"], "io500")
     assert rules("--rules=snia", WEIR_RULES="io500") == (["snia"], "snia")
     assert rules("--rules=default", WEIR_RULES="none") == (["default"], "default")
@@ -145,7 +154,7 @@ def test_the_help_has_the_rules():
     text = subprocess.run([str(conftest.IOR), "--help=trust"], capture_output=True, text=True, env=conftest.program_env({"WEIR_RULES": "x"}),
                           timeout=60, check=True).stdout
     ids = re.findall(r"^  (H\d\d)  ", text, re.M)
-    assert len(ids) == 42 and all(word in text for word in ("--rules", "--limit", "--strict", "WEIR_RULES")), text
+    assert len(ids) == 44 and all(word in text for word in ("--rules", "--limit", "--strict", "WEIR_RULES")), text
 
 
 def test_without_rules_nothing_is_said(ior):
@@ -166,10 +175,18 @@ def test_the_text_is_the_same_but_for_the_table_of_findings(ior):
         return re.sub(r"[\d.]+|Command line.*|(Began|StartTime|Finished).*", "", run.stdout).split()
     plain, quiet = ior("-b 64k -t 16k", np=None).ok(), ior("-b 64k -t 16k --rules=none", np=None).ok()
     assert shape(plain) == shape(quiet)
-    full = ior("-b 64k -t 16k --findings", np=None).ok()
+    full = ior("-b 64k -t 16k --findings=all", np=None).ok()
     table = full.stdout.split("\nFindings of test 0 by the default rules: SUSPECT\n")
     assert len(table) == 2 and "Summary of all tests" in table[0] and "remedy: " in table[1], full
     assert re.search(r"^H06 +SUSPECT +1 +0  phases$", table[1], re.M), full
+    every = re.findall(r"^H\d\d", table[1], re.M)
+    few = ior("-b 64k -t 16k --findings", np=None).ok().stdout
+    shown = re.findall(r"^H\d\d", few, re.M)
+    assert len(shown) <= 8 and shown[:2] == ["H03", "H05"] and not {"H06", "H13"} & set(shown), few
+    assert {"H06", "H13"} < set(every), full
+    assert re.search(r"^\d more: --findings=all$", few, re.M), few
+    assert "Findings of test" not in ior("-b 64k -t 16k --findings=no", np=None).ok().stdout
+    ior("-b 64k -t 16k --findings=few", np=None).fails(1, "--findings: 'few' is not 'all'")
 
 
 def test_strict_ends_an_invalid_run_with_status_5(ior):
@@ -256,7 +273,7 @@ def test_programs_for_arrays_are_judged_too(ior):
         judged = {f["id"]: f["outcome"] for f in test["findings"]}
         assert test["verdict"] == "SUSPECT" and least <= set(found(test)), (run, found(test))
         assert all(judged[i] == outcome for i, outcome in others.items()), (run, judged)
-        assert len(run.findings) == 1 and " by the default rules, " in run.findings[0], run
+        assert len(run.findings) == 1 and LINE.match(run.findings[0]), run
 
 
 @pytest.mark.parametrize("program, args", [("ior", "-a DUMMY -w -l random -b 256m -t 256m"), ("mib", "--api DUMMY -t . -n -W -l 1 -s 256m")])
@@ -265,7 +282,8 @@ def test_what_a_phase_prepares_is_no_user_time_of_it(ior, program, args):
     ior.program = conftest.BUILD / "src" / program
     run = ior(args + " --dummy.delay-xfer=120000 --report=json:r.json", np=None).ok()
     finding, = [f for f in document(run)["tests"][0]["findings"] if f["id"] == "H21"]
-    assert finding["text"].startswith("user time is ") and finding["value"] < 10, finding
+    assert finding["text"].startswith("user time is "), finding
+    conftest.timely(finding["value"] < 10, finding)
 
 
 def test_reading_what_the_own_node_wrote_is_counted(ior):
@@ -284,7 +302,7 @@ def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     run = ior("--dry-run -b 900t -t 1m --assume-rate=1g --report=text:-,json:r.json", np=None, timeout=20).ok()
     assert ior.files() == ["r.json"]
     assert run.rows and all(row["bw"] is None for row in run.rows) and len(run.findings) == 1, run
-    assert len([w for w in run.warnings if str(900 * 2 ** 40) in w and "free" in w]) == 1, run
+    assert len([w for w in run.warnings if "900 TiB" in w and "free" in w]) == 1, run
     one = document(run)["tests"][0]
     assert one["need"]["bytes"] == 900 * 2 ** 40 and one["need"]["files"] == 1 and one["need"]["free bytes"] > 0
     assert re.search(r"^data +: 900 TiB\nfiles +: 1\nbuffers of a node +: 1 MiB\nfree +: [0-9.]+ [MGT]iB$", run.stdout, re.M), run
@@ -459,9 +477,9 @@ def test_few_repetitions_that_differ_are_suspect(ior, preload):
         run = ior("-w -b 48k -t 8k -i 3 --report=json:r.json", np=None, env={"LD_PRELOAD": preload("slow-rank.c"), "FAST_WRITES": fast}).ok()
         return {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H15"]
     steady, scattered = h15("0"), h15("12")
-    conftest.timely(steady["severity"] == "NOTE", steady)
+    conftest.timely(steady["severity"] == "NOTE" and scattered["value"] > 50, steady, scattered)
     assert (scattered["outcome"], scattered["severity"], scattered["limit"]) == ("found", "SUSPECT", 25), scattered
-    assert scattered["value"] > 50 and "rates of write in 3 repetitions" in scattered["text"], scattered
+    assert "rates of write in 3 repetitions" in scattered["text"], scattered
 
 
 @pytest.mark.parametrize("share", [0, 50, 100])
@@ -481,7 +499,8 @@ def test_what_is_not_on_storage_after_a_write_phase_is_seen(ior):
         seen = {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H05"]
         if seen["outcome"] == "not judged":
             pytest.skip(seen["text"])
-        assert least <= seen["value"] <= most, (sync, seen)
+        assert seen["value"] <= most, (sync, seen)
+        conftest.timely(least <= seen["value"], sync, seen)  # the kernel may have written it meanwhile
     own = ior("-b 64k -t 16k --report=json:r.json", np=2).ok()
     assert found(document(own)["tests"][0])["H03"]["value"] == 100
 
@@ -536,6 +555,7 @@ EXAMPLES = {  # arguments, what is found
     "the task itself comes next on one node": ("-b 1m -t 256k -C", {"H03"}),
     "random reads faster than sequential ones": ("-f script", {"H03", "H11"}),
     "blocks that were never written": ("-w -e -b 4k -t 4k -s 256 -z -z", {"H14"}),
+    "buffered random writes with a flush": ("-w -e -b 2m -t 4k -z", {"H32"}),
     "a file of another run": ("-r -b 512k -t 256k -o @", {"H31"}),
 }
 
@@ -559,12 +579,15 @@ def test_the_worked_examples_are_found(ior, where):
         run = ior(args + " --report=json:r.json", np=2 if "-C" in args else None).ok()
         ids = {id for test in document(run)["tests"] for id in found(test)}
         if where == "tmpfs":
-            wanted = wanted - {"H05"}  # its pages are never written back; the kernel may say dirty or not
+            wanted = wanted - {"H05", "H32"}  # its pages are never written back; the kernel may say dirty or not
         assert wanted <= ids, (name, ids)
         if "H31" in wanted:  # a stonewall has ended the writing of it, as the status file says
             (ior.cwd / "status").write_text("4\n")
             run = ior(args + " -k -O stoneWallingStatusFile=status --report=json:r.json", np=None).ok()
             assert "H31" not in found(document(run)["tests"][0]), name
+        if "H32" in wanted:
+            run = ior(args.replace("-e", "--posix.odirect") + " --report=json:r.json", np=None).ok()
+            assert {"H32": "not judged"}.items() <= {f["id"]: f["outcome"] for f in document(run)["tests"][0]["findings"]}.items(), run
         if place.exists():
             place.unlink()
 
@@ -613,24 +636,15 @@ def test_traffic_of_others_on_the_device_is_seen(ior, ext4):
 
 # ---- the page of the guide ----
 
-def words_of_the_table():
-    """ID, what, unit and remedy of each row of the rules."""
-    source = "".join(path.read_text() for path in sorted((conftest.SOURCE / "src" / "engine" / "check").glob("rules-*.c")))
-    text = r'((?:"[^"]*"\s*)+)'
-    rows = re.findall(r'RULE\("(H\d\d)",\s*%s,\s*%s\).*?\.remedy = %s' % (text, text, text), source, re.S)
-    return {id: tuple("".join(re.findall(r'"([^"]*)"', cell)) for cell in cells) for id, *cells in rows}
-
-
-def test_the_guide_explains_every_finding_in_the_words_of_the_table():
-    page = (conftest.SOURCE / "doc" / "guide" / "trust.md").read_text()
-    told = {row[0]: tuple(row[1:]) for row in (line.strip("| ").split(" | ") for line in page.split("\n") if line.startswith("| H"))}
-    known = words_of_the_table()
-    assert len(known) == 42 and told == known, {id: (told.get(id), known[id]) for id in known if told.get(id) != known[id]}
+def test_the_table_in_the_guide_is_made_from_the_rows(ior):
+    assert rules_table.parts(rules_table.PAGE.read_text())[1] == rules_table.table(), "run testing/system/rules_table.py --write"
+    help = re.sub(r"\n {7}", " ", ior("--help=trust", np=None).ok().stdout).split("The default rules:\n")[1]
+    assert re.findall(r"^  (H\d\d)  (.*?): (.*)$", help, re.M) == [(id, limits, what) for id, what, limits, _, _ in rules_table.rules()]
 
 
 def test_the_guide_has_a_run_for_every_finding():
     shown = set().union(*(says for block in conftest.runs_of_the_guide() for _, says in block))
-    known = set(words_of_the_table()) - {"H43"}  # no service that keeps its promises shows it: see test_s3_trust.py
+    known = {rule[0] for rule in rules_table.rules()} - {"H43", "H44"}  # no service that keeps its promises shows the one, the other needs a GPU: see test_s3_trust.py, test_gpu.py
     assert shown == known, shown ^ known
 
 

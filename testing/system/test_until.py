@@ -113,6 +113,7 @@ def test_a_rank_that_ends_late_is_named(ior, transfer, delay, call):
     timely(row["share"] > 0.5, run)
     assert row["host"] and "without rank 0 (host %s) the write phase would have been " % row["host"] in h19["text"], run
     words = re.search(r": late in work(?:, in one (\w+) of ([0-9.]+) s)?$", h19["text"])
+    timely(call or row["call"] == "", row)  # eight calls are alike where nothing holds up one of them
     assert row["call"] == call == (words.group(1) or "") and (not call or float(words.group(2)) >= 0.8 <= row["callTime"]), (row, h19)
     assert h19["outcome"] == "found" and h19["value"] >= 100 * row["share"] - 0.01, run
 

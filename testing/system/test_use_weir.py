@@ -71,6 +71,33 @@ def test_what_stood_there_comes_back_and_twice_is_as_once(installed, tree):
     assert again.returncode == 0 and "nothing" in again.stdout and names(tree) == before
 
 
+USES = r"""
+FILE *out_logfile; /* of a checker, which links no library */
+
+double uses(const char *api, double bytes)
+{
+    char name[PATH_MAX], *copy = strdup(api);
+    int is_set = copy && strcmp(copy, api) == 0 ? TRUE : FALSE;
+
+    memset(name, 0, sizeof(name));
+    out_logfile = is_set ? stdout : stderr;
+    if (fprintf(out_logfile, "%s %zu\n", name, strlen(api)) < 0)
+        is_set = FALSE;
+    return is_set ? bytes / GIBIBYTE : (double)(TEBIBYTE / MEBIBYTE / KIBIBYTE);
+}
+_Static_assert(GIBIBYTE == 1 << 30 && sizeof(GIBIBYTE) == 8 && TEBIBYTE / MEBIBYTE == 1 << 20 && KIBIBYTE == 1 << 10, "sizes");
+"""
+# Those of its makefile; -O2, as -Werror=maybe-uninitialized needs it.
+FLAGS = "-O2 -std=gnu99 -Wall -Wempty-body -Werror -Wstrict-prototypes -Werror=maybe-uninitialized -Warray-bounds"
+
+
+@pytest.mark.parametrize("header", ["ior", "aiori", "mdtest", "md-workbench"])
+def test_each_header_alone_gives_what_files_of_io500_take_from_it(header, tmp_path):
+    (tmp_path / "use.c").write_text("#include <%s.h>\n%s" % (header, USES))
+    done(*shlex.split(os.environ["WEIR_CC"]), *FLAGS.split(), "-I%s" % (conftest.SOURCE / "contrib" / "io500" / "include"),
+         *shlex.split(os.environ.get("WEIR_MPI_CFLAGS", "")), "-c", tmp_path / "use.c", "-o", tmp_path / "use.o")
+
+
 def test_what_is_missing_is_named(installed, tree, tmp_path):
     lost = tmp_path / "lost"
     shutil.copytree(installed / "share" / "weir" / "io500", lost / "share" / "weir" / "io500")

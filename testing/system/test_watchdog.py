@@ -74,7 +74,8 @@ def test_a_rank_that_goes_on_is_not_named_again(ior):
     os.kill(pids[1], signal.SIGCONT)
     stopped = time.monotonic() - begin
     run = ior.finish(proc, SECONDS).ok()
-    assert 1 <= len(run.warnings) <= stopped + 1 and all("stands still" in line for line in run.warnings), run
+    assert run.warnings and all("stands still" in line for line in run.warnings), run
+    timely(len(run.warnings) <= stopped + 1, run)  # a busy machine may keep the other rank from its heartbeat, too
 
 
 def test_a_job_that_was_stopped_as_a_whole_goes_on(ior):
@@ -84,7 +85,7 @@ def test_a_job_that_was_stopped_as_a_whole_goes_on(ior):
     time.sleep(3.5)
     os.kill(proc.pid, signal.SIGCONT)
     run = ior.finish(proc, SECONDS).ok()
-    assert not run.warnings, run
+    timely(not run.warnings, run)
 
 
 @pytest.mark.parametrize("call", ["create", "close"])

@@ -90,8 +90,9 @@ def test_each_group_alone_in_pairs_and_all_together(mix):
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
     mix.plan({"writer": ("list 2", "ior -w -r -R -t 64k -b 1m -o data/a"),
               "meta": (1, "mdtest -F -n 40 -w 3k -d data/b", "at once"),
-              "late": ("rest", dummy("c", 30, 60000, "--dummy.delay-at=7"), "after writer read")})
+              "late": ("rest", dummy("c", 30, 60000, "--dummy.delay-at=7 --burst=1000:2"), "after writer read")})
     run = mix("plan.txt --pairs --end=repeat -i 2 --output=texts" + JSON, np=3).ok()
+    assert [n for n in run.notes if "operation" in n] == ["group 'late': --burst: in the write phase each task waits 2 s after each 1000 operations"], run
     doc, test = mix.document()
     schema = json.loads((conftest.BUILD / "doc" / "result.schema.json").read_text())
     jsonschema.Draft202012Validator({"$ref": "#/$defs/weir-mix", "$defs": schema["$defs"]}).validate(doc)
@@ -117,6 +118,9 @@ def test_each_group_alone_in_pairs_and_all_together(mix):
     assert {(c["group"], c["with"], c["operation"]) for c in lines} == set(rows)
     assert all(near(float(c["together"]), rows[c["group"], c["with"], c["operation"]]["together"]) for c in lines if c["together"])
     assert re.search(r"^Slowdown of +with all +writer +meta +late$", run.stdout, re.M), run
+    assert re.search(r"^  [01]  waiting for '\w+'(?: \(not begun\))?(?:, '|$)", run.stdout, re.M), run
+    factors = [word for line in run.stdout.splitlines() if re.match(r"(writer|meta|late) +(-|[\d.]+)( +(-|[\d.]+)){3}$", line) for word in line.split()[1:]]
+    assert len(factors) == 12 and all(len(f.replace(".", "").strip("0")) <= 2 for f in factors if f != "-"), "of two repetitions"
     assert re.search(r"^late( +\S+){4}$", run.stdout, re.M) and test["startSkew"] >= 0 and test["sharedTime"] > 0, run
     text = (mix.cwd / "texts" / "writer.txt").read_text()
     assert "=== group writer, repetition 1, beside 'meta', 'late'" in text and text.count("=== group") == 2 * 4
@@ -160,11 +164,11 @@ def test_a_group_that_fails_ends_the_run_with_its_name(mixes):
         mixes,
         ({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "--dummy.fail-at=40"))}, "plan.txt --no-alone" + JSON, 2),
         ({"fine": (1, long), "bad": ("rest", dummy("x", 100, 2000, "-r -R --dummy.corrupt-at=40"))}, "plan.txt --no-alone", 2),
-        ({"fine": (1, dummy("x", 20, 0)), "bad": ("rest", dummy("y", 20, 0), "after fine read")}, "plan.txt --no-alone", 2))
+        ({"fine": (1, dummy("x", 1, 0, "-r -O maxTimeDuration=1e-9")), "bad": ("rest", dummy("y", 20, 0), "after fine read")}, "plan.txt --no-alone", 2))
     failed[1].fails(3, "group 'bad' (ior) ended beside 'fine' with status 3: rank 0", "injected: Input/output error")
     assert failed[0].document()[0]["error"] == failed[1].errors[0]
     wrong[1].fails(4, "group 'bad' (ior) ended beside 'fine' with status 4: ", "wrong data")
-    missed[1].fails(1, "group 'bad' starts after the phase 'read' of 'fine', which has ended without it; its phases were 'write'")
+    missed[1].fails(1, "group 'bad' starts after the phase 'read' of 'fine', which has ended without it")
     assert [mix.data() for mix, _ in (failed, wrong, missed)] == [[], [], []]
 
 
@@ -173,6 +177,7 @@ REFUSED = [
     ({}, "none.txt", 1, ["'none.txt'", "No such file or directory"]),
     ({"a": (1, "ior -b 3x -o data/a")}, "plan.txt", 1, ["plan.txt:1: group 'a': ior: option -b (blockSize)", "3x"]),
     ({"a": (1, "mdtset -o data/a")}, "plan.txt", 1, ["plan.txt:1: group 'a': 'mdtset' is no program of the suite: there are", "(did you mean 'mdtest'?)"]),
+    ({"a": (1, "iro -o data/a")}, "plan.txt", 1, ["'iro' is no program of the suite: there are", "(did you mean 'ior'?)"]),
     ({"a": (1, "mdtest --help")}, "plan.txt", 1, ["plan.txt:1: group 'a': mdtest: ", "run nothing"]),
     ({"a": (2, "ior -o data/a")}, "plan.txt", 1, ["plan.txt: group 'a' wants 2 ranks, and 1 of the 1 that were started is free"]),
     ({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")}, "plan.txt", 2,
@@ -180,6 +185,12 @@ REFUSED = [
     ({"a": (1, "ior -F -o data/a"), "b": (1, "ior -o data/a.00000000 --report=json:a.json")}, "plan.txt", 2, ["group 'a' and group 'b' would both use '", "/data/a.00000000'"]),
     ({"a": (1, dummy("x", 1, 0, "-O summaryFile=r.json"))}, "plan.txt" + JSON, 1, ["plan.txt:1: weir-mix itself and group 'a' would both use '", "/r.json'"]),
     ({"a": (1, "ior -f none")}, "plan.txt", 1, ["plan.txt:1: group 'a': ior: ", "open script 'none': No such file"]),
+    ({"a": (1, dummy("x", 1, 0)), "b": (1, "ior -t 4k -b 6k -o data/b")}, "plan.txt -n", 2,
+     ["plan.txt:4: group 'b': ior: block size (-b 6144", ") must be a multiple of transfer size (-t 4096"]),
+    ({"a": (1, dummy("x", 1, 0, "-r")), "b": (1, dummy("y", 1, 0), "after a writes")}, "plan.txt -n", 2,
+     ["plan.txt:7: group 'b' starts after the phase 'writes' of 'a', which has none of this name (did you mean 'write'?); its phases are 'write', 'read'"]),
+    ({"a": (1, "mdtest -F -n 1 -d data/a"), "b": (1, dummy("y", 1, 0), "after a directory stat")}, "plan.txt", 2,
+     ["plan.txt:7: group 'b' starts after the phase 'directory stat' of 'a'", "its phases are 'tree create', 'file create', 'file stat', 'file read', 'file remove', 'tree remove'"]),
     ({"a": (1, dummy("x", 1, 0))}, "plan.txt --pairs", 1, ["option --pairs needs two groups at least"]),
     ({"a": (1, dummy("x", 1, 0))}, "plan.txt more.txt", 1, ["'more.txt' is one FILE too many"]),
 ]
@@ -198,16 +209,17 @@ def test_groups_may_share_files_by_request_and_a_full_disk_for_their_text_is_an_
     (full.cwd / "texts").mkdir()
     (full.cwd / "texts" / "b.txt").symlink_to("/dev/full")
     proc = full.start("plan.txt --shared-files --no-alone --output=texts", 2)
-    (mix, run), = at_once(mixes, (same, "plan.txt -n --shared-files --anonymous --report=text:-,json:r.json", 3))
+    (mix, run), = at_once(mixes, (same, "plan.txt -n --shared-files --anonymous --output=texts --report=text:-,json:r.json", 3))
     assert [g["command"] for g in mix.document()[1]["groups"]] == ["ior", "ior"], "its words name files"
     assert run.ok().notes == ["1 of 3 ranks are in no group and do nothing"] and "Slowdown" not in run.stdout, run
+    assert not (mix.cwd / "texts").exists(), "a dry run has no text of a group"
     full.finish(proc).fails(2, "'texts/b.txt' (option --output): group 'b' (ior) ended beside 'a' with status 2: write results", "No space left on device")
 
 
 @pytest.mark.parametrize("whom", [0, 3, 4])
 def test_a_signal_to_any_rank_ends_all_groups_in_order(mix, whom):
     """Also to one that waits for the start of its group without being its root (3), or is in no group (4)."""
-    mix.plan({"a": (1, "ior -w -t 4k -b 2g -O interIODelay=5000 -o data/long"), "b": (1, dummy("x", 100000, 2000)),
+    mix.plan({"a": (1, "ior -w -r -t 4k -b 2g -O interIODelay=5000 -o data/long"), "b": (1, dummy("x", 100000, 2000)),
               "late": (2, dummy("y", 1, 0), "after a read")})
     proc = mix.start("plan.txt" + (" --no-alone" if whom == 3 else "") + JSON, np=5)
     pids = mix.wait_for_ranks(proc, 5)
@@ -215,5 +227,6 @@ def test_a_signal_to_any_rank_ends_all_groups_in_order(mix, whom):
     ranks = {int(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)|PMI_RANK=(\d+)", open("/proc/%d/environ" % pid, "rb").read()).group(1) or 0): pid for pid in pids}
     subprocess.run(["kill", "-%d" % signal.SIGTERM, str(ranks[whom])], check=True)
     run = mix.finish(proc)
-    assert run.returncode == 6 and run.errors == ["interrupted by signal 15"] and mix.data() == [], run
+    words = "interrupted by signal 15 (SIGTERM: mpirun sends it for Ctrl-C); groups that had not ended: 'a'"
+    assert run.returncode == 6 and run.errors == [words + (", 'b', 'late' (not begun)" if whom == 3 else "")] and mix.data() == [], run
     assert mix.document()[0]["status"] == 6, run

@@ -54,7 +54,7 @@ static const struct weir_opt main_rows[] = {
     OPT_REAL(0, "wait", NULL, struct table_main, wait, "0.25", "SECONDS", "Time to wait", .min = 0,
              .max = 100, .flags = WEIR_OPT_RESET),
     OPT_SIZE('b', "block-size", "blockSize", struct table_main, block, "1m", "SIZE",
-             "Contiguous bytes each task writes", OPT_FIRST(DATA)),
+             "Contiguous bytes each task writes", OPT_FIRST(DATA), .example = "-b 16m"),
     OPT_SIZE('t', "transfer-size", "transferSize", struct table_main, xfer, "256k", "SIZE",
              "Bytes of one I/O call", .min = 1),
     OPT_LIST(0, "lengths", NULL, struct table_main, lengths, "8", "N", "Of each dimension",

@@ -260,6 +260,7 @@ static void csv_text_is_quoted_where_it_must_be(void **state)
         { "say \"x\"", "\"say \"\"x\"\"\"\n" },
         { "two\nlines", "\"two\nlines\"\n" },
         { "cr\r", "\"cr\r\"\n" },
+        { "f\xff,\xc3\xa9", "\"f\xef\xbf\xbd,\xc3\xa9\"\n" }, /* not UTF-8, and UTF-8 */
         { "", "\n" },
     };
     static const struct weir_col one[] = {

@@ -3,6 +3,7 @@
 #include "programs/weir-io500/io500.h"
 #include "config.h"
 #include "programs/weir-io500/forecast.h"
+#include "programs/weir-io500/io500-run.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,11 +17,20 @@
 
 /* ---- the configuration ---- */
 
-static int read_config(const char *text, struct weir_arena *arena, struct io500_config *c, struct weir_err *err)
+static int read_with_notes(const char *text, struct weir_arena *arena, struct io500_config *c, struct weir_str *notes, struct weir_err *err)
 {
     memset(c, 0, sizeof(*c));
     *err = (struct weir_err) WEIR_ERR_INIT;
-    return io500_config_read(text, strlen(text), "c.ini", arena, c, err);
+    return io500_config_read(text, strlen(text), "c.ini", arena, c, notes, err);
+}
+
+static int read_config(const char *text, struct weir_arena *arena, struct io500_config *c, struct weir_err *err)
+{
+    struct weir_str notes = { 0 };
+    int rc = read_with_notes(text, arena, c, &notes, err);
+
+    weir_str_free(&notes);
+    return rc;
 }
 
 static void test_a_configuration_has_values_and_defaults(void **state)
@@ -56,12 +66,17 @@ static void test_a_wrong_configuration_is_refused_with_its_line_and_the_nearest_
         { "[mdworkbench]\nwaitingTime = 1x", "'waitingTime = 1x': write a number" },
         { "n = 1", "c.ini:1: a line '[section]' must come before 'n = 1'" },
         { "[find]\nnproc", "'nproc' is neither '[section]' nor 'key = value'" },
-        { "[find]\nnproc = 1\nnproc = 2", "c.ini:3: 'nproc' stands twice in section [find]" },
-        { "[find]\nnproc =\nnproc = 2", "c.ini:3: 'nproc' stands twice in section [find]" },
+        { "[ior-easy-write]\nnoRun = TRUE", "c.ini:2: there is no key 'noRun' in section [ior-easy-write]" },
+        { "[find-easy]\nnoRun = TRUE", "c.ini:2: there is no key 'noRun' in section [find-easy]" },
+        { "[mdtest-easy]\nhintsFileName = x", "c.ini:2: there is no key 'hintsFileName' in section [mdtest-easy]" },
+        { "[ior-rnd4K]\nsegmentCount = 1", "c.ini:2: there is no key 'segmentCount' in section [ior-rnd4K]" },
+        { "[ior-rnd4K-writes]", "c.ini:1: there is no section [ior-rnd4K-writes]" },
+        { "[mdtest-hard-writ]", "c.ini:1: there is no section [mdtest-hard-writ] (did you mean 'mdtest-hard-write'?)" },
+        { "[ior-hard]\nposix.odirect = yes", "c.ini:2: 'posix.odirect = yes': write TRUE or FALSE" },
+        { "[ior-hard]\nverbosity = 11", "c.ini:2: 'verbosity': '11' is out of range: it must be from 0 to 10" },
         { "[ior-easy]\nblockSize = 3m", "blockSize = 3m is no multiple of transferSize = 2m" },
         { "[ior-easy]\ntransferSize = 0", "'transferSize'" },
         { "[debug]\nstonewall-time = 0", "'stonewall-time': '0' is out of range: it must be from 1" },
-        { "[global]\nio-buffers-on-gpu = TRUE", "the memory of the host" },
     };
     struct weir_arena arena = { 0 };
     struct io500_config c;
@@ -73,6 +88,93 @@ static void test_a_wrong_configuration_is_refused_with_its_line_and_the_nearest_
         assert_int_equal(err.code, WEIR_EUSAGE);
         if (!strstr(err.text, wrong[i].words))
             fail_msg("%s", err.text);
+    }
+    weir_arena_free(&arena);
+}
+
+/* Each key that a release knew, by section; as in its own list of all keys. */
+static void test_configurations_of_all_releases_are_taken(void **state)
+{
+    static const char phases[] = "API= run=TRUE noRun=FALSE posix.odirect=FALSE";
+    static const struct {
+        const char *sections, *keys;
+    } of[] = {
+        { "global", "datadir=./d timestamp-datadir=TRUE resultdir=./r timestamp-resultdir=TRUE api=POSIX drop-caches=FALSE drop-caches-cmd=true "
+                    "verbosity=1 scc=FALSE io-buffers-on-gpu=FALSE dataPacketType=timestamp" },
+        { "debug", "stonewall-time=300 pause-dir=" },
+        { "ior-easy", "API= transferSize=2m blockSize=9920000m filePerProc=TRUE uniqueDir=FALSE verbosity= run=TRUE noRun=FALSE posix.odirect=FALSE "
+                      "hintsFileName=" },
+        { "ior-easy-write ior-easy-read", "API= run=TRUE posix.odirect=FALSE hintsFileName=" },
+        { "ior-hard", "API= segmentCount=10000000 verbosity= collective=FALSE run=TRUE noRun=FALSE posix.odirect=FALSE hintsFileName=" },
+        { "ior-hard-write ior-hard-read", "API= collective= run=TRUE posix.odirect=FALSE hintsFileName=" },
+        { "mdtest-easy", "API= n=1000000 run=TRUE noRun=FALSE posix.odirect=FALSE" },
+        { "mdtest-hard", "API= n=1000000 run=TRUE noRun=FALSE posix.odirect=FALSE files-per-dir=" },
+        { "mdtest-easy-write mdtest-easy-stat mdtest-easy-read mdtest-easy-delete", phases },
+        { "mdtest-hard-write mdtest-hard-stat mdtest-hard-read mdtest-hard-delete", phases },
+        { "find", "external-script= external-mpi-args= external-extra-args= external-args= nproc= pfind-queue-length=10000 pfind-steal-next=FALSE "
+                  "pfind-parallelize-single-dir-access-using-hashing=FALSE run=TRUE noRun=FALSE" },
+        { "find-easy find-hard", "external-script= external-mpi-args= external-extra-args= nproc= pfind-queue-length=10000 pfind-steal-next=FALSE "
+                                 "pfind-parallelize-single-dir-access-using-hashing=FALSE run=TRUE" },
+        { "ior-rnd ior-rnd4K ior-rnd1MB", "API= blockSize=1073741824 run=TRUE verbosity= randomPrefill=0" },
+        { "ior-rnd-write ior-rnd-read", "API=" },
+        { "ior-rnd4K-write ior-rnd4K-read ior-rnd1MB-write ior-rnd1MB-read ior-rnd4K-easy-read", "API= run=TRUE" },
+        { "mdworkbench", "API= waitingTime=0.0 precreatePerSet= filesPerProc= run=TRUE verbosity=" },
+        { "mdworkbench-create mdworkbench-bench mdworkbench-delete", "run=TRUE" },
+    };
+    struct weir_arena arena = { 0 };
+    struct weir_str text = { 0 };
+    struct io500_config c;
+    struct weir_err err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
+        for (const char *at = of[i].sections; *at; at += strcspn(at, " "), at += *at == ' ') {
+            weir_str_addf(&text, "[%.*s]\n", (int)strcspn(at, " "), at);
+            for (const char *key = of[i].keys; *key; key += strcspn(key, " "), key += *key == ' ')
+                weir_str_addf(&text, "%.*s\n", (int)strcspn(key, " "), key);
+        }
+    if (read_config(text.text, &arena, &c, &err) < 0)
+        fail_msg("%s", err.text);
+    weir_str_free(&text);
+    weir_arena_free(&arena);
+}
+
+static void test_words_of_earlier_releases_become_those_of_today(void **state)
+{
+    static const struct {
+        const char *text, *note, *section, *key, *value;
+    } of[] = {
+        { "[ior-easy]\nnoRun = TRUE", "c.ini:2: [ior-easy] noRun = TRUE is of an earlier release: used as run = FALSE\n", "ior-easy", "run", "FALSE" },
+        { "[mdtest-hard-stat]\nNORUN = false", "used as run = TRUE", "mdtest-hard-stat", "run", "TRUE" },
+        { "[mdtest-easy]\nposix.odirect = TRUE", "c.ini:2: [mdtest-easy] posix.odirect = TRUE is of an earlier release: used as API = POSIX --posix.odirect\n",
+          "mdtest-easy", "API", "POSIX --posix.odirect" },
+        { "[ior-easy]\nposix.odirect = 1\nAPI = posix --posix.atomic", "used as API = posix --posix.atomic --posix.odirect", "ior-easy", "API",
+          "posix --posix.atomic --posix.odirect" },
+        { "[ior-easy]\nposix.odirect = TRUE\nAPI = MPIIO", "c.ini:2: [ior-easy] posix.odirect = TRUE is of an earlier release and has no effect here: it is left out\n",
+          "ior-easy", "API", "MPIIO" },
+        { "[ior-easy]\nposix.odirect = FALSE", "has no effect here", "ior-easy", "API", "POSIX" },
+        { "[ior-easy-read]\nposix.odirect = FALSE\n[ior-easy]\nposix.odirect = TRUE", "[ior-easy-read] posix.odirect = FALSE is of an earlier release: used as "
+          "API = POSIX\n", "ior-easy-read", "API", "POSIX" },
+        { "[ior-hard]\nhintsFileName = /h", "used as API = MPIIO --mpiio.hintsFileName=/h", "ior-hard", "API", "MPIIO --mpiio.hintsFileName=/h" },
+        { "[global]\napi = MPIIO\n[ior-hard]\nhintsFileName = /h", "used as", "ior-hard", "API", "MPIIO --mpiio.hintsFileName=/h" },
+        { "[global]\napi = POSIX\n[ior-hard]\nhintsFileName = /h", "has no effect here", "ior-hard", "API", "POSIX" },
+        { "[find]\nexternal-args = -j 3", "used as external-extra-args = -j 3", "find", "external-extra-args", "-j 3" },
+        { "[find]\nnproc =\nnproc = 2", "c.ini:3: [find] nproc stands twice: the last one counts\n", "find", "nproc", "2" },
+        { "[ior-rnd4K]\nrandomPrefill = 1\nAPI = POSIX", "c.ini:1: [ior-rnd4K] is of an earlier release, and its phases", "ior-rnd4K-easy-read", "API", "POSIX" },
+    };
+    struct weir_arena arena = { 0 };
+    struct io500_config c;
+    struct weir_err err;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+        struct weir_str notes = { 0 };
+
+        assert_int_equal(read_with_notes(of[i].text, &arena, &c, &notes, &err), 0);
+        if (!strstr(weir_str_text(&notes), of[i].note))
+            fail_msg("%s: %s", of[i].text, weir_str_text(&notes));
+        assert_string_equal(io500_text(&c, of[i].section, of[i].key), of[i].value);
+        weir_str_free(&notes);
     }
     weir_arena_free(&arena);
 }
@@ -115,37 +217,54 @@ static const char *command_of(const char *config, const char *name, const char *
 
 static void test_command_lines_are_those_of_io500(void **state)
 {
+#define EASY "./ior --dataPacketType=timestamp -C -Q 1 -g -G 7 -k -e -o D/ior-easy/ior_file_easy -O stoneWallingStatusFile=R/ior-easy.stonewall "
+#define HARD "./ior --dataPacketType=timestamp -C -Q 1 -g -G=8 -k -e -o D/ior-hard/file -O stoneWallingStatusFile=R/ior-hard.stonewall "
+#define MD_EASY "./mdtest --dataPacketType=timestamp -n 1000000 -u -L -F -P -G 9 -N 1 -d D/mdtest-easy -x R/mdtest-easy.stonewall "
+#define MD_HARD(i) "./mdtest --dataPacketType=timestamp -n 1000000 " i "-t -w 3901 -e 3901 -P -G=10 -N 1 -F -d D/mdtest-hard -x R/mdtest-hard.stonewall "
+#define MDW "./md-workbench --dataPacketType=timestamp --process-reports -o=D/mdworkbench -t=0.0 -O=1 --run-info-file=R/mdworkbench.status -D=10 " \
+            "-G=11 -P=25 -I=25 "
+#define RANDOM "./ior --dataPacketType=timestamp -g -G 7 -k -e -o D/ior-easy/ior_file_easy -t 2m -b 9920000m "
+#define IOR_CSV(phase) "-O saveRankPerformanceDetailsCSV=R/" phase ".csv"
+#define MD_CSV(phase) "--saveRankPerformanceDetails=R/" phase ".csv"
+#define PIECES "-t 47008 -b 47008 -s 10000000 "
     static const struct {
-        const char *phase, *command;
+        const char *config, *phase, *command;
     } of[] = {
-        { "ior-easy-write", "./ior --dataPacketType=timestamp -C -Q 1 -g -G 7 -k -e -o D/ior-easy/ior_file_easy "
-                            "-O stoneWallingStatusFile=R/ior-easy.stonewall -t 2m -b 9920000m -F -w -D 300 -O stoneWallingWearOut=1 "
-                            "-O saveRankPerformanceDetailsCSV=R/ior-easy-write.csv" },
-        { "mdtest-easy-write", "./mdtest --dataPacketType=timestamp -n 1000000 -u -L -F -P -G 9 -N 1 -d D/mdtest-easy -x R/mdtest-easy.stonewall "
-                               "-C -Y -W 300 --saveRankPerformanceDetails=R/mdtest-easy-write.csv" },
-        { "mdworkbench-create", "./md-workbench --dataPacketType=timestamp --process-reports -o=D/mdworkbench -t=0.0 -O=1 "
-                                "--run-info-file=R/mdworkbench.status -D=10 -G=11 -P=25 -I=25 -1" },
-        { "ior-hard-write", "./ior --dataPacketType=timestamp -C -Q 1 -g -G=8 -k -e -o D/ior-hard/file "
-                            "-O stoneWallingStatusFile=R/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 -w -D 300 "
-                            "-O saveRankPerformanceDetailsCSV=R/ior-hard-write.csv -O stoneWallingWearOut=1" },
-        { "mdtest-hard-write", "./mdtest --dataPacketType=timestamp -n 1000000 -t -w 3901 -e 3901 -P -G=10 -N 1 -F -d D/mdtest-hard "
-                               "-x R/mdtest-hard.stonewall -C -Y -W 300 --saveRankPerformanceDetails=R/mdtest-hard-write.csv" },
-        { "mdworkbench-bench", "./md-workbench --dataPacketType=timestamp --process-reports -o=D/mdworkbench -t=0.0 -O=1 "
-                               "--run-info-file=R/mdworkbench.status -D=10 -G=11 -P=25 -I=25 -2 -R=2 -X" },
-        { "ior-hard-read", "./ior --dataPacketType=timestamp -C -Q 1 -g -G=8 -k -e -o D/ior-hard/file "
-                           "-O stoneWallingStatusFile=R/ior-hard.stonewall -t 47008 -b 47008 -s 10000000 -r -R "
-                           "-O saveRankPerformanceDetailsCSV=R/ior-hard-read.csv" },
-        { "mdtest-hard-read", "./mdtest --dataPacketType=timestamp -n 1000000 -t -w 3901 -e 3901 -P -G=10 -N 1 -F -d D/mdtest-hard "
-                              "-x R/mdtest-hard.stonewall -E -X --saveRankPerformanceDetails=R/mdtest-hard-read.csv" },
-        { "ior-rnd4K-easy-read", "./ior --dataPacketType=timestamp -C -Q 1 -g -G 7 -k -e -o D/ior-easy/ior_file_easy "
-                                 "-O stoneWallingStatusFile=R/ior-easy.stonewall -t 2m -b 9920000m -F "
-                                 "-r -D 300 -z -z -t=4096 -b=4096 -s=10000000 -O stoneWallingWearOut=1 -C -Q 2" },
+        { "", "ior-easy-write", EASY "-t 2m -b 9920000m -F -w -D 300 -O stoneWallingWearOut=1 " IOR_CSV("ior-easy-write") },
+        { "", "mdtest-easy-write", MD_EASY "-C -Y -W 300 " MD_CSV("mdtest-easy-write") },
+        { "", "mdworkbench-create", MDW "-1" },
+        { "", "ior-hard-write", HARD PIECES "-w -D 300 " IOR_CSV("ior-hard-write") " -O stoneWallingWearOut=1" },
+        { "", "mdtest-hard-write", MD_HARD("") "-C -Y -W 300 " MD_CSV("mdtest-hard-write") },
+        { "", "mdworkbench-bench", MDW "-2 -R=2 -X" },
+        { "", "ior-easy-read", EASY "-t 2m -b 9920000m -F -r -R " IOR_CSV("ior-easy-read") },
+        { "", "mdtest-easy-stat", MD_EASY "-T " MD_CSV("mdtest-easy-stat") },
+        { "", "ior-hard-read", HARD PIECES "-r -R " IOR_CSV("ior-hard-read") },
+        { "", "mdtest-hard-stat", MD_HARD("") "-T " MD_CSV("mdtest-hard-stat") },
+        { "", "mdworkbench-delete", MDW "-3" },
+        { "", "mdtest-easy-delete", MD_EASY "-r " MD_CSV("mdtest-easy-delete") },
+        { "", "mdtest-hard-read", MD_HARD("") "-E -X " MD_CSV("mdtest-hard-read") },
+        { "", "mdtest-hard-delete", MD_HARD("") "-r " MD_CSV("mdtest-hard-delete") },
+        { "", "ior-rnd4K-easy-read", RANDOM "-F -C -Q 2 -r -D 300 " IOR_CSV("ior-rnd4K-easy-read")
+                                     " -O stoneWallingWearOut=1 -z -z -t=4096 -b=4096 -s=10000000" },
+        { "[ior-easy]\nfilePerProc = FALSE", "ior-easy-write", EASY "-t 2m -b 9920000m -w -D 300 -O stoneWallingWearOut=1 " IOR_CSV("ior-easy-write") },
+        { "[ior-easy]\nfilePerProc = FALSE", "ior-easy-read", EASY "-t 2m -b 9920000m -r -R " IOR_CSV("ior-easy-read") },
+        { "[ior-easy]\nfilePerProc = FALSE", "ior-rnd4K-easy-read", RANDOM "-r -D 300 " IOR_CSV("ior-rnd4K-easy-read")
+                                             " -O stoneWallingWearOut=1 -z -z -t=4096 -b=4096 -s=10000000" },
+        { "[ior-easy]\nAPI = MMAP", "ior-rnd4K-easy-read", RANDOM "-F -C -Q 2 -r -D 300 -a MMAP " IOR_CSV("ior-rnd4K-easy-read")
+                                    " -O stoneWallingWearOut=1 -z -z -t=4096 -b=4096 -s=10000000" },
+        { "[ior-easy]\nuniqueDir = TRUE", "ior-easy-write", EASY "-t 2m -b 9920000m -F -u -w -D 300 -O stoneWallingWearOut=1 " IOR_CSV("ior-easy-write") },
+        { "[ior-hard]\ncollective = TRUE", "ior-hard-write", HARD PIECES "-w -c -D 300 " IOR_CSV("ior-hard-write") " -O stoneWallingWearOut=1" },
+        { "[ior-hard]\ncollective = TRUE", "ior-hard-read", HARD PIECES "-r -R -c " IOR_CSV("ior-hard-read") },
+        { "[ior-hard-write]\ncollective = TRUE", "ior-hard-read", HARD PIECES "-r -R " IOR_CSV("ior-hard-read") },
+        { "[ior-hard]\ncollective = TRUE\n[ior-hard-read]\ncollective = FALSE", "ior-hard-read", HARD PIECES "-r -R " IOR_CSV("ior-hard-read") },
+        { "[ior-hard-read]\ncollective = TRUE", "ior-hard-read", HARD PIECES "-r -R -c " IOR_CSV("ior-hard-read") },
+        { "[mdtest-hard]\nfiles-per-dir = 100", "mdtest-hard-read", MD_HARD("-I=100 ") "-E -X " MD_CSV("mdtest-hard-read") },
     };
     struct weir_arena arena = { 0 };
 
     (void)state;
     for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++)
-        assert_string_equal(command_of("", of[i].phase, "R", &arena), of[i].command);
+        assert_string_equal(command_of(of[i].config, of[i].phase, "R", &arena), of[i].command);
     weir_arena_free(&arena);
 }
 
@@ -157,14 +276,13 @@ static void test_the_configuration_changes_command_lines(void **state)
         { "[global]\napi = MPIIO", "ior-hard-write", " -a MPIIO -t 47008" },
         { "[global]\napi = MPIIO\n[ior-hard]\nAPI = POSIX --posix.odirect", "ior-hard-read", ".stonewall -a POSIX --posix.odirect -t 47008" },
         { "[ior-hard]\nAPI = MPIIO\n[ior-hard-read]\nAPI = MMAP", "ior-hard-read", " -a MMAP " },
-        { "[ior-hard]\ncollective = TRUE", "ior-hard-write", " -w -c -D 300 " },
-        { "[ior-hard]\ncollective = TRUE", "ior-hard-read", " -r -R -c -O " },
         { "[ior-easy]\nfilePerProc = FALSE\nuniqueDir = TRUE\nverbosity = 2", "ior-easy-write", " -b 9920000m -u -w" },
         { "[ior-easy]\nverbosity = 2", "ior-easy-write", "./ior -v -v --data" },
-        { "[mdtest-hard]\nfiles-per-dir = 100", "mdtest-hard-stat", " -n 1000000 -I=100 -t " },
         { "[mdworkbench]\nprecreatePerSet = 3\nfilesPerProc = 4\nwaitingTime = 0.5", "mdworkbench-create", " -t=0.5 " },
         { "[mdworkbench]\nprecreatePerSet = 3\nfilesPerProc = 4", "mdworkbench-create", " -P=3 -I=4 -1" },
         { "[global]\ndataPacketType = random", "mdtest-easy-stat", "--dataPacketType=random" },
+        { "[global]\nio-buffers-on-gpu = TRUE", "ior-easy-write", "--dataPacketType=timestamp -O allocateBufferOnGPU=1 -C" },
+        { "[global]\nio-buffers-on-gpu = TRUE", "mdtest-hard-stat", "--dataPacketType=timestamp --allocateBufferOnGPU -n" },
     };
     struct weir_arena arena = { 0 };
 
@@ -230,6 +348,50 @@ static void test_lines_are_those_of_the_samples(void **state)
     weir_str_free(&out);
 }
 
+static int phase_named(const char *name)
+{
+    int i = 0;
+
+    while (io500_phases[i].name && strcmp(io500_phases[i].name, name) != 0)
+        i++;
+    assert_non_null(io500_phases[i].name);
+    return i;
+}
+
+/* Is a phase with this outcome valid, and the whole of it? */
+static bool is_valid(const char *name, struct io500_done done)
+{
+    const struct io500_options options = { .forecast = false };
+    const int phase = phase_named(name);
+    struct weir_run run = { .repetition = 0 };
+    struct io500 *t = calloc(1, sizeof(*t));
+    bool valid;
+
+    assert_non_null(t);
+    weir_par_alone(&run.par);
+    *t = (struct io500) { .o = &options, .whole = true };
+    t->done[phase] = done;
+    t->done[phase].valid = true;
+    assert_int_equal(io500_judge_phase(&run, t, phase, NULL), 0);
+    valid = t->done[phase].valid;
+    assert_int_equal(io500_judge_all(t), valid);
+    weir_str_free(&t->summary);
+    weir_arena_free(&run.arena);
+    free(t->reason);
+    free(t);
+    return valid;
+}
+
+static void test_wrong_data_errors_and_no_rate_make_a_phase_invalid(void **state)
+{
+    (void)state;
+    assert_true(is_valid("ior-easy-read", (struct io500_done) { .score = 2 }));
+    assert_false(is_valid("ior-easy-read", (struct io500_done) { .score = 2, .wrong = 1 }));
+    assert_false(is_valid("ior-easy-read", (struct io500_done) { .score = 0 }));
+    assert_true(is_valid("find", (struct io500_done) { .score = 2 }));
+    assert_false(is_valid("find", (struct io500_done) { .score = 2, .errors = 1, .problem = "denied" }));
+}
+
 static void test_md_workbench_has_files_for_a_minute_of_mdtest(void **state)
 {
     (void)state;
@@ -283,22 +445,26 @@ static void test_times_follow_from_units_and_rates_with_their_intervals(void **s
 /* Even work has a narrow interval, uneven work a wide one; more samples than there is room for change little. */
 static void test_slices_give_an_interval_of_the_rate(void **state)
 {
-    struct io500_slices even = { .n = 0 };
-    double slice[IO500_SLICES], low, high;
+    struct weir_worklog even = { .n = 0 };
+    uint64_t slice[IO500_SLICES];
+    double low, high;
 
     (void)state;
+    weir_worklog_begin(&even, 7);
     for (int i = 1; i <= 5000; i++)
-        io500_slices_add(&even, i * 0.01, i * 2.0);
-    assert_true(even.n <= IO500_SAMPLES && even.n > IO500_SAMPLES / 4);
-    io500_slices_of(&even, 50, slice);
+        weir_worklog_add(&even, 7 + INT64_C(10000000) * i, 0, (uint64_t)(2 * i));
+    assert_true(even.phase[0].n <= WEIR_WORKLOG_SAMPLES &&
+                even.phase[0].n > WEIR_WORKLOG_SAMPLES / 4);
+    io500_slices_of(&even, false, 50, slice);
+    weir_worklog_free(&even);
     for (int i = 0; i < IO500_SLICES; i++)
-        assert_true(fabs(slice[i] - 1000) < 60);
+        assert_true(slice[i] > 940 && slice[i] < 1060);
     assert_true(io500_slices_interval(slice, &low, &high));
     assert_true(low > 0.9 && low <= high && high < 1.1);
     memset(slice, 0, sizeof(slice));
     assert_false(io500_slices_interval(slice, &low, &high));
     for (int i = 0; i < IO500_SLICES; i++)
-        slice[i] = i + 1;
+        slice[i] = (uint64_t)i + 1;
     assert_true(io500_slices_interval(slice, &low, &high));
     assert_true(low < 0.6 && high > 1.4);
 }
@@ -308,11 +474,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_configuration_has_values_and_defaults),
         cmocka_unit_test(test_a_wrong_configuration_is_refused_with_its_line_and_the_nearest_word),
+        cmocka_unit_test(test_configurations_of_all_releases_are_taken),
+        cmocka_unit_test(test_words_of_earlier_releases_become_those_of_today),
         cmocka_unit_test(test_the_list_of_keys_is_a_configuration_with_the_defaults),
         cmocka_unit_test(test_command_lines_are_those_of_io500),
         cmocka_unit_test(test_the_configuration_changes_command_lines),
         cmocka_unit_test(test_the_score_is_that_of_the_samples),
         cmocka_unit_test(test_lines_are_those_of_the_samples),
+        cmocka_unit_test(test_wrong_data_errors_and_no_rate_make_a_phase_invalid),
         cmocka_unit_test(test_md_workbench_has_files_for_a_minute_of_mdtest),
         cmocka_unit_test(test_a_phase_that_writes_ends_at_the_stonewall_or_with_its_limit),
         cmocka_unit_test(test_times_follow_from_units_and_rates_with_their_intervals),

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "base/shape/worklog.h"
+
 /* ---- the plan ---- */
 
 static int read_plan(const char *text, struct weir_arena *arena, struct mix_plan *plan, struct weir_err *err)
@@ -141,43 +143,43 @@ static void test_ranks_are_given_by_lists_nodes_numbers_and_the_rest(void **stat
 
 static void test_work_between_two_times_is_interpolated(void **state)
 {
-    struct mix_series s = { 0 };
-    struct mix_work w;
+    struct weir_worklog s = { 0 };
+    struct weir_work w;
 
     (void)state;
-    mix_series_begin(&s, 1000000000);
-    mix_series_add(&s, 1100000000, 100, 10);
-    mix_series_add(&s, 1200000000, 400, 40);
-    assert_true(mix_series_end(&s, 0) == 1200000000);
-    w = mix_series_work(&s, 0, 1050000000, 1150000000);
+    weir_worklog_begin(&s, 1000000000);
+    weir_worklog_add(&s, 1100000000, 100, 10);
+    weir_worklog_add(&s, 1200000000, 400, 40);
+    assert_true(weir_worklog_end(&s, 0) == 1200000000);
+    w = weir_worklog_work(&s, 0, 1050000000, 1150000000);
     assert_true(w.bytes == 200 && w.operations == 20 && w.all_bytes == 400 && w.all_operations == 40);
-    w = mix_series_work(&s, 0, 0, INT64_MAX);
+    w = weir_worklog_work(&s, 0, 0, INT64_MAX);
     assert_true(w.bytes == 400);
-    w = mix_series_work(&s, 0, 1300000000, 1400000000);
+    w = weir_worklog_work(&s, 0, 1300000000, 1400000000);
     assert_true(w.bytes == 0);
-    w = mix_series_work(&s, 0, 1150000000, 1050000000); /* there was no time */
+    w = weir_worklog_work(&s, 0, 1150000000, 1050000000); /* there was no time */
     assert_true(w.bytes == 0);
-    assert_true(mix_series_share(&s, 0, 1050000000, 1150000000) == 0.5);
-    assert_true(mix_series_share(&s, 0, 0, INT64_MAX) == 1);
-    assert_true(mix_series_share(&s, 0, 1200000000, 1300000000) == 0);
-    mix_series_begin(&s, 1300000000); /* a phase that took no time */
-    assert_true(mix_series_share(&s, 1, 0, INT64_MAX) == 1 && mix_series_share(&s, 1, 0, 1) == 0);
-    mix_series_free(&s);
+    assert_true(weir_worklog_share(&s, 0, 1050000000, 1150000000) == 0.5);
+    assert_true(weir_worklog_share(&s, 0, 0, INT64_MAX) == 1);
+    assert_true(weir_worklog_share(&s, 0, 1200000000, 1300000000) == 0);
+    weir_worklog_begin(&s, 1300000000); /* a phase that took no time */
+    assert_true(weir_worklog_share(&s, 1, 0, INT64_MAX) == 1 && weir_worklog_share(&s, 1, 0, 1) == 0);
+    weir_worklog_free(&s);
 }
 
 static void test_a_long_phase_keeps_few_samples_and_its_end(void **state)
 {
-    struct mix_series s = { 0 };
-    struct mix_work w;
+    struct weir_worklog s = { 0 };
+    struct weir_work w;
 
     (void)state;
-    mix_series_begin(&s, 0);
+    weir_worklog_begin(&s, 0);
     for (int64_t i = 1; i <= 20000; i++)
-        mix_series_add(&s, i * 50000000, (uint64_t)i, (uint64_t)i);
-    assert_true(s.phase[0].n <= MIX_SAMPLES && mix_series_end(&s, 0) == INT64_C(1000000000000));
-    w = mix_series_work(&s, 0, INT64_C(250000000000), INT64_C(500000000000));
+        weir_worklog_add(&s, i * 50000000, (uint64_t)i, (uint64_t)i);
+    assert_true(s.phase[0].n <= WEIR_WORKLOG_SAMPLES && weir_worklog_end(&s, 0) == INT64_C(1000000000000));
+    w = weir_worklog_work(&s, 0, INT64_C(250000000000), INT64_C(500000000000));
     assert_true(w.bytes >= 4999 && w.bytes <= 5001 && w.all_bytes == 20000);
-    mix_series_free(&s);
+    weir_worklog_free(&s);
 }
 
 /* ---- slowdowns ---- */
@@ -186,7 +188,7 @@ static void add(struct mix_rates *all, int with, int repetition, const char *ope
                 double p99)
 {
     struct mix_rate r = { .group = 1, .with = with, .repetition = repetition, .bytes = 1, .amount = amount,
-                          .seconds = seconds, .whole_seconds = 2 * seconds, .p99 = p99 };
+                          .seconds = seconds, .whole_seconds = 2 * seconds, .p99 = p99, .operations = amount / 50 };
 
     snprintf(r.operation, sizeof(r.operation), "%s", operation);
     assert_int_equal(mix_rates_add(all, &r, 1), 0);
@@ -206,9 +208,12 @@ static void test_a_slowdown_is_the_median_of_those_of_the_repetitions(void **sta
     assert_true(row.bytes && row.slowdown.n == 7);
     assert_true(fabs(row.alone.median - 400) < 1e-9 && fabs(row.slowdown.median - 2.4) < 1e-9);
     assert_true(fabs(row.slowdown.low - 2) < 1e-9 && fabs(row.slowdown.high - 30) < 1e-9);
+    assert_true(row.slowdown.least == 2 && !mix_center_is_rough(&row.slowdown));
+    row.slowdown.least = 1; /* single operations */
+    assert_true(mix_center_is_rough(&row.slowdown));
     assert_true(row.p99_slowdown.median == 4 && row.shared == 0.5);
     row = mix_rates_row(&all, 1, MIX_ALL, "write", 3);
-    assert_true(isnan(row.slowdown.low) && fabs(row.slowdown.median - 2.1) < 1e-9);
+    assert_true(mix_center_is_rough(&row.slowdown) && isnan(row.slowdown.low) && fabs(row.slowdown.median - 2.1) < 1e-9);
     row = mix_rates_row(&all, 1, 0, "write", 7);
     assert_true(isnan(row.slowdown.median) && isnan(row.shared) && row.together.n == 0);
     free(all.rate);
@@ -236,7 +241,7 @@ static void test_the_slowdown_of_a_group_is_that_of_the_time_of_its_work(void **
     add(&all, MIX_ALONE, 0, "read", 50, 1, NAN);
     add(&all, 0, 0, "write", 100, 2, NAN);
     add(&all, 0, 0, "read", 300, 12, NAN);
-    assert_true(mix_rates_group(&all, 1, 0, 1).median == 2);
+    assert_true(mix_rates_group(&all, 1, 0, 1).median == 2 && mix_rates_group(&all, 1, 0, 1).least == 3);
     free(all.rate);
 }
 

@@ -23,7 +23,7 @@ static struct mc_model model_of(const char *name)
 static int read_model(const char *text, struct weir_arena *arena, struct mc_model *m, struct weir_err *err)
 {
     *err = (struct weir_err) WEIR_ERR_INIT;
-    return mc_model_read(text, strlen(text), "dir/my.model", arena, m, err);
+    return mc_model_read(text, strlen(text), "dir/my.model", 0, arena, m, err);
 }
 
 /* ---- models ---- */
@@ -84,7 +84,7 @@ static void test_a_file_describes_a_model_and_is_written_as_it_is_read(void **st
     /* embedding; norms, queries, keys and values, output, three matrices; last norm */
     assert_int_equal(mc_model_parameters(&m), 100 * 64 + 2 * (2 * 64 + 2 * 64 * 64 + 2 * 32 * 64 + 3 * 64 * 96) + 64);
     mc_model_write(&m, &text);
-    assert_int_equal(mc_model_read(text.text, text.len, "x", &arena, &same, &err), 0);
+    assert_int_equal(mc_model_read(text.text, text.len, "x", 0, &arena, &same, &err), 0);
     mc_model_write(&same, &again);
     assert_string_equal(text.text, again.text);
     weir_str_free(&text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_names.c - texts without the names in them */
-#include "base/text/names.h"
+#include "engine/about/names.h"
 #include "config.h"
 
 #include <setjmp.h>

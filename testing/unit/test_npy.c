@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_npy.c - the form of a timeline's file */
 #include "config.h"
-#include "engine/observe/timeline-records.h"
+#include "engine/observe/timeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

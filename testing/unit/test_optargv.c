@@ -403,8 +403,10 @@ static void an_unknown_option_is_named(void **state)
     REFUSE("unknown option '-q=1'", "-q=1");
     REFUSE("unknown option '-'", "-");
     REFUSE("unknown option '-=x'", "-=x");
-    REFUSE("unknown option '--'", "--");
-    REFUSE("unknown option '--'", "--=x");
+    REFUSE("unknown option '--' (of md-workbench): use md-workbench -o DIR (directory of the data "
+               "sets: -D DIR after --)", "--");
+    REFUSE("unknown option '--' (of md-workbench): use md-workbench -o DIR (directory of the data "
+               "sets: -D DIR after --)", "--=x");
     REFUSE("unknown option '--b'", "--b", "4k");
     REFUSE("unknown option '--COLECTIVE' (did you mean '--collective'?)", "--COLECTIVE");
     REFUSE("unknown option '--block-sise' (did you mean '--block-size'?)", "--block-sise=4k");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_call.c - requests to a service of S3 whose answers are in a script: right ones, wrong ones, none */
-#include "backends/s3/s3-line.h"
+#include "backends/s3/s3-request.h"
 #include "config.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +17,7 @@
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 #define N(acts) ((int)(sizeof(acts) / sizeof(*(acts))))
 
-/* One test: options, a service, and a line to a server with a script. */
+/* One test: options, a service, and a client of a server with a script. */
 struct bench {
     struct s3_options o;
     struct s3_service sv;
@@ -26,7 +27,7 @@ struct bench {
     struct weir_par par;
     struct weir_service_stats service;
     struct http_server server;
-    struct s3_line *line;
+    struct s3_client *client;
     struct weir_err err;
     char url[128];
     char into[64];
@@ -47,15 +48,15 @@ static struct bench *begin(const struct http_act *acts, int n)
     return b;
 }
 
-static void open_line(struct bench *b, int depth)
+static void open_client(struct bench *b, int depth)
 {
-    b->line = s3_line_open(&b->sv, &b->s, depth, &b->err);
-    assert_non_null(b->line);
+    b->client = s3_open_client(&b->sv, &b->s, depth, &b->err);
+    assert_non_null(b->client);
 }
 
 static void end(struct bench *b, int asked)
 {
-    s3_line_close(b->line);
+    s3_client_close(b->client);
     assert_int_equal(http_stop(&b->server), asked);
     free(b);
 }
@@ -96,29 +97,29 @@ static void requests_say_what_is_wanted_and_answers_are_taken(void **state)
     struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
 
     (void)state;
-    open_line(b, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_string_equal(c.answer.etag, "\"e1\"");
     assert_int_equal(c.answer.moved, 5);
     c = get(b, 5);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.moved, 5);
     assert_memory_equal(b->into, "hello", 5);
     c = get_range(b, 1, 3);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_memory_equal(b->into, "ell", 3);
     assert_int_equal(c.answer.length, 5);
     c = (struct s3_call){ .method = S3_HEAD, .url = b->url };
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.length, 77);
     c = (struct s3_call){ .method = S3_POST, .url = b->url, .query = "uploads=", .text = &text };
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_string_equal(text.text, "<a/>");
     weir_str_free(&text);
     c = (struct s3_call){ .method = S3_POST, .url = b->url, .query = "delete=", .send = "<b/>", .send_len = 4 };
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     c = (struct s3_call){ .method = S3_DELETE, .url = b->url };
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     end(b, N(acts));
 }
 
@@ -129,9 +130,9 @@ static void range_fails(const char *answer, const char *words)
     struct bench *b = begin(acts, 1);
     struct s3_call c = get_range(b, 10, 4);
 
-    open_line(b, 1);
+    open_client(b, 1);
     b->o.retries = 0;
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     if (!strstr(b->err.text, words) || !strstr(b->err.text, "GET s3://bucket/a key at http://127.0.0.1:"))
         fail_msg("'%s' lacks '%s'", b->err.text, words);
     end(b, 1);
@@ -162,11 +163,11 @@ static void the_end_of_an_object_is_no_error(void **state)
     struct s3_call c = get_range(b, 10, 4);
 
     (void)state;
-    open_line(b, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.moved, 2);
     c = get_range(b, 12, 4);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.moved, 0);
     assert_int_equal(c.answer.length, 12);
     end(b, N(acts));
@@ -182,11 +183,60 @@ static void the_words_of_the_service_are_in_the_error(void **state)
     struct s3_call c = get(b, 4);
 
     (void)state;
-    open_line(b, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     assert_non_null(strstr(b->err.text, ": 404 NoSuchKey: It is gone (request R1)"));
     assert_int_equal(b->err.sys, ENOENT);
     end(b, N(acts));
+}
+
+static void the_path_of_an_endpoint_is_not_the_bucket(void **state)
+{
+    static const struct http_act acts[] = { { .must = "GET /store/v1/bucket/a%20key ",
+                                              .answer = "HTTP/1.1 404 N\r\nContent-Length: 0\r\n\r\n" } };
+    struct bench *b = begin(acts, N(acts));
+    char endpoint[96];
+    struct s3_call c = get(b, 4);
+
+    (void)state;
+    (void)snprintf(endpoint, sizeof(endpoint), "%s/store/v1", b->server.url);
+    (void)snprintf(b->url, sizeof(b->url), "%s/bucket/a%%20key", endpoint);
+    b->sv.endpoint = endpoint;
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "GET s3://bucket/a key at http://127.0.0.1:"));
+    assert_non_null(strstr(b->err.text, "/store/v1: 404"));
+    end(b, N(acts));
+}
+
+/* A list, an error, and a body that nobody reads: each has more bytes than any answer of the protocol. */
+static void an_answer_without_an_end_is_refused(void **state)
+{
+    static const char *const heads[] = { "200 OK", "403 Forbidden", "200 OK" };
+    static const size_t body = 17 << 20;
+    char *answer = malloc(body + 128);
+
+    (void)state;
+    assert_non_null(answer);
+    for (int i = 0; i < N(heads); i++) {
+        int head = snprintf(answer, 128, "HTTP/1.1 %s\r\nContent-Length: 99999999\r\n\r\n", heads[i]);
+        const struct http_act acts[] = { { .answer = answer, .closes = true } };
+        struct weir_str text = { 0 };
+        struct bench *b;
+        struct s3_call c;
+
+        memset(answer + head, 'x', body);
+        answer[(size_t)head + body] = '\0';
+        b = begin(acts, 1);
+        c = (struct s3_call){ .method = i < 2 ? S3_GET : S3_DELETE, .url = b->url, .text = i < 2 ? &text : NULL };
+        open_client(b, 1);
+        assert_int_equal(s3_call(b->client, &c, &b->err), -1);
+        assert_non_null(strstr(b->err.text, i == 1 ? "403 Forbidden" : "more than 16 MiB"));
+        assert_true(text.len <= (size_t)16 << 20);
+        weir_str_free(&text);
+        end(b, 1);
+    }
+    free(answer);
 }
 
 static void requests_are_in_flight_beside_a_blocking_one(void **state)
@@ -202,18 +252,18 @@ static void requests_are_in_flight_beside_a_blocking_one(void **state)
     int n = 0;
 
     (void)state;
-    open_line(b, 2);
+    open_client(b, 2);
     for (int i = 0; i < 2; i++) {
         c[i] = (struct s3_call){ .method = S3_PUT, .url = b->url };
-        assert_int_equal(s3_line_start(b->line, &c[i], &b->err), 0);
-        assert_int_equal(s3_line_wait(b->line, 0, 4, done), 0);
+        assert_int_equal(s3_start(b->client, &c[i], &b->err), 0);
+        assert_int_equal(s3_wait(b->client, 0, 4, done), 0);
         usleep(20000);
-        assert_int_equal(s3_line_wait(b->line, 0, 4, done), 0);
+        assert_int_equal(s3_wait(b->client, 0, 4, done), 0);
     }
-    assert_int_equal(s3_call(b->line, &blocking, &b->err), 0);
-    n = s3_line_wait(b->line, 2, 4, done);
+    assert_int_equal(s3_call(b->client, &blocking, &b->err), 0);
+    n = s3_wait(b->client, 2, 4, done);
     assert_int_equal(n, 2);
-    assert_int_equal(s3_line_wait(b->line, 1, 4, done), 0);
+    assert_int_equal(s3_wait(b->client, 1, 4, done), 0);
     end(b, N(acts));
 }
 
@@ -227,9 +277,9 @@ static void requests_and_the_parts_of_their_times_are_counted(void **state)
     (void)state;
     assert_non_null(stats);
     b->s.service = stats;
-    open_line(b, 1);
+    open_client(b, 1);
     for (int i = 0; i < N(acts); i++)
-        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+        assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(stats->count[WEIR_SENT], 2);
     assert_true(stats->count[WEIR_SENT_CONNECTIONS] >= 1 && stats->count[WEIR_SENT_CONNECTIONS] <= 2);
     assert_int_equal(stats->part[WEIR_PART_CONNECT].n, stats->count[WEIR_SENT_CONNECTIONS]);
@@ -257,10 +307,10 @@ static void data_are_sent_with_their_checksum(void **state)
     const char *const kinds[] = { "crc32c", "sha256", "none" };
 
     (void)state;
-    open_line(b, 1);
+    open_client(b, 1);
     for (size_t i = 0; i < N(kinds); i++) {
         b->o.checksum = kinds[i];
-        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+        assert_int_equal(s3_call(b->client, &c, &b->err), 0);
         assert_int_equal(strlen(c.answer.checksum), i == 0 ? 8 : i == 1 ? 44 : 0);
     }
     end(b, N(acts));
@@ -290,12 +340,12 @@ static void checksums_that_are_not_confirmed_are_noted_at_the_end(void **state)
     b->log.observer = count_notes;
     b->log.observer_arg = &notes;
     b->o.checksum = "crc32c";
-    open_line(b, 1);
+    open_client(b, 1);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+        assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(notes, 0);
-    s3_line_close(b->line);
-    b->line = NULL;
+    s3_client_close(b->client);
+    b->client = NULL;
     assert_int_equal(notes, 1);
     end(b, N(acts));
 }
@@ -319,21 +369,147 @@ static void data_that_are_read_are_compared_with_their_checksum(void **state)
     struct s3_call put = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
 
     (void)state;
-    open_line(b, 1);
+    open_client(b, 1);
     b->o.checksum = "crc32c";
-    assert_int_equal(s3_call(b->line, &whole, &b->err), 0);
-    assert_int_equal(s3_call(b->line, &whole, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &whole, &b->err), -1);
     assert_non_null(strstr(b->err.text, "have the checksum mnG7TA== (crc32c), and the service says that the object has AAAAAA=="));
     assert_int_equal(b->err.sys, EBADMSG);
-    assert_int_equal(s3_call(b->line, &whole, &b->err), 0);
-    assert_int_equal(s3_call(b->line, &range, &b->err), 0);
-    assert_int_equal(b->line->with_data, 4);
-    assert_int_equal(b->line->verified, 2);
-    assert_int_equal(s3_call(b->line, &put, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &range, &b->err), 0);
+    assert_int_equal(b->client->with_data, 4);
+    assert_int_equal(b->client->verified, 2);
+    assert_int_equal(s3_call(b->client, &put, &b->err), -1);
     assert_non_null(strstr(b->err.text, "has taken data with AAAAAA=="));
     b->o.checksum = "none";
-    assert_int_equal(s3_call(b->line, &whole, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
     end(b, N(acts));
+}
+
+#define WITH_SHA256(sum)                                                                           \
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nx-amz-checksum-sha256: " sum "\r\n\r\nhello"
+
+/* A checksum of another kind than the one that is asked for says nothing. */
+static void data_that_are_read_are_compared_with_their_sha256(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = WITH_SHA256("LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=") },
+        { .answer = WITH_SHA256("AAAA") },
+        { .answer = WITH_SHA256("AAAA") },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call whole = get(b, 5);
+
+    (void)state;
+    open_client(b, 1);
+    b->o.checksum = "sha256";
+    assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
+    assert_int_equal(b->client->verified, 1);
+    assert_int_equal(s3_call(b->client, &whole, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "(sha256), and the service says that the object has AAAA"));
+    assert_int_equal(b->err.sys, EBADMSG);
+    b->o.checksum = "crc32c";
+    assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
+    end(b, N(acts));
+}
+
+/* ---- libcurl that has no memory ---- */
+
+/* Calls of libcurl that still succeed, of those that a test lets fail; negative: all. */
+static int adds = -1, performs = -1;
+
+static bool may_go_on(int *left)
+{
+    return *left < 0 || (*left)-- > 0;
+}
+
+CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy)
+{
+    CURLMcode (*add)(CURLM *, CURL *);
+
+    *(void **)&add = dlsym(RTLD_NEXT, "curl_multi_add_handle");
+    return may_go_on(&adds) ? add(multi, easy) : CURLM_OUT_OF_MEMORY;
+}
+
+CURLMcode curl_multi_perform(CURLM *multi, int *running)
+{
+    CURLMcode (*perform)(CURLM *, int *);
+
+    *(void **)&perform = dlsym(RTLD_NEXT, "curl_multi_perform");
+    return may_go_on(&performs) ? perform(multi, running) : CURLM_OUT_OF_MEMORY;
+}
+
+/* The client is as it was before: a later request is sent. */
+static void a_request_that_libcurl_does_not_take_is_an_error(void **state)
+{
+    static const struct http_act acts[] = { { .answer = OK } };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = get(b, 5);
+
+    (void)state;
+    open_client(b, 1);
+    adds = 0;
+    assert_int_equal(s3_start(b->client, &c, &b->err), -1);
+    adds = -1;
+    assert_int_equal(b->err.code, WEIR_ESETUP);
+    assert_string_equal(b->err.text, "S3: Out of memory");
+    assert_int_equal(b->client->in_flight, 0);
+    assert_int_equal(s3_call(b->client, &c, NULL), 0);
+    end(b, N(acts));
+}
+
+static void all_requests_in_flight_fail_where_libcurl_cannot_go_on(void **state)
+{
+    static const struct http_act acts[] = { { .wait_ms = 60000 }, { .wait_ms = 60000 } };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c[2] = { get(b, 5), get(b, 5) }, *done[2];
+
+    (void)state;
+    open_client(b, 2);
+    assert_int_equal(s3_start(b->client, &c[0], &b->err), 0);
+    assert_int_equal(s3_start(b->client, &c[1], &b->err), 0);
+    performs = 0;
+    assert_int_equal(s3_wait(b->client, 2, 2, done), 2);
+    performs = -1;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(c[i].answer.sys, EIO);
+        assert_string_equal(c[i].answer.why, "Out of memory");
+    }
+    assert_int_equal(b->client->in_flight, 0);
+    s3_client_close(b->client);
+    (void)http_stop(&b->server);
+    free(b);
+}
+
+static void a_request_that_cannot_be_sent_again_has_the_reason(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n" },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct s3_call c = get(b, 5);
+
+    (void)state;
+    open_client(b, 1);
+    adds = 1;
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
+    adds = -1;
+    assert_int_equal(c.answer.sys, EIO);
+    assert_string_equal(c.answer.why, "Out of memory");
+    end(b, N(acts));
+}
+
+/* Entities of a few lines could make gigabytes. */
+static void an_answer_that_declares_a_type_is_refused(void **state)
+{
+    static char words[] = "<!DOCTYPE a [<!ENTITY b \"words\">]>\n"
+                          "<ListBucketResult>&b;</ListBucketResult>";
+    const struct weir_str text = { .text = words, .len = strlen(words) };
+    struct weir_err err = WEIR_ERR_INIT;
+
+    (void)state;
+    assert_int_equal(s3_xml(&text, NULL, NULL, &err), -1);
+    assert_non_null(strstr(err.text, "is no XML of the protocol: it declares a type of its own"));
 }
 
 /* A second one is an error, with what would reach the place. */
@@ -350,16 +526,16 @@ static void a_request_is_sent_to_another_region_once(void **state)
     struct s3_call c = get(b, 5);
 
     (void)state;
-    b->sv.id = (char[]){ "id" };
-    b->sv.secret = (char[]){ "secret" };
+    b->sv.keys.id = (char[]){ "id" };
+    b->sv.keys.secret = (char[]){ "secret" };
     b->s.service = &counts;
-    open_line(b, 1);
+    open_client(b, 1);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+        assert_int_equal(s3_call(b->client, &c, &b->err), 0);
         assert_int_equal(c.answer.tried, 1);
     }
     assert_int_equal(b->stats.retries, 0);
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     assert_int_equal(counts.count[WEIR_SENT_MOVED], 1);
     assert_int_equal(counts.count[WEIR_SENT_REFUSED] + counts.count[WEIR_SENT_LOST], 0);
     assert_non_null(strstr(b->err.text, "301 Moved Permanently; the bucket is in region 'far': give --s3.region=far"));
@@ -377,8 +553,8 @@ static void what_is_refused_for_now_is_sent_again(void **state)
 
     (void)state;
     b->s.service = &counts;
-    open_line(b, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_memory_equal(b->into, "hello", 5);
     assert_int_equal(c.answer.tried, 3);
     assert_int_equal(b->stats.retries, 0); /* those of a service are counted apart */
@@ -394,15 +570,15 @@ static void what_is_refused_too_often_is_an_error(void **state)
     struct s3_call c = get(b, 5);
 
     (void)state;
-    open_line(b, 1);
+    open_client(b, 1);
     b->o.retries = 1;
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     assert_non_null(strstr(b->err.text, "503 SlowDown (tried 2 times)"));
     assert_int_equal(c.answer.unsure, 0); /* 503: nothing of it was done */
     c = get(b, 5);
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     assert_int_equal(c.answer.unsure, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.unsure, 0);
     end(b, N(acts));
 }
@@ -417,17 +593,17 @@ static void what_is_lost_with_a_kept_connection_is_counted_or_not_sent_twice(voi
 
     (void)state;
     b->s.service = &counts;
-    open_line(b, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     c = get(b, 5);
-    assert_int_equal(s3_call(b->line, &c, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.tried, 2);
     assert_int_equal(counts.count[WEIR_SENT], 3);
     assert_int_equal(counts.count[WEIR_SENT_LOST], 1);
     assert_int_equal(c.answer.unsure, 1);
     b->o.retries = 0;
     c = get(b, 5);
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     assert_non_null(strstr(b->err.text, "not to be sent again"));
     end(b, N(acts));
 }
@@ -441,10 +617,10 @@ static void others_go_on_while_one_waits_to_be_sent_again(void **state)
     struct s3_call first = get(b, 5), other = get(b, 5), *done = NULL;
 
     (void)state;
-    open_line(b, 2);
-    assert_int_equal(s3_line_start(b->line, &first, &b->err), 0);
-    assert_int_equal(s3_call(b->line, &other, &b->err), 0);
-    assert_int_equal(s3_line_wait(b->line, 1, 1, &done), 1);
+    open_client(b, 2);
+    assert_int_equal(s3_start(b->client, &first, &b->err), 0);
+    assert_int_equal(s3_call(b->client, &other, &b->err), 0);
+    assert_int_equal(s3_wait(b->client, 1, 1, &done), 1);
     assert_int_equal(first.answer.tried + other.answer.tried, 3);
     assert_int_equal(first.answer.sys, 0);
     end(b, N(acts));
@@ -470,8 +646,8 @@ static void a_clock_that_is_wrong_is_told(void **state)
     struct s3_call c = get(b, 5);
 
     (void)state;
-    open_line(b, 1);
-    assert_int_equal(s3_call(b->line, &c, &b->err), -1);
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
     assert_non_null(strstr(b->err.text, " s ahead of that of the service"));
     end(b, 1);
 }
@@ -483,11 +659,18 @@ int main(void)
         cmocka_unit_test(data_that_were_not_asked_for_are_refused),
         cmocka_unit_test(the_end_of_an_object_is_no_error),
         cmocka_unit_test(the_words_of_the_service_are_in_the_error),
+        cmocka_unit_test(the_path_of_an_endpoint_is_not_the_bucket),
+        cmocka_unit_test(an_answer_without_an_end_is_refused),
         cmocka_unit_test(requests_are_in_flight_beside_a_blocking_one),
         cmocka_unit_test(requests_and_the_parts_of_their_times_are_counted),
         cmocka_unit_test(data_are_sent_with_their_checksum),
         cmocka_unit_test(checksums_that_are_not_confirmed_are_noted_at_the_end),
         cmocka_unit_test(data_that_are_read_are_compared_with_their_checksum),
+        cmocka_unit_test(data_that_are_read_are_compared_with_their_sha256),
+        cmocka_unit_test(a_request_that_libcurl_does_not_take_is_an_error),
+        cmocka_unit_test(all_requests_in_flight_fail_where_libcurl_cannot_go_on),
+        cmocka_unit_test(a_request_that_cannot_be_sent_again_has_the_reason),
+        cmocka_unit_test(an_answer_that_declares_a_type_is_refused),
         cmocka_unit_test(a_request_is_sent_to_another_region_once),
         cmocka_unit_test(what_is_refused_for_now_is_sent_again),
         cmocka_unit_test(what_is_refused_too_often_is_an_error),

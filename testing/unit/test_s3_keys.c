@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_keys.c - keys from the environment and from the files of a profile, and core files without them */
-#include "backends/s3/s3-keys.h"
+#include "backends/s3/s3-client.h"
 #include "config.h"
 
 #include <setjmp.h>
@@ -17,11 +17,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-
-#include "backends/s3/s3-endpoint.h"
-#include "backends/s3/s3-place.h"
-#include "backends/s3/s3-profile.h"
-#include "backends/s3/s3-service.h"
 
 /* A home of its own, and nothing of the user's environment. */
 static int begin(void **state)
@@ -108,7 +103,7 @@ static void the_environment_has_keys(void **state)
     memset(token, 't', sizeof(token));
     token[4096] = '\0';
     setenv("AWS_ACCESS_KEY_ID", "AK", 1);
-    assert_refused(NULL, "the environment has 'AWS_ACCESS_KEY_ID'", "no 'AWS_SECRET_ACCESS_KEY'");
+    assert_refused(NULL, "keys of the environment: there is 'AWS_ACCESS_KEY_ID'", "no 'AWS_SECRET_ACCESS_KEY'");
     setenv("AWS_SECRET_ACCESS_KEY", "a/b+c=", 1);
     assert_keys(NULL, "AK", "a/b+c=", "(none)");
     setenv("AWS_SESSION_TOKEN", token, 1);
@@ -143,19 +138,6 @@ static void a_profile_has_keys_region_and_endpoint(void **state)
     assert_keys("x", "X", "x", "t");
 }
 
-static void the_endpoint_of_s3_may_be_in_a_section_of_services(void **state)
-{
-    struct s3_keys k = { .id = NULL };
-    struct weir_err err = WEIR_ERR_INIT;
-
-    (void)state;
-    put(".aws/config", "[services mine]\nec2 =\n  endpoint_url = http://ec2\ns3 =\n  endpoint_url = http://s3\n"
-                       "[default]\nservices = mine\nendpoint_url = http://all\n");
-    assert_int_equal(s3_keys_find(&k, NULL, &err), 0);
-    assert_string_equal(k.endpoint, "http://s3");
-    s3_keys_free(&k);
-}
-
 static void files_of_other_systems_are_read(void **state)
 {
     (void)state;
@@ -173,12 +155,11 @@ static void what_is_wrong_is_told_with_its_place(void **state)
         { "[default]\naws_access_key_id = A\n", "profile 'default' of ", "no 'aws_secret_access_key'" },
         { "[default]\naws_secret_access_key = hidden\n", "profile 'default' of ", "no 'aws_access_key_id'" },
         { "[default]\naws_access_key_id=A\naws_secret_access_key=hidden\naws_secret_access_key=hidden\n",
-          "/credentials:4: ", "the first is in line 3" },
+          "/credentials:4: ", "a second 'aws_secret_access_key'" },
         { "[default]\naws_session_token=hidden\n", "session token", "no 'aws_access_key_id'" },
         { "[default\n", "/credentials:1: ", "no ']'" },
         { "[default]\nhidden\n", "/credentials:2: ", "neither" },
         { "# of one\naws_access_key_id = hidden\n[default]\n", "/credentials:2: ", "before the first section" },
-        { "[default]\ncredential_process = x\n", "profile 'default'", "export-credentials" },
         { "[default]\naws_access_key_id=A\naws_secret_access_key=hidden hidden\n", "/credentials", "has a blank" },
     };
 
@@ -187,7 +168,8 @@ static void what_is_wrong_is_told_with_its_place(void **state)
         put(".aws/credentials", rows[i][0]);
         assert_refused(NULL, rows[i][1], rows[i][2]);
     }
-    put(".aws/credentials", "[a]\n[profile b]\n");
+    put(".aws/credentials", "[a]\ncredential_process = x\n[profile b]\n");
+    assert_refused("a", "profile 'a'", "export-credentials");
     assert_refused("b", "profile 'b' of --s3.profile is neither in ", "[profile b]");
     setenv("AWS_PROFILE", "c", 1);
     assert_refused(NULL, "profile 'c' of AWS_PROFILE is neither in ", "/.aws/config'");
@@ -260,7 +242,6 @@ int main(void)
         T(nowhere_are_no_keys),
         T(the_environment_has_keys),
         T(a_profile_has_keys_region_and_endpoint),
-        T(the_endpoint_of_s3_may_be_in_a_section_of_services),
         T(files_of_other_systems_are_read),
         T(what_is_wrong_is_told_with_its_place),
         T(a_core_file_has_no_secret),

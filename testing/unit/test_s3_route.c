@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_route.c - where requests go after a service has sent them to another region */
-#include "backends/s3/s3-route.h"
+#include "backends/s3/s3-client.h"
 #include "config.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_service.c - endpoint, region and keys of a task */
-#include "backends/s3/s3-service.h"
+#include "backends/s3/s3-client.h"
 #include "config.h"
 
 #include <setjmp.h>
@@ -11,11 +11,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#include "backends/s3/s3-endpoint.h"
-#include "backends/s3/s3-keys.h"
-#include "backends/s3/s3-place.h"
-#include "backends/s3/s3-profile.h"
 
 static const struct s3_options usual = {
     .spread = "rank", .style = "path", .object = "file", .checksum = "none", .payload = "unsigned", .part_least = 5 << 20,
@@ -254,32 +249,14 @@ static void facts_have_no_secret(void **state)
     o.endpoints = "http://a,http://b";
     begin(&c, &o, 1, 0);
     assert_int_equal(c.rc, 0);
-    assert_string_equal(c.sv.secret, "the-secret");
+    assert_string_equal(c.sv.keys.secret, "the-secret");
     s3_service_describe(&c.sv, &out);
     assert_non_null(strstr(weir_str_text(&out), "endpoints = 2\n"));
     assert_non_null(strstr(weir_str_text(&out), "keys = the environment\n"));
     assert_null(strstr(weir_str_text(&out), "the-"));
     weir_str_free(&out);
     s3_service_end(&c.sv);
-    assert_null(c.sv.secret);
-}
-
-static void options_are_checked_before_anything_starts(void **state)
-{
-    struct s3_options o = usual;
-    struct weir_par par = { .size = 1 };
-    struct weir_session s = { .opt = &o, .par = &par };
-    struct weir_err err = WEIR_ERR_INIT;
-
-    (void)state;
-    o.endpoints = "http://h";
-    assert_int_equal(s3_options_check(&s, &err), 0);
-    o.part = 1 << 20;
-    assert_int_equal(s3_options_check(&s, &err), -1);
-    assert_non_null(strstr(err.text, "--s3.part-least"));
-    o.part = 0;
-    o.bucket = "No";
-    assert_int_equal(s3_options_check(&s, &err), -1);
+    assert_null(c.sv.keys.secret);
 }
 
 int main(void)
@@ -295,7 +272,6 @@ int main(void)
         cmocka_unit_test_setup(an_address_has_no_bucket_before_it, no_environment),
         cmocka_unit_test_setup(an_object_has_a_url, no_environment),
         cmocka_unit_test_setup(facts_have_no_secret, no_environment),
-        cmocka_unit_test_setup(options_are_checked_before_anything_starts, no_environment),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

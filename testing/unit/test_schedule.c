@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_schedule.c - when operations are due at a rate */
-#include "base/schedule.h"
+#include "engine/steps/schedule.h"
 #include "config.h"
 
 #include <math.h>
@@ -102,7 +102,7 @@ static void a_rate_in_bytes_follows_the_lengths(void **state)
 
 static void odd_lengths_do_not_drift(void **state)
 {
-    struct weir_schedule s = begun("100000007", WEIR_ARRIVE_EVEN, 0, 1);
+    struct weir_schedule s = begun("100000007b", WEIR_ARRIVE_EVEN, 0, 1);
     long double bytes = 0;
 
     (void)state;
@@ -167,7 +167,7 @@ static void a_pause_is_a_part_of_the_schedule(void **state)
 
 static void what_is_no_rate_or_burst_is_refused(void **state)
 {
-    static const char *const rates[] = { "", "0", "0ops", "-1", "-5ops", "fast", "5iops", "1.5k", "1e-7ops", "nanops", "ops", "5 ops5", "100m%" };
+    static const char *const rates[] = { "", "0", "0ops", "-1", "-5ops", "fast", "5iops", "1.5k", "1e-7ops", "100", "1e3", " 7", "0b", "b", "1kops", "nanops", "ops", "5 ops5", "100m%" };
     static const char *const bursts[] = { "", "5", "5:", ":1", "0:1", "5:0", "5:-1", "5:nan", "1.5:1", "5:1:1", "5:1s" };
     struct weir_load load = { 0 };
 
@@ -180,6 +180,7 @@ static void what_is_no_rate_or_burst_is_refused(void **state)
             fail_msg("%s", bursts[i]);
     assert_true(weir_load_parse_rate("0.5OPS", &load) && load.rate == 0.5 && !load.bytes);
     assert_true(weir_load_parse_rate("2k", &load) && load.rate == 2048 && load.bytes);
+    assert_true(weir_load_parse_rate("100B", &load) && load.rate == 100 && load.bytes);
     assert_true(weir_load_parse_burst("1k:0.25", &load) && load.burst == 1024 && load.pause_ns == 250000000);
 }
 

@@ -736,7 +736,7 @@ static void only_files_are_admitted_and_removed(void **state)
     b->s.opened = false; /* the first look: the words of the user are wrong */
     check_names(b, WEIR_EUSAGE);
     b->s.access.own_names = true;
-    check_names(b, WEIR_ESETUP);
+    check_names(b, WEIR_EUSAGE);
     b->s.opened = true; /* it was a file: something has changed */
     check_names(b, WEIR_EIO);
     for (int i = 2; i < 10; i++)

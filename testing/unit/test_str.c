@@ -127,6 +127,21 @@ static void after_a_failure_the_text_stays_as_it_was(void **state)
     assert_false(s.failed);
 }
 
+static void a_list_has_texts_with_any_byte_but_nul(void **state)
+{
+    struct weir_str s = { .text = NULL };
+    const char *at;
+
+    (void)state;
+    assert_null(weir_str_next(&s, NULL));
+    weir_str_addf(&s, "a\nb%c%c,c%c", 0, 0, 0);
+    assert_string_equal(at = weir_str_next(&s, NULL), "a\nb");
+    assert_string_equal(at = weir_str_next(&s, at), "");
+    assert_string_equal(at = weir_str_next(&s, at), ",c");
+    assert_null(weir_str_next(&s, at));
+    weir_str_free(&s);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -136,6 +151,7 @@ int main(void)
         cmocka_unit_test(it_grows_over_every_boundary),
         cmocka_unit_test(formatted_text_of_any_first_length_fits),
         cmocka_unit_test(nul_bytes_are_kept),
+        cmocka_unit_test(a_list_has_texts_with_any_byte_but_nul),
         cmocka_unit_test(clearing_keeps_the_memory),
         cmocka_unit_test(after_a_failure_the_text_stays_as_it_was),
     };

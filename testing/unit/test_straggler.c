@@ -2,7 +2,7 @@
 /* test_straggler.c - slow ranks are named, and nobody where all are alike: by simulation, with fixed
  * seeds */
 #include "config.h"
-#include "engine/check/checks.h"
+#include "engine/check/parts.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* test_sweep.c - the schedule of a sweep and its verdicts: up to 10^6 units on a simulated storage, with
  * fixed seeds */
 #include "config.h"
-#include "base/sweep.h"
+#include "engine/observe/sweep-rounds.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_timeline_choice.c - the words after the name of a timeline */
 #include "config.h"
-#include "engine/observe/timeline-choice.h"
+#include "engine/observe/timeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,26 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aiori.h - files and directories of a backend, for the IO500 program on libweir (contrib/io500)
  *
- * Names, types and meanings are those that IO500 expects; the text is weir's own. What IO500 does not use is not here. */
+ * Names, types and meanings are those that IO500 expects; the text is weir's own. Members that
+ * IO500 does not use are left out. */
 #ifndef WEIR_IO500_AIORI_H
 #define WEIR_IO500_AIORI_H
 
+#include <limits.h>
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+
+/* ---- names that files of IO500 take from each of the four headers ---- */
+
+#ifndef PATH_MAX /* a system without a limit has none */
+#define PATH_MAX 4096
+#endif
+#ifndef TRUE
+#define TRUE 1
+#endif
+#ifndef FALSE
+#define FALSE 0
+#endif
+#ifndef KIBIBYTE
+#define KIBIBYTE (1LL << 10)
+#endif
+#ifndef MEBIBYTE
+#define MEBIBYTE (1LL << 20)
+#endif
+#ifndef GIBIBYTE
+#define GIBIBYTE (1LL << 30)
+#endif
+#ifndef TEBIBYTE
+#define TEBIBYTE (1LL << 40)
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+extern FILE *out_logfile; /* standard output, unless the caller sets another; never used by libweir */
+
+/* ---- backends ---- */
 
 typedef long long int IOR_offset_t;
 
 /* The options of one backend. Opaque: airoi_update_module_options makes them; NULL stands for the defaults. */
 typedef struct aiori_mod_opt_t aiori_mod_opt_t;
 
-/* How a test will access its files. libweir learns that from the words of the test and ignores this. */
+/* The way in which a test will access its files. libweir learns that from the arguments of the
+ * test and ignores this. */
 typedef struct aiori_xfer_hint_t {
     int dryRun, filePerProc, collective, numTasks, numNodes, randomOffset, fsyncPerWrite;
     IOR_offset_t segmentCount, blockSize, transferSize, expectedAggFileSize;

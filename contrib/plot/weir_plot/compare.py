@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """weir-compare: is B slower than A? Results of runs of two sides, or two commands that are run in pairs."""
 import argparse
+import glob
 import math
 import sys
 
@@ -243,7 +244,9 @@ def main(arguments=None):
     given = sys.argv[1:] if arguments is None else arguments
     if given[:1] == ["--complete"]:
         parser = COMMANDS.get("".join(given[3:4]), make_parser)()
-        sys.stdout.writelines(complete.answer(parser, given[1:]))
+        names = [(name, make().description or "") for name, make in COMMANDS.items()]
+        names += [(name, "") for name in sorted(glob.glob("*.json*"))]
+        sys.stdout.writelines(complete.answer(parser, given[1:], names))
         return 0
     options = parse(given)
     if getattr(options, "output", None) and options.function is tell_history:

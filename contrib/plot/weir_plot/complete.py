@@ -3,10 +3,11 @@
 import argparse
 
 
-def answer(parser, words):
-    """words: the one before, the one that is typed, the first after the program. Lines: a word, a tab, a sentence."""
+def answer(parser, words, beside=()):
+    """words: the one before, the one that is typed, the first after the program; beside: pairs of word and sentence
+    that may be the first one, beside options. Lines: a word, a tab, a sentence."""
     before, typed, first = (list(words) + ["", "", ""])[:3]
-    commands = subcommands(parser)
+    commands = list(beside) or subcommands(parser)
     if commands and not first:
         found = commands + (options(parser) if typed.startswith("-") else [])
     else:

@@ -4,7 +4,7 @@ from . import jsonfile, quantities, style
 from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 
-LINES = (("P50", style.BLUE, "half"), ("P99", style.ORANGE, "99 %"), ("P999", style.PURPLE, "99.9 %"))
+LINES = (("P50", style.BLUE, "p50"), ("P99", style.ORANGE, "p99"), ("P999", style.PURPLE, "p99.9"))
 HELD = 0.99  # of the rate that was asked for
 MOST = 8  # panels
 
@@ -56,7 +56,8 @@ def draw(results, options):
     panels = list(found.items())[:MOST]
     first = panels[0][1][0]
     several = max(len(curves) for curves in found.values()) > 1
-    words = "p50 and p99 from when operations were due" if several else first.result.describe(first.test)
+    of_several = "p50 and p99 of the response time, from when operations were due"
+    words = of_several if several else first.result.describe(first.test)
     programs = ", ".join(dict.fromkeys(r.program for r in results))
     fig, axes = style.figure("%s: latency against load" % programs, words, len(panels), 1 if len(panels) < 3 else 2)
     for ax, ((operation, in_bytes), curves) in zip(axes, panels):
@@ -76,9 +77,9 @@ def draw_panel(ax, curves, several):
             line(ax, curve, "response", "P50", colour, ":", None)
         else:
             for quantile, own, words in LINES:
-                line(ax, curve, "response", quantile, own, "-", words + ", from due to end")
+                line(ax, curve, "response", quantile, own, "-", words + " response")
             for quantile, own, words in LINES:
-                line(ax, curve, "service", quantile, own, "--", words + ", from begin to end")
+                line(ax, curve, "service", quantile, own, "--", words + " service")
         if curve.most:
             words = "maximum %s" % quantities.rate(curve.most, curve.in_bytes)
             mark = ax.axvline(curve.most, color=colour if several else style.BLACK, linewidth=1, linestyle="-.")
@@ -111,7 +112,7 @@ def line(ax, curve, kind, quantile, colour, form, label):
 def name_of(curve):
     """The file, and the test where it has several."""
     test = ", test %s" % curve.test.get("TestID") if len(curve.result.tests) > 1 else ""
-    return "%s%s\np99, and dotted p50" % (curve.result.source, test)
+    return "%s%s\np99 response, and dotted p50" % (curve.result.source, test)
 
 
 def label_axes(ax, curves, in_bytes):

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""JSON files, and members that have to be there. NaN and infinity, which JSON does not know, become None."""
+"""JSON files, the lines of a run that did not end, and members that have to be there.
+
+NaN and infinity, which JSON does not know, become None."""
 import json
 import os
 
 from .refusal import Refusal, reason
 
+LINES = "[["  # how the lines of a run that did not end begin
 MOST = 1e100  # more is no rate, time or count, and arithmetic with it overflows
 KINDS = {dict: "an object", list: "a list", str: "a text", int: "an integer", bool: "true or false"}
 
@@ -13,18 +16,38 @@ def missing(path, error):
     """The refusal of a file that cannot be read. A run that was killed has left another one beside its place."""
     left = os.path.join(os.path.dirname(path), ".%s.incomplete" % os.path.basename(path))
     found = not os.path.exists(path) and os.path.exists(left)
-    more = "; its run was killed, or still runs: what it had measured is in %s" % left if found else ""
-    return Refusal("%s: %s%s" % (path, reason(error), more))
+    more = "; its run was killed, could not write it, or still runs: what it had measured is in " + left
+    return Refusal("%s: %s%s" % (path, reason(error), more if found else ""))
+
+
+def parsed(text):
+    return json.loads(text, parse_constant=lambda _: None)
+
+
+def of_lines(text):
+    """The document whose lines have the path of a value, and the value. The last one may be cut off."""
+    document = {}
+    for line in text.split("\n")[:-1]:
+        path, value = parsed(line)
+        parent = document
+        for step in path[:-1]:
+            parent = parent[step]
+        if isinstance(parent, list):
+            parent.append(value)
+        else:
+            parent[path[-1]] = value
+    return document
 
 
 def read(path):
-    """The object in file path."""
+    """The object in file path, also where its run has not written it yet (.NAME.incomplete)."""
     try:
         with open(path, encoding="utf-8") as f:
-            document = json.load(f, parse_constant=lambda _: None)
+            text = f.read()
+        document = of_lines(text) if text.startswith(LINES) else parsed(text)
     except OSError as e:
         raise missing(path, e)
-    except (ValueError, RecursionError) as e:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    except (LookupError, TypeError, ValueError, RecursionError) as e:
         raise Refusal("%s: not JSON, or cut off: %s" % (path, e))
     if not isinstance(document, dict):
         raise Refusal("%s: is JSON, but not an object {...}" % path)

@@ -10,7 +10,7 @@ NEEDS = (RATES,)
 
 PERCENTILES = (50, 90, 99, 99.9)
 SHARES = (0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999)
-HEADS = ("calls", "mean", "50 %", "90 %", "99 %", "99.9 %", "max")
+HEADS = ("calls", "mean", "p50", "p90", "p99", "p99.9", "max")
 MOST = 14
 
 
@@ -139,7 +139,7 @@ def ranges(rows, title, subtitle):
             form,
             color=style.CYCLE[place],
             markersize=5.5,
-            label="slowest call" if percent == 100 else "%g %% took less" % percent,
+            label=HEADS[2 + place],
         )
     for y, row in enumerate(rows):
         known = [max(v, 1e-9) for v in row.numbers[2:] if v is not None]

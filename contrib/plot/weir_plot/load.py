@@ -26,7 +26,7 @@ def kind_of(path):
         return "timeline"
     if start.lstrip()[:1] == b"{":
         return "names" if jsonfile.read(path).get("schema") in timeline.SCHEMAS else "result"
-    if start.startswith(tuple(TABLES)):
+    if start.startswith((*TABLES, jsonfile.LINES.encode())):
         return "result"
     if path.endswith(".npy"):
         raise Refusal("%s: not a NumPy file: it begins with other bytes" % path)

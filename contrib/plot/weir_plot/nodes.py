@@ -13,7 +13,8 @@ def sweep_of(result, options):
     for test in [result.test(options.test)] if options.test is not None else result.tests:
         if isinstance(test.get("sweep"), dict):
             return test, test["sweep"]
-    raise Refusal("nodes: %s has no sweep: run it with --sweep=nodes" % result.source, BAD_USAGE)
+    by = "ranks (all its ranks were on one node)" if number(result.provenance.get("nodes")) == 1 else "nodes"
+    raise Refusal("nodes: %s has no sweep: run it with --sweep=%s" % (result.source, by), BAD_USAGE)
 
 
 def rows_of(result, sweep, options):

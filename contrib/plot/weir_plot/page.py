@@ -33,11 +33,12 @@ ul.said { padding-left: 1.2rem; } .verdict { padding: .5rem .9rem; margin: .6rem
 table.rates { font-size: 1.05rem; } table.rates td:nth-child(2) { font-weight: 700; }
 .bad { border-left: 4px solid #d55e00; padding: .4rem .8rem; background: #fdf3ec; }
 figure { margin: 1rem 0 1.6rem; } figure img, figure svg { width: 100%; height: auto; display: block; }
-.picture { overflow-x: auto; }
+.picture { overflow-x: auto; } .scrolls { display: none; }
 figcaption { color: #555; font-size: .86rem; margin-top: .2rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; color: #005a8f; }
 footer { margin-top: 3rem; color: #666; font-size: .82rem; border-top: 1px solid #ccc; padding-top: .6rem; }
 @media screen and (max-width: 600px) { body { padding: 1rem .8rem 2rem; } .picture > * { min-width: 620px; }
+  .scrolls { display: block; margin: 0; color: #555; font-size: .8rem; }
   .facts th { width: 7rem; } table.stack thead { display: none; }
   table.stack, .stack caption, .stack tbody, .stack tr, .stack td { display: block; }
   table.stack tr { border-bottom: 1px solid #999; padding: .4rem 0; } table.stack td { border: 0; padding: .05rem 0;
@@ -138,4 +139,9 @@ def figure(fig, caption):
         data = base64.b64encode(store.getvalue()).decode("ascii")
         if len(data) < len(svg) / 2:
             inside = '<img alt="%s" src="data:image/png;base64,%s">' % (text(caption), data)
-    return '<figure><div class="picture">%s</div><figcaption>%s</figcaption></figure>' % (inside, text(caption))
+    scrolls = '<p class="scrolls">Wider than this window: scroll it sideways.</p>'
+    return '<figure>%s<div class="picture">%s</div><figcaption>%s</figcaption></figure>' % (
+        scrolls,
+        inside,
+        text(caption),
+    )

@@ -35,6 +35,7 @@ from . import (
 from .jsonfile import number
 from .refusal import BAD_USAGE, Refusal
 
+TAIL = "Latency over time. %s: tasks stood still inside one call." % style.NAMES[style.STALLED].capitalize()
 PICTURES = (
     (
         rate,
@@ -42,14 +43,15 @@ PICTURES = (
     ),
     (
         heat,
-        "Rate of each rank. Pink is slow, orange stands still inside one long call: a row is one rank, a column all.",
+        "Rate of each rank. %s is slow, %s stands still inside one long call: a row is one rank, a column all."
+        % (style.NAMES[style.SLOW].capitalize(), style.NAMES[style.STALLED]),
     ),
     (
         spread,
         "When the earliest, the median and the latest task came to a call. A wide fan is unfair service.",
     ),
     (calls, "Calls of each task. A flat piece is a stall."),
-    (tail, "Latency over time. Red: tasks stood still inside one call."),
+    (tail, TAIL),
     (
         latency,
         "Times of single calls: distribution and percentiles. The axis is stretched to 100 %, for the few slow calls.",
@@ -66,8 +68,11 @@ COLUMNS = (
     "access operation phase TestID tasks numTasks iter iteration iterations repetitions items objects errors "
     "bwMaxMIB bwMinMIB bwMeanMIB bwStdMIB bwMiB iops latency openTime wrRdTime closeTime totalTime seconds "
     "OPsMean MeanTime rateMax rateMin rateMean rateStd time rate msPerOp objectRate throughputMiB opMax "
-    "calls bytes ended fsyncTime"
+    "calls bytes ended fsyncTime group with repetition alone together slowdown slowdownLow slowdownHigh "
+    "p99 p99Alone p99Together p99Slowdown shared began"
 ).split()
+RATES = ("rate", "alone", "together")  # of rows that say their unit
+WEIGHTS = ("INVALID", "SUSPECT", "NOTE")
 # Tables of a test that have a form of their own here; all others are shown as they are.
 KNOWN = ("Results", "phases", "latency", "intervals", "intervalCalls", "findings", "rates") + rehearsal.TABLES
 SLOWEST_SHOWN = 20
@@ -227,7 +232,7 @@ def worth_of(result, test):
     if isinstance(word, str) and word:
         meaning = MEANINGS.get(word, str(test.get("verdictReason") or ""))
         rules = test.get("rules")
-        by = "%s by the rules %s" % (word, rules) if isinstance(rules, str) and rules else word
+        by = "%s by the %s rules" % (word, rules) if isinstance(rules, str) and rules else word
         out.append(page.verdict(by, meaning, reasons(test, word), word != "SOUND"))
     return out
 
@@ -259,7 +264,7 @@ def rates_by_operation(result, test):
 def reasons(test, word):
     """The findings that the verdict comes from."""
     found = test.get("findings")
-    rows = [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    rows = by_weight(found) if isinstance(found, list) else []
     return [
         "%s: %s" % (row.get("id"), row.get("text") or row.get("remedy"))
         for row in rows
@@ -278,14 +283,14 @@ def pictures_of(result, test, run, options):
         if isinstance(test.get(key), kind):
             out.append(page.figure(draw(result, only), caption))
     if curve.has_points(result, test):
-        caption = "Latency against load. Broken lines: without the wait for the begin."
+        caption = "Latency against load: response times, and broken the service times, without the wait for the begin."
         out.append(page.figure(curve.draw([result], only), caption))
     found = result.latencies(test)
     if run is None:
         fig = intervals.draw(result, test, options)
         out.append(page.figure(fig, "Rate over time, in intervals. Grey: latency, p50 to p99.") if fig else "")
         fig = tail.draw_test(result, test, options)
-        out.append(page.figure(fig, "Latency over time. Red: tasks stood still inside one call.") if fig else "")
+        out.append(page.figure(fig, TAIL) if fig else "")
         if found:
             rows = [latency.Row(label, label, None, values) for label, values in found]
             fig = latency.ranges(rows, "%s: time of single calls" % result.program, result.describe(test))
@@ -311,7 +316,7 @@ def tables_of(result, test):
     out.append(latencies(result, test))
     for key, rows in test.items():
         if key not in KNOWN and is_table(rows):
-            out.append(page.table(rows, words.label(key).capitalize(), columns(rows)))
+            out.append(page.table(in_units(result, rows), words.label(key).capitalize(), columns(rows)))
     about = list((test.get("provenance") or {}).items() if isinstance(test.get("provenance"), dict) else [])
     about += [(k, test[k]) for k in ("Path", "Capacity", "Used Capacity", "hintsInEffect") if k in test]
     out.append(page.facts(about, "Files and file system"))
@@ -350,12 +355,18 @@ def of_result(result):
 
 
 def in_units(result, rows):
-    """The rows; rates that are bytes where others have operations (mib) get their words here."""
-    if result.program != "mib":
-        return rows
-    return [
-        {**row, "rate": words.data_rate(row["rate"])} if number(row.get("rate")) is not None else row for row in rows
-    ]
+    """The rows; rates get the words of the unit that their row has. Some programs have MiB/s in all rows."""
+    otherwise = "MiB/s" if result.program in ("mib", "model_checkpoint") else "ops/s"
+    shown = []
+    for row in rows:
+        rates = [k for k in RATES if number(row.get(k)) is not None]
+        shown.append({**row, **{k: rate_in_unit(row[k], row.get("unit", otherwise)) for k in rates}})
+    return shown
+
+
+def rate_in_unit(value, unit):
+    form = {"bytes/s": words.byte_rate, "MiB/s": words.data_rate, "ops/s": words.operation_rate}.get(unit)
+    return form(value) if form else "%s %s" % (quantities.short(value), unit)
 
 
 def latencies(result, test):
@@ -456,7 +467,7 @@ def findings(where):
     found = where.get("findings")
     if not isinstance(found, list) or not found:
         return ""
-    rows = [row for row in found if isinstance(row, dict)]
+    rows = by_weight(found)
     quiet = [row for row in rows if row.get("outcome", "found") != "found"]
     loud = [finding(row) for row in rows if row not in quiet]
     return (
@@ -464,6 +475,13 @@ def findings(where):
         + page.said("Findings", [f for f in found if isinstance(f, str)])
         + (page.folded("Rules that found nothing", page.table(list(map(rest, quiet)), kind="stack")) if quiet else "")
     )
+
+
+def by_weight(found):
+    """Objects among findings, those that count most first."""
+    places = {word: place for place, word in enumerate(WEIGHTS)}
+    rows = [row for row in found if isinstance(row, dict)]
+    return sorted(rows, key=lambda row: places.get(row.get("severity"), len(places)))
 
 
 def finding(row):

@@ -17,7 +17,7 @@ RATES = (
     (None, "phase", "objectRate", None),
 )
 REPETITIONS = ("iter", "iteration", "repetition")
-INCOMPLETE = "is incomplete: its run was killed, or still runs; this is what it had measured"
+INCOMPLETE = "is incomplete: its run was killed, could not write it, or still runs; this is what it had measured"
 QUANTILES = ("Count", "Mean", "P50", "P90", "P99", "P999", "Max")
 
 

@@ -24,6 +24,7 @@ CYCLE = (BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, BLACK)
 DASHES = ("-", "--", "-.", ":")
 GREY, PALE = "#666666", "#d9d9d9"
 SLOW, STALLED = PURPLE, VERMILION
+NAMES = {SLOW: "pink", STALLED: "red"}  # in all words about pictures
 MAP = "cividis"
 FORMATS = (".svg", ".png", ".pdf")
 PAD = 0.07  # inches around each panel

@@ -13,7 +13,7 @@ AXES = {
     "items": (("items",), "items of a task", quantities.short),
     "depth": ((), "transfers of a task in flight", quantities.short),
 }
-SHARES = {"median": "transferP50", "99 %": "transferP99"}  # of the transfers are done by then
+SHARES = {"p50": "transferP50", "p99": "transferP99"}
 
 
 class Point:

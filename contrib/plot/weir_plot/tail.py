@@ -10,10 +10,10 @@ from .refusal import Refusal
 
 NEEDS = (RATES,)
 LINES = (
-    ("p50", 50, style.BLUE, "-", "half took less"),
-    ("p99", 99, style.ORANGE, "-", "99 % took less"),
-    ("p999", 99.9, style.PURPLE, "--", "99.9 % took less"),
-    ("max", 100, style.BLACK, ":", "longest"),
+    ("p50", 50, style.BLUE, "-", "p50"),
+    ("p99", 99, style.ORANGE, "-", "p99"),
+    ("p999", 99.9, style.PURPLE, "--", "p99.9"),
+    ("max", 100, style.BLACK, ":", "max"),
 )
 
 

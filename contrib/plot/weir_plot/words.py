@@ -11,6 +11,10 @@ def data_rate(value):
     return quantities.rate(value * MIB, True)
 
 
+def byte_rate(value):
+    return quantities.rate(value, True)
+
+
 def operation_rate(value):
     return quantities.rate(value, False)
 
@@ -49,6 +53,11 @@ MEMBERS = {
     "totalTime": ("total", quantities.seconds),
     "MeanTime": ("mean time", quantities.seconds),
     "seconds": ("time", quantities.seconds),
+    "p99": ("p99", quantities.seconds),
+    "p99Alone": ("p99 alone", quantities.seconds),
+    "p99Together": ("p99 together", quantities.seconds),
+    "began": ("begin of its first phase", quantities.seconds),
+    "shared": ("share of the time in which all ran", lambda v: "%.0f %%" % (100 * v)),
     "time": ("time", quantities.seconds),
     "callTime": ("longest call", quantities.seconds),
     "opMax": ("longest operation", quantities.seconds),

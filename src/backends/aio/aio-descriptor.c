@@ -5,11 +5,10 @@
 
 #define O struct aio_options
 const struct weir_opt aio_opts[] = {
-    OPT_INT(0, "max-pending", NULL, O, max_pending, "128", "N",
-            "Transfers of a task that are in flight at most", .min = 8, .max = INT32_MAX),
+    OPT_INT(0, "max-pending", NULL, O, max_pending, "128", "N", "Queue depth of a task", .min = 8,
+            .max = INT32_MAX),
     OPT_INT(0, "granularity", NULL, O, granularity, "16", "N",
-            "Transfers that are handed to the system, and taken back, at a time; a quarter of --depth at "
-            "most", .min = 1,
+            "Transfers submitted, and reaped, at a time; a quarter of --depth at most", .min = 1,
             .max = INT32_MAX),
     OPT_END
 };

@@ -81,7 +81,7 @@ static int open_context(struct aio_queue *q, struct weir_err *err)
 static void free_queue(struct aio_queue *q)
 {
     if (q->ctx)
-        io_destroy(q->ctx); /* io_destroy waits, so nobody uses the buffers any more */
+        io_destroy(q->ctx); /* io_destroy waits, so the buffers are no longer used */
     free(q->events);
     free(q->ready);
     free(q->idle);
@@ -123,7 +123,6 @@ static int aio_queue(struct weir_session *s, int depth, struct weir_err *err)
 
 static int aio_end(struct weir_session *s, struct weir_err *err)
 {
-    (void)err;
     free_queue(s->priv);
     return 0;
 }

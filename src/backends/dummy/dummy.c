@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dummy.c - DUMMY: moves nothing, fails on request; the page to copy for a new backend
+/* dummy.c - DUMMY: moves nothing, fails on request; the template for a new backend.
  *
- * A backend is one page: options, state, operations, and at the end the struct that names them.
- * The core allocates and zeroes options, private state and file struct; session.c repeats
- * interrupted and short transfers, measures, syncs after writes and calls nothing in a dry run.
- * The rest is what only this backend knows. */
+ * A backend has options, state, operations, and at the end the struct that names them. The core
+ * allocates and zeroes options, private state and file struct. The session repeats interrupted
+ * and short transfers, measures, syncs after writes and calls nothing in a dry run. The rest is
+ * what only this backend knows. */
 #include "config.h"
 
 #include <errno.h>
@@ -59,38 +59,36 @@ _Static_assert(sizeof(errno_names) / sizeof(errno_names[0]) ==
 
 static const struct weir_opt dummy_opts[] = {
     OPT_SIZE(0, "delay-create", NULL, struct dummy_options, delay_create, "0", "USEC",
-             "Delay of each create in microseconds", .max = USEC_MAX),
+             "Delay of each create, microseconds", .max = USEC_MAX),
     OPT_SIZE(0, "delay-close", NULL, struct dummy_options, delay_close, "0", "USEC",
-             "Delay of each close in microseconds", .max = USEC_MAX),
+             "Delay of each close, microseconds", .max = USEC_MAX),
     OPT_SIZE(0, "delay-sync", NULL, struct dummy_options, delay_sync, "0", "USEC",
-             "Delay of each sync in microseconds", .max = USEC_MAX),
+             "Delay of each sync, microseconds", .max = USEC_MAX),
     OPT_SIZE(0, "delay-xfer", NULL, struct dummy_options, delay_xfer, "0", "USEC",
-             "Delay of each transfer in microseconds", .max = USEC_MAX),
+             "Delay of each transfer, microseconds", .max = USEC_MAX),
     OPT_SIZE(0, "delay-at", NULL, struct dummy_options, delay_at, "0", "N",
-             "Only the N-th transfer of a test is delayed, from 1 on each rank; 0 means each", .max = INT64_MAX),
+             "Transfer of a test that is delayed, from 1 on each rank (0: each)", .max = INT64_MAX),
     OPT_FLAG(0, "delay-only-rank0", NULL, struct dummy_options, delay_only_rank0,
-             "Only rank 0 is delayed"),
+             "Delays on rank 0 only"),
     OPT_FLAG(0, "store", NULL, struct dummy_options, store,
-             "Keep the data in ordinary files, so that they can be verified"),
+             "Data kept in ordinary files, so that they can be verified"),
     OPT_SIZE(0, "fail-at", NULL, struct dummy_options, fail_at, "0", "N",
-             "The N-th operation of a test fails, counted from 1 on each rank; 0 means never",
-             .max = INT64_MAX),
+             "Operation of a test that fails, from 1 on each rank (0: none)", .max = INT64_MAX),
     OPT_INT(0, "fail-rank", NULL, struct dummy_options, fail_rank, "-1", "RANK",
-            "Only this rank fails; -1 means all", .min = -1, .max = INT32_MAX),
+            "Rank that fails (-1: all)", .min = -1, .max = INT32_MAX),
     OPT_STR(0, "fail-op", NULL, struct dummy_options, fail_op, "xfer", "OP",
-            "Which operation fails", .choices = op_names),
-    OPT_STR(0, "fail-errno", NULL, struct dummy_options, fail_errno, "EIO", "ERRNO", "How it fails",
-            .choices = errno_names),
+            "Kind of operation that fails", .choices = op_names),
+    OPT_STR(0, "fail-errno", NULL, struct dummy_options, fail_errno, "EIO", "ERRNO",
+            "Error of the failure", .choices = errno_names),
     OPT_SIZE(0, "short-every", NULL, struct dummy_options, short_every, "0", "K",
-             "Every K-th transfer moves only half of its bytes; 0 means never", .max = INT64_MAX),
-    OPT_SIZE(
-        0, "corrupt-at", NULL, struct dummy_options, corrupt_at, "0", "N",
-        "The N-th read of a test returns one wrong bit, counted from 1 on each rank; implies store",
-        .max = INT64_MAX),
+             "Every K-th transfer moves half of its bytes (0: none)", .max = INT64_MAX),
+    OPT_SIZE(0, "corrupt-at", NULL, struct dummy_options, corrupt_at, "0", "N",
+             "Read of a test that returns one wrong bit, from 1 on each rank; implies store",
+             .max = INT64_MAX),
     OPT_FLAG(0, "reverse", NULL, struct dummy_options, reverse,
-             "In a queue, the transfer that began last ends first"),
+             "Queue in reverse order: the transfer that began last ends first"),
     OPT_SIZE(0, "lose-at", NULL, struct dummy_options, lose_at, "0", "N",
-             "In a queue, the N-th transfer of a test never ends, counted from 1 on each rank",
+             "Transfer of a test that never ends in a queue, from 1 on each rank",
              .max = INT64_MAX),
     OPT_END
 };
@@ -127,7 +125,6 @@ static int dummy_begin(struct weir_session *s, struct weir_err *err)
     const struct dummy_options *o = s->opt;
     struct dummy *d = s->priv;
 
-    (void)err;
     d->delayed = !o->delay_only_rank0 || s->par->rank == 0;
     d->fails = o->fail_at > 0 && (o->fail_rank < 0 || o->fail_rank == s->par->rank);
     d->fail_op = find_name(op_names, o->fail_op);
@@ -151,7 +148,7 @@ static int64_t delay_of(const struct dummy *d, const struct dummy_options *o, in
     return d->delayed && (o->delay_at == 0 || nth == o->delay_at) ? o->delay_xfer : 0;
 }
 
-/* Count an operation; is it the one that shall fail? errno is set then. */
+/* Count an operation; true when it is the one that shall fail. errno is set then. */
 static bool fails_now(struct weir_session *s, enum op op)
 {
     const struct dummy_options *o = s->opt;
@@ -249,7 +246,6 @@ static int dummy_submit(struct weir_request *r, struct weir_err *err)
     struct dummy *d = s->priv;
     struct weir_request **at = &d->held;
 
-    (void)err;
     errno = 0;
     r->n = choose_end(s, &r->io);
     r->sys = errno;
@@ -309,7 +305,6 @@ static int dummy_complete(struct weir_file *wf, int least, int most, struct weir
     uint64_t end_ns, now_ns;
     int n = take_ended(d, most, done);
 
-    (void)err;
     while (n < least) {
         end_ns = next_end(d);
         now_ns = weir_now_ns();
@@ -432,7 +427,7 @@ const struct weir_backend weir_backend_dummy = {
     .name = "DUMMY",
     .brief = "Moves nothing; delays and fails on request",
     .prefix = "dummy.",
-    .flags = WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_DATA,
+    .flags = WEIR_BE_COLLECTIVE_XFER | WEIR_BE_NO_DATA | WEIR_BE_TAKES_POINTERS,
     .opts = dummy_opts,
     .opt_size = sizeof(struct dummy_options),
     .priv_size = sizeof(struct dummy),

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-array.c - arrays are datasets of a file */
-#include "backends/hdf5/hdf5-array.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 #include <errno.h>
 
-#include "backends/hdf5/hdf5-type.h"
 #include "backends/shared/arraylook.h"
 #include "par/io/mpifile.h"
 
@@ -78,7 +77,6 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 {
     uint64_t bytes;
 
-    (void)s;
     if (spec->chunk.rank == 0)
         return 0;
     if (weir_shape_bytes(&spec->chunk, weir_type_bytes(&spec->type), &bytes, err) < 0 ||
@@ -301,7 +299,7 @@ static int array_select(struct weir_array *base, struct weir_err *err)
     return rc < 0 ? hdf5_fail(err, "H5Sselect_hyperslab") : 0;
 }
 
-/* Do the elements lie in one piece in the file, and as they are in memory? */
+/* True when the elements are in one piece in the file, and as they are in memory. */
 static bool is_plain(const struct hdf5_set *set)
 {
     hid_t type = H5Dget_type(set->id);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-attr.c - attributes of files, groups and datasets */
-#include "backends/hdf5/hdf5-array.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 #include <errno.h>
-
-#include "backends/hdf5/hdf5-type.h"
 
 /* One number is a scalar, and so is a text. */
 static hid_t make_space(const struct weir_attr *attr)

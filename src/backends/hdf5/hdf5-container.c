@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-container.c - an open HDF5 file, whatever is in it */
-#include "backends/hdf5/hdf5-container.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 #include <errno.h>
 
-#include "backends/array.h"
-#include "backends/hdf5/hdf5-descriptor.h"
 #include "backends/shared/mpishow.h"
-#include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 
 #define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
@@ -41,8 +38,8 @@ static uint64_t size_of(const struct hdf5_container *c)
     return handle && MPI_File_get_size(*handle, &size) == MPI_SUCCESS ? (uint64_t)size : 0;
 }
 
-/* Is a file that was read as long as it was when it was opened? HDF5 returns zeros for bytes that
- * the file no longer has. */
+/* Check that a file that was read is as long as it was at its open. HDF5 returns zeros for
+ * bytes that the file no longer has. */
 static int check_kept(const struct hdf5_container *c, struct weir_err *err)
 {
     MPI_File *handle = handle_of(c);
@@ -67,8 +64,8 @@ static uint64_t metadata_of(uint64_t datasets)
     return ROOM_FILE + ROOM_DATASET * datasets;
 }
 
-/* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow the file that the test needs?
- * Where it does not, 'abandon' could not make its file in memory, either. */
+/* Check that the limit on file sizes of this process (RLIMIT_FSIZE) allows the file of the
+ * test. Where it does not, 'abandon' could not make its file in memory, either. */
 static int check_limit(const struct weir_extent *x, struct weir_err *err)
 {
     return weir_mpi_check_limit("HDF5", x->file_bytes + metadata_of(x->segments), err);
@@ -149,10 +146,10 @@ static int check_data(struct hdf5_container *c, bool last, struct weir_err *told
     return rc;
 }
 
-/* Before the last writes of the library: has no rank failed? A failure inside them would crash the
- * library. 'last': all data are written. Every rank takes part, also one that has failed. -1 when
- * any has; err is filled where the reason is new. *doubtful: collective writes of a rank have not
- * been looked at. */
+/* Before the last writes of the library, check that no rank has failed: a failure inside them
+ * would crash the library. 'last': all data are written. Every rank takes part, also one that
+ * has failed. Returns -1 when any has; err is filled where the reason is new. Sets *doubtful
+ * where collective writes of a rank have not been checked. */
 static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, struct weir_err *err)
 {
     struct weir_err *told = c->failed ? NULL : err, full = WEIR_ERR_INIT;

@@ -6,17 +6,14 @@
 #define O struct hdf5_options
 const struct weir_opt hdf5_opts[] = {
     WEIR_MPI_OPTIONS(O),
-    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata,
-             "Read and write metadata collectively"),
-    OPT_FLAG(0, "individualDataSets", NULL, O, individual,
-             "A dataset for each task (not implemented)"),
+    OPT_FLAG(0, "collectiveMetadata", NULL, O, collective_metadata, "Collective metadata"),
+    OPT_FLAG(0, "individualDataSets", NULL, O, individual, "Dataset per task (not implemented)"),
     OPT_SIZE(0, "setAlignment", NULL, O, alignment, "1", "SIZE",
-             "Align objects of at least SIZE bytes to multiples of SIZE", .min = 1,
+             "Alignment of objects of at least SIZE bytes to multiples of SIZE", .min = 1,
              .max = INT64_MAX),
-    OPT_FLAG(0, "noFill", NULL, O, no_fill, "Never write fill values"),
+    OPT_FLAG(0, "noFill", NULL, O, no_fill, "No fill values"),
     OPT_SIZE(0, "chunkSize", NULL, O, chunk, "0", "N",
-             "Store datasets in chunks of N elements of 8 bytes; 0: contiguous", .min = 0,
-             .max = INT64_MAX),
+             "Chunk of a dataset, elements of 8 bytes (0: contiguous)", .min = 0, .max = INT64_MAX),
     OPT_END
 };
 #undef O

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-lib.c - errors from the library's error stack, and the property lists of a session */
-#include "backends/hdf5/hdf5-lib.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "par/agree.h"
 #include "par/io/mpifile.h"
@@ -43,7 +42,6 @@ static herr_t look_at(unsigned n, const H5E_error2_t *entry, void *arg)
 {
     struct search *s = arg;
 
-    (void)n;
     s->found |= entry->min_num == s->minor;
     return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-segments.c - the datasets of a file: one for each segment */
-#include "backends/hdf5/hdf5-segments.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static int begin(struct hdf5_segments *g, const struct weir_file *file, struct w
     return 0;
 }
 
-/* Is the dataset a row of 64-bit elements, as long as a segment (exact) or at least? */
+/* Check that the dataset is a row of 64-bit elements, as long as a segment (exact) or longer. */
 static int check_shape(const struct hdf5_segments *g, hid_t dset, const char *name, bool exact,
                        struct weir_err *err)
 {
@@ -261,8 +261,8 @@ static int keep(struct hdf5_segments *g, uint64_t segment, hid_t dset, struct we
 
 /* Make the datasets that the file does not have, with fill values where those are wanted, and refuse
  * those it has in another shape. All of them before the first transfer: creating one is collective,
- * and no rank may wait for another in the loop. A rank whose write of metadata fails goes on with the others to the end of a
- * batch, where all learn of it; fill values are collective, so there each dataset is a batch. */
+ * and no rank may wait for another in the loop. A rank whose write of metadata fails goes on with the
+ * others to the end of a batch, where all learn of it. Fill values are collective: each dataset is a batch. */
 static int create_all(struct hdf5_segments *g, struct weir_err *err)
 {
     const struct hdf5_state *st = g->c->st;

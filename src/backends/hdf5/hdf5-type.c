@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-type.c - types of elements as the library has them */
-#include "backends/hdf5/hdf5-type.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 static hid_t native_of(enum weir_elem elem)

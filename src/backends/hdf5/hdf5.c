@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5.c - parallel HDF5: one dataset for each segment of the file */
-#include "backends/hdf5/hdf5-segments.h"
+#include "backends/hdf5/hdf5-file.h"
 #include "config.h"
 
 #include <unistd.h>
 
-#include "backends/hdf5/hdf5-array.h"
 #include "backends/shared/mpins.h"
 #include "backends/shared/mpishow.h"
 #include "par/io/mpifile.h"
@@ -65,7 +64,6 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
 
 static int end(struct weir_session *s, struct weir_err *err)
 {
-    (void)err;
     hdf5_state_end(s->priv);
     return 0;
 }
@@ -118,7 +116,7 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
-/* Of the dataset that was used last; the library aligns none that is smaller. */
+/* Note the alignment of the last dataset; the library aligns none that is smaller. */
 static void note_alignment(const struct hdf5_file *f)
 {
     const struct hdf5_options *o = f->base.s->opt;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mmap.c - MMAP: ordinary files, mapped into memory; a transfer is a copy
+/* mmap.c - MMAP: ordinary files, mapped into memory; a transfer is a copy.
  *
- * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a process
- * with SIGBUS. No transfer may do that: the size is looked at first, and before it writes the
- * system is asked for the pages (MADV_POPULATE), some ahead at a time, which fails in an orderly
- * way. Where a page is gone when it is touched (a file that somebody cuts short), SIGBUS puts an
- * empty one there and leaves EFAULT in errno. What the pages refuse is tried as a system call,
+ * Touching a page that the system cannot provide (full disk, end of file, bad disk) ends a
+ * process with SIGBUS. To prevent that, a transfer checks the size first. Before it writes, it
+ * asks the system for the pages (MADV_POPULATE), some ahead at a time, which returns an error.
+ * Where a page has gone when it is touched (another process has cut the file), SIGBUS puts an
+ * empty one there and leaves EFAULT in errno. A copy that failed is tried as a system call,
  * which gives the reason. */
 #include "config.h"
 
@@ -53,9 +53,9 @@ struct mmap_file {
 
 static const struct weir_opt mmap_opts[] = {
     OPT_FLAG(0, "madv_dont_need", NULL, struct mmap_options, dont_need,
-             "Say that mapped pages are not needed any more: at open, and after each sync"),
+             "Mapped pages dropped (madvise) at open, and after each sync"),
     OPT_FLAG(0, "madv_pattern", NULL, struct mmap_options, pattern,
-             "Say in which order pages will be used: random or sequential"),
+             "Advice (madvise) that pages are used in random or sequential order"),
     OPT_END
 };
 
@@ -66,7 +66,6 @@ static void replace_page(int number, siginfo_t *info, void *context)
     uintptr_t page = (uintptr_t)getpagesize();
     void *at = (void *)((uintptr_t)info->si_addr / page * page);
 
-    (void)context;
     if (info->si_code != BUS_ADRERR ||
         mmap(at, page, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
             MAP_FAILED)
@@ -78,7 +77,6 @@ static int mmap_end(struct weir_session *s, struct weir_err *err)
 {
     struct mmap_state *st = s->priv;
 
-    (void)err;
     if (st->guards)
         sigaction(SIGBUS, &st->before, NULL);
     st->guards = false;
@@ -291,8 +289,8 @@ static bool ask_for_pages(struct mmap_file *f, uint64_t off, size_t len)
     return true;
 }
 
-/* Are the pages there, so that they can be touched? Reading, we touch them where SIGBUS is caught:
- * the system maps several pages at the first touch, and asking for them takes longer than that. */
+/* True when the pages can be touched. A read touches them where SIGBUS is caught: the system
+ * maps several pages at the first touch, and asking for them takes longer than that. */
 static bool has_pages(struct mmap_file *f, uint64_t off, size_t len)
 {
     const struct mmap_state *st = f->base.s->priv;
@@ -435,7 +433,7 @@ const struct weir_backend weir_backend_mmap = {
     .name = "MMAP",
     .brief = "Ordinary files mapped into memory: a transfer is a copy",
     .prefix = "mmap.",
-    .flags = WEIR_BE_WHOLE,
+    .flags = WEIR_BE_WHOLE | WEIR_BE_HOST_ONLY,
     .opts = mmap_opts,
     .opt_size = sizeof(struct mmap_options),
     .priv_size = sizeof(struct mmap_state),

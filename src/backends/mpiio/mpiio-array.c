@@ -114,7 +114,7 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     return rc;
 }
 
-/* A file ends where its last array does, also when nobody wrote there. */
+/* Extend the file to the end of its last array, which may be unwritten. */
 static int reach_end(struct mpiio_arrays *f, struct weir_err *err)
 {
     const struct weir_par *par = f->base.s->par;
@@ -135,7 +135,7 @@ static int reach_end(struct mpiio_arrays *f, struct weir_err *err)
     return 0;
 }
 
-/* Before a file that was written is closed: is all there on all ranks? */
+/* Before a file that was written is closed: check that all is there on all ranks. */
 static int finish_writes(struct mpiio_arrays *f, struct weir_err *err)
 {
     int rc = weir_mpi_check_end(f->all, f->fh, f->base.path, &f->end, f->failed ? NULL : err);
@@ -207,7 +207,6 @@ static int array_release(struct weir_array *base, struct weir_err *err)
 {
     struct mpiio_arrays *f = (struct mpiio_arrays *)base->file;
 
-    (void)err;
     if (f->viewed == base)
         f->viewed = NULL;
     free_types((struct mpiio_array *)base);
@@ -237,8 +236,8 @@ static int array_select(struct weir_array *base, struct weir_err *err)
 
 /* ---- transfers ---- */
 
-/* The view of the coming transfer. Where that is collective all ranks set theirs each time: none
- * knows whether another one needs it. */
+/* Set the view of the coming transfer. With collective transfers all ranks set theirs each
+ * time, since none knows whether another one needs it. */
 static int set_view(struct mpiio_arrays *f, struct mpiio_array *a, bool is_empty,
                     struct weir_err *err)
 {

@@ -146,8 +146,8 @@ static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
 }
 
 /* MPICH never completes a transfer whose asynchronous I/O has failed, and OMPIO no read that meets the end of a file
- * that was cut. The oldest one is lost where a blocking call of this task alone does not move all of it, and so are the
- * others then: the outcome of each is that of such a call. */
+ * that was cut. So a blocking call of this task moves the oldest one again. When that call does not move all of it, the
+ * oldest one and all others are lost: the outcome of each is that of such a call. */
 static void find_lost(struct mpiio_queue *q)
 {
     for (int i = 0; i < q->n; i++) {
@@ -177,7 +177,6 @@ int mpiio_queue_complete(struct weir_file *f, int least, int most, struct weir_r
     uint64_t begin_ns = 0, now_ns;
     int n = take_ended(q, least, most, done), got;
 
-    (void)err;
     while (n < least) {
         got = take_ended(q, least - n, most - n, done + n);
         n += got;

@@ -27,10 +27,10 @@ enum { DOUBTFUL = 1, FAILED }; /* what ranks may know before a sync; the highest
 static const struct weir_opt options[] = {
     WEIR_MPI_OPTIONS(O),
     OPT_FLAG(0, "preallocate", NULL, O, preallocate,
-             "Preallocate the space of the file when creating it"),
-    OPT_FLAG(0, "useFileView", NULL, O, file_view, "Use file views instead of explicit offsets"),
+             "Preallocation of the file when it is created"),
+    OPT_FLAG(0, "useFileView", NULL, O, file_view, "File views instead of explicit offsets"),
     OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
-             "Use a strided data type for the view, with useFileView"),
+             "Strided data type of the view, with useFileView"),
     OPT_END
 };
 #undef O
@@ -64,7 +64,6 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
     const struct mpiio_options *o = s->opt;
     const struct weir_access *a = &s->access;
 
-    (void)extent;
     if (o->strided && !o->file_view)
         return weir_refuse(
             err, WEIR_EUSAGE,
@@ -89,7 +88,6 @@ static int begin(struct weir_session *s, struct weir_err *err)
 
 static int end(struct weir_session *s, struct weir_err *err)
 {
-    (void)err;
     mpiio_queue_end(s);
     weir_mpi_session_end(s->priv);
     return 0;
@@ -206,8 +204,8 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
-/* The bytes of a file that is about to be closed: are those there that collective calls said they
- * moved? Collective where transfers are. */
+/* Before a file is closed, check that the bytes are there which collective calls reported as
+ * moved. Collective where transfers are. */
 static int check_bytes(struct mpiio_file *f, struct weir_err *err)
 {
     bool writes = f->size == UINT64_MAX;
@@ -298,7 +296,8 @@ const struct weir_backend weir_backend_mpiio = {
     .name = "MPIIO",
     .brief = "MPI-IO: explicit offsets or file views, independent or collective",
     .prefix = "mpiio.",
-    .flags = WEIR_BE_NEEDS_MPI | WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER,
+    .flags = WEIR_BE_NEEDS_MPI | WEIR_BE_COLLECTIVE_OPEN | WEIR_BE_COLLECTIVE_XFER |
+             WEIR_BE_TAKES_POINTERS,
     .opts = options,
     .opt_size = sizeof(struct mpiio_options),
     .priv_size = sizeof(struct mpiio_session),

@@ -67,8 +67,8 @@ int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct m
 ssize_t mpiio_move(struct mpiio_file *f, const struct weir_io *io, bool together,
                    struct weir_err *err);
 
-/* Does a read go beyond the end that the file had at open? Then *n gets the bytes that are there, or, where
- * transfers are collective, -1 with err (WEIR_EIO). Local. */
+/* True when a read goes beyond the end that the file had at open. Then *n gets the bytes that
+ * are there, or, where transfers are collective, -1 with err (WEIR_EIO). Local. */
 bool mpiio_meets_end(const struct mpiio_file *f, const struct weir_io *io, ssize_t *n,
                      struct weir_err *err);
 
@@ -100,7 +100,7 @@ struct mpiio_session {
     struct mpiio_queue queue;
 };
 
-/* As in struct weir_backend. */
+/* Implement the functions of the queue in struct weir_backend. */
 int mpiio_queue_begin(struct weir_session *s, int depth, struct weir_err *err);
 int mpiio_queue_submit(struct weir_request *r, struct weir_err *err);
 int mpiio_queue_complete(struct weir_file *f, int least, int most, struct weir_request **done,

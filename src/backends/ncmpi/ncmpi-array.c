@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "backends/shared/mpishow.h"
-#include "backends/shared/nctable.h"
 #include "par/agree.h"
 #include "par/io/mpisession.h"
 
@@ -45,18 +44,24 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     return rc;
 }
 
-/* Sets where each variable begins, which is known now. */
+/* Sets where a variable begins. */
+static int learn_place(struct weir_array *a, struct weir_err *err)
+{
+    MPI_Offset at = 0;
+    int rc = ncmpi_inq_varoffset(file_of(a->file)->nc, ((struct weir_nc_array *)a)->id, &at);
+
+    a->at = (uint64_t)at;
+    return rc != NC_NOERR ? ncmpi_fail(err, rc, "place of '%s'", a->name) : 0;
+}
+
+/* Sets where all variables begin, which is known now. */
 static int learn_places(struct weir_array_file *base, struct weir_err *err)
 {
     for (struct weir_array *a = base->first; a; a = a->next) {
-        MPI_Offset at = 0;
-        int rc = a->is_open ? ncmpi_inq_varoffset(file_of(base)->nc, ((struct ncmpi_array *)a)->id, &at)
-                            : NC_NOERR;
-
-        if (rc != NC_NOERR)
-            return ncmpi_fail(err, rc, "place of '%s'", a->name);
-        a->at = (uint64_t)at;
+        a->at = 0;
         a->is_selected = false; /* it may have moved */
+        if (a->is_open && learn_place(a, err) < 0)
+            return -1;
     }
     return 0;
 }
@@ -82,7 +87,7 @@ static uint64_t end_of_arrays(const struct weir_array_file *f)
     return end;
 }
 
-/* A file ends where its last array does, also when nobody wrote there: readers want it so. */
+/* Extend the file to the end of its last array, which may be unwritten, because readers need that. */
 static int reach_end(const struct weir_array_file *f, uint64_t end, struct weir_err *err)
 {
     const char *path = weir_mpi_path(f->path);
@@ -113,24 +118,6 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
 
 /* ---- the library's calls about variables ---- */
 
-static MPI_Datatype basic_of(enum weir_elem elem)
-{
-    switch (elem) {
-    case WEIR_ELEM_BYTE:
-        return MPI_SIGNED_CHAR;
-    case WEIR_ELEM_INT32:
-        return MPI_INT;
-    case WEIR_ELEM_INT64:
-        return MPI_LONG_LONG;
-    case WEIR_ELEM_FLOAT32:
-        return MPI_FLOAT;
-    case WEIR_ELEM_FLOAT64:
-        return MPI_DOUBLE;
-    default:
-        return MPI_CHAR;
-    }
-}
-
 static int inq_dimlen(int nc, int dim, uint64_t *len)
 {
     MPI_Offset n = 0;
@@ -154,81 +141,38 @@ static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)
     return rc;
 }
 
-static const struct weir_nc_calls calls = { .prefix = "ncmpi_",
-                                            .inq_varid = ncmpi_inq_varid,
-                                            .inq_varndims = ncmpi_inq_varndims,
-                                            .inq_var = ncmpi_inq_var,
-                                            .inq_dimlen = inq_dimlen,
-                                            .inq_dimid = ncmpi_inq_dimid,
-                                            .def_dim = def_dim,
-                                            .inq_att = inq_att,
-                                            .get_att = ncmpi_get_att,
-                                            .fail = ncmpi_fail };
+static int number_of(struct weir_array_file *base)
+{
+    return file_of(base)->nc;
+}
+
+static int define(struct weir_array_file *base, struct weir_err *err)
+{
+    return ncmpi_file_define(file_of(base), err);
+}
+
+static int def_var(struct weir_array *base, const int *dim)
+{
+    const struct weir_array_spec *spec = &base->spec;
+
+    return ncmpi_def_var(number_of(base->file), base->name, weir_nc_type_of(spec->type.elem),
+                         spec->shape.rank, dim, &((struct weir_nc_array *)base)->id);
+}
+
+static int put_att(int nc, int id, const struct weir_attr *attr)
+{
+    MPI_Offset n = (MPI_Offset)attr->count;
+
+    return attr->elem == WEIR_ELEM_TEXT
+               ? ncmpi_put_att_text(nc, id, attr->name, n, attr->data)
+               : ncmpi_put_att(nc, id, attr->name, weir_nc_type_of(attr->elem), n, attr->data);
+}
 
 /* ---- arrays ---- */
 
-static int array_make(struct weir_array *base, struct weir_err *err)
-{
-    struct ncmpi_array *a = (struct ncmpi_array *)base;
-    struct ncmpi_file *f = file_of(base->file);
-    const struct weir_array_spec *spec = &base->spec;
-    nc_type type = weir_nc_type_of(spec->type.elem);
-    int dim[WEIR_RANK_MAX], rc;
-
-    a->basic = basic_of(spec->type.elem);
-    if (ncmpi_file_define(f, err) < 0 ||
-        weir_nc_make_dims(&calls, f->nc, spec, dim, err) < 0)
-        return -1;
-    weir_timed_begin(base->file->s);
-    rc = ncmpi_def_var(f->nc, base->name, type, spec->shape.rank, dim, &a->id);
-    weir_timed_end(base->file->s);
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_def_var") : 0;
-}
-
 static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
 {
-    struct ncmpi_array *a = (struct ncmpi_array *)base;
-    const struct ncmpi_file *f = file_of(base->file);
-    MPI_Offset at = 0;
-    int rc;
-
-    if (weir_nc_find_var(&calls, f->nc, base, &a->id, have, err) < 0)
-        return -1;
-    a->basic = basic_of(have->type.elem);
-    rc = ncmpi_inq_varoffset(f->nc, a->id, &at);
-    base->at = (uint64_t)at;
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_inq_varoffset") : 0;
-}
-
-static int array_release(struct weir_array *base, struct weir_err *err)
-{
-    (void)err;
-    ncmpi_slab_free((struct ncmpi_array *)base);
-    return 0;
-}
-
-/* ---- attributes of the file and of variables ---- */
-
-static int put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                    struct weir_err *err)
-{
-    struct ncmpi_file *f = file_of(base);
-    nc_type type = weir_nc_type_of(attr->elem);
-    int rc, id;
-
-    if (weir_nc_find_object(&calls, f->nc, object, &id, err) < 0 ||
-        ncmpi_file_define(f, err) < 0)
-        return -1;
-    rc = attr->elem == WEIR_ELEM_TEXT
-             ? ncmpi_put_att_text(f->nc, id, attr->name, (MPI_Offset)attr->count, attr->data)
-             : ncmpi_put_att(f->nc, id, attr->name, type, (MPI_Offset)attr->count, attr->data);
-    return rc != NC_NOERR ? ncmpi_fail(err, rc, "ncmpi_put_att") : 0;
-}
-
-static int get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                    struct weir_err *err)
-{
-    return weir_nc_get_attr(&calls, file_of(base)->nc, object, attr, err);
+    return weir_nc_find(base, have, err) < 0 ? -1 : learn_place(base, err);
 }
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
@@ -236,20 +180,36 @@ static void array_describe(struct weir_array_file *base, struct weir_str *out)
     weir_mpi_show_hints(base->s, ncmpi_file_hints(file_of(base)), out);
 }
 
-const struct weir_array_ops ncmpi_array_ops = {
-    .file_size = sizeof(struct ncmpi_arrays),
-    .array_size = sizeof(struct ncmpi_array),
-    .check = array_check,
-    .open = array_open,
-    .close = array_close,
-    .make = array_make,
-    .find = array_find,
-    .release = array_release,
-    .commit = array_commit,
-    .select = ncmpi_slab_select,
-    .move = ncmpi_slab_move,
-    .sync = array_sync,
-    .describe = array_describe,
-    .put_attr = put_attr,
-    .get_attr = get_attr,
+const struct weir_nc_library ncmpi_arrays = {
+    .ops = {
+        .file_size = sizeof(struct ncmpi_arrays),
+        .array_size = sizeof(struct ncmpi_array),
+        .check = array_check,
+        .open = array_open,
+        .close = array_close,
+        .make = weir_nc_make,
+        .find = array_find,
+        .release = ncmpi_slab_release,
+        .commit = array_commit,
+        .select = ncmpi_slab_select,
+        .move = ncmpi_slab_move,
+        .sync = array_sync,
+        .describe = array_describe,
+        .put_attr = weir_nc_put_attr,
+        .get_attr = weir_nc_get_attr,
+    },
+    .prefix = "ncmpi_",
+    .number_of = number_of,
+    .define = define,
+    .def_var = def_var,
+    .put_att = put_att,
+    .inq_varid = ncmpi_inq_varid,
+    .inq_varndims = ncmpi_inq_varndims,
+    .inq_var = ncmpi_inq_var,
+    .inq_dimlen = inq_dimlen,
+    .inq_dimid = ncmpi_inq_dimid,
+    .def_dim = def_dim,
+    .inq_att = inq_att,
+    .get_att = ncmpi_get_att,
+    .fail = ncmpi_fail,
 };

@@ -6,10 +6,10 @@
 #define O struct ncmpi_options
 const struct weir_opt ncmpi_opts[] = {
     WEIR_MPI_OPTIONS(O),
-    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "Without effect: PnetCDF has no such thing"),
+    OPT_FLAG(0, "preallocate", NULL, O, preallocate, "No effect: PnetCDF has no preallocation"),
     OPT_FLAG(0, "useStridedDatatype", NULL, O, strided,
-             "Without effect: PnetCDF makes its own data types"),
-    OPT_FLAG(0, "useFileView", NULL, O, file_view, "Without effect: PnetCDF sets its own views"),
+             "No effect: PnetCDF makes its own data types"),
+    OPT_FLAG(0, "useFileView", NULL, O, file_view, "No effect: PnetCDF sets its own views"),
     OPT_END
 };
 #undef O

@@ -79,18 +79,19 @@ int ncmpi_judge(struct ncmpi_file *f, int rc, const char *call, struct weir_err 
     return 0;
 }
 
-/* Are all bytes in the file that should be there? The library does not look at how many bytes
- * MPI-IO has written. A full disk then shows in the size of the file, or, when only blocks before
- * its end are missing, nowhere; so a file system without free space for a piece counts as a failure.
- * When a file that is read has become shorter, the library returns whatever is in its memory. */
+/* Check that all bytes are in the file. The library ignores how many bytes MPI-IO has written.
+ * A full disk then shows in the size of the file, or not at all when only blocks before its end
+ * are missing. So a file system without free space for a piece counts as a failure. When a file
+ * that is read has become shorter, the library returns whatever is in its memory. */
 static int check_end(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
 {
     MPI_Comm comm = f->s->par->comm;
     const char *path = f->path;
+    uint64_t all[] = { f->end, (uint64_t)f->doubt.sys }; /* an errno of any rank explains it */
     uint64_t last, size;
 
-    weir_mpi_max(comm, &f->end, 1); /* when this returns all have written */
-    last = f->end;
+    weir_mpi_max(comm, all, 2); /* when this returns all have written */
+    last = f->end = all[0];
     size = weir_mpi_size(comm, path);
     if (size >= last && (!f->writes || last == 0 || weir_mpi_room(path) >= piece))
         return 0;
@@ -106,14 +107,16 @@ static int check_end(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
                            path);
     return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes after writing up to byte %llu (%s)",
                        path, (unsigned long long)size, (unsigned long long)last,
-                       weir_mpi_room(path) < piece ? strerror(ENOSPC) : "is the file system full?");
+                       all[1] || weir_mpi_room(path) < piece
+                           ? strerror(all[1] ? (int)all[1] : ENOSPC)
+                           : "is the file system full, or a quota reached?");
 }
 
 /* ---- open and close ---- */
 
-/* The name of a file for the library, as weir_mpi_name. PnetCDF drops what stands before the first
- * ':', whatever it is, and empties or makes the file of the rest: that must be the file that MPI-IO
- * opens. NULL and err (WEIR_EUSAGE) where it is not. */
+/* Return the name of a file for the library, as weir_mpi_name does. PnetCDF drops everything
+ * before the first ':', and empties or makes the file of the rest. That must be the file that
+ * MPI-IO opens, or else the result is NULL and err (WEIR_EUSAGE). */
 static const char *name_of(const struct ncmpi_file *f, char text[WEIR_MPI_NAME_TEXT],
                            struct weir_err *err)
 {

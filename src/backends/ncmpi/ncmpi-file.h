@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <pnetcdf.h>
 
-#include "backends/array.h"
+#include "backends/shared/nctable.h"
 #include "par/io/mpidoubt.h"
 
 /* Embedded in an open file of the backend. */
@@ -19,7 +19,7 @@ struct ncmpi_file {
                   * none */
     bool collective;    /* transfers are */
     bool writes, fresh; /* fresh: it is new */
-    bool defining;      /* what is in the file may be changed; data may not */
+    bool defining;      /* in define mode: the header may be changed, data must not */
     bool independent;   /* between ncmpi_begin_indep_data and its end */
     bool failed;        /* a write has failed here; the user of the struct sets it, too */
     uint64_t size;      /* of a file that is only read; UINT64_MAX otherwise */
@@ -33,9 +33,9 @@ struct ncmpi_file {
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Judge a call that did not transfer and began with errno 0 by its result rc and, where it leaves
- * an errno that may hide a failure, by the header in the file: is there one, with f->records at
- * least? Then f->doubt counts the call. Local. Returns 0, or -1 and err (WEIR_EIO). */
+/* Judge a call that did not transfer and began with errno 0, by its result rc. Where it leaves
+ * an errno that may hide a failure, the header in the file is checked: it must have f->records
+ * at least. Then f->doubt counts the call. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int ncmpi_judge(struct ncmpi_file *f, int rc, const char *call, struct weir_err *err);
 
 /* Open s's file; flags as for open in struct weir_backend. A new file is left in define mode.
@@ -75,8 +75,7 @@ struct ncmpi_arrays {
 };
 
 struct ncmpi_array {
-    struct weir_array base;
-    int id;
+    struct weir_nc_array nc;
     MPI_Datatype basic;     /* of an element */
     MPI_Datatype in_memory; /* MPI_DATATYPE_NULL: the buffer is in one piece */
     bool in_boxes;          /* blocks with gaps: a list of boxes, else one slab of the library */
@@ -88,11 +87,11 @@ struct ncmpi_array {
     bool has_type;
 };
 
-extern const struct weir_array_ops ncmpi_array_ops;
+extern const struct weir_nc_library ncmpi_arrays;
 
-/* As select and move of struct weir_array_ops; free what select made. */
+/* As select, move and release of struct weir_array_ops. */
 int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err);
-void ncmpi_slab_free(struct ncmpi_array *a);
+int ncmpi_slab_release(struct weir_array *base, struct weir_err *err);
 
 #endif

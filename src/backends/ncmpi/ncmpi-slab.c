@@ -18,8 +18,11 @@ static bool is_dense(const struct weir_slab *s, int d)
     return s->count[d] <= 1 || s->stride[d] == s->block[d];
 }
 
-void ncmpi_slab_free(struct ncmpi_array *a)
+int ncmpi_slab_release(struct weir_array *base, struct weir_err *err)
 {
+    struct ncmpi_array *a = (struct ncmpi_array *)base;
+
+    (void)err;
     if (a->has_type && a->in_memory != MPI_DATATYPE_NULL)
         MPI_Type_free(&a->in_memory);
     a->has_type = false;
@@ -27,6 +30,7 @@ void ncmpi_slab_free(struct ncmpi_array *a)
     a->box = NULL;
     a->boxes = 0;
     a->in_boxes = false;
+    return 0;
 }
 
 /* ---- a slab of the library: blocks are of one element, or have no gaps ---- */
@@ -63,12 +67,6 @@ static int last_gap(const struct weir_slab *s)
     return d;
 }
 
-/* Index i of the elements of dimension d that the slab has. */
-static uint64_t index_at(const struct weir_slab *s, int d, uint64_t i)
-{
-    return s->start[d] + i / s->block[d] * s->stride[d] + i % s->block[d];
-}
-
 static void make_box(const struct weir_slab *s, int gap, uint64_t i, MPI_Offset *start,
                      MPI_Offset *count)
 {
@@ -80,9 +78,9 @@ static void make_box(const struct weir_slab *s, int gap, uint64_t i, MPI_Offset 
     count[gap] = (MPI_Offset)s->block[gap];
     i /= s->count[gap];
     for (int d = gap - 1; d >= 0; d--) {
-        uint64_t n = s->count[d] * s->block[d];
+        uint64_t n = s->count[d] * s->block[d], k = i % n, block = s->block[d];
 
-        start[d] = (MPI_Offset)index_at(s, d, i % n);
+        start[d] = (MPI_Offset)(s->start[d] + k / block * s->stride[d] + k % block);
         count[d] = 1;
         i /= n;
     }
@@ -113,11 +111,30 @@ static int select_boxes(struct ncmpi_array *a, const struct weir_slab *s, struct
 
 /* ---- selection ---- */
 
+static MPI_Datatype basic_of(enum weir_elem elem)
+{
+    switch (elem) {
+    case WEIR_ELEM_BYTE:
+        return MPI_SIGNED_CHAR;
+    case WEIR_ELEM_INT32:
+        return MPI_INT;
+    case WEIR_ELEM_INT64:
+        return MPI_LONG_LONG;
+    case WEIR_ELEM_FLOAT32:
+        return MPI_FLOAT;
+    case WEIR_ELEM_FLOAT64:
+        return MPI_DOUBLE;
+    default:
+        return MPI_CHAR;
+    }
+}
+
 static int select_memory(struct ncmpi_array *a, struct weir_err *err)
 {
-    struct weir_array *base = &a->base;
+    struct weir_array *base = &a->nc.base;
     struct weir_runs r;
 
+    a->basic = basic_of(base->spec.type.elem);
     weir_runs_begin(&r, &base->mem.slab, &base->mem.shape);
     a->first = r.first * base->elem;
     a->in_memory = MPI_DATATYPE_NULL;
@@ -131,7 +148,7 @@ int ncmpi_slab_select(struct weir_array *base, struct weir_err *err)
     const struct weir_slab *s = &base->slab;
     uint64_t end = weir_slab_end(s, &base->spec.shape) * base->elem;
 
-    ncmpi_slab_free(a);
+    ncmpi_slab_release(base, NULL);
     a->end = base->at > 0 && end > 0 ? base->at + end : 0;
     if (select_memory(a, err) < 0)
         return -1;
@@ -163,12 +180,13 @@ static int move_slab(const struct ncmpi_file *f, const struct ncmpi_array *a, en
                      void *buf, MPI_Offset n, MPI_Datatype type)
 {
     bool all = f->collective;
+    int id = a->nc.id;
 
     if (dir == WEIR_DIR_WRITE)
-        return all ? ncmpi_put_vars_all(f->nc, a->id, a->start, a->count, a->stride, buf, n, type)
-                   : ncmpi_put_vars(f->nc, a->id, a->start, a->count, a->stride, buf, n, type);
-    return all ? ncmpi_get_vars_all(f->nc, a->id, a->start, a->count, a->stride, buf, n, type)
-               : ncmpi_get_vars(f->nc, a->id, a->start, a->count, a->stride, buf, n, type);
+        return all ? ncmpi_put_vars_all(f->nc, id, a->start, a->count, a->stride, buf, n, type)
+                   : ncmpi_put_vars(f->nc, id, a->start, a->count, a->stride, buf, n, type);
+    return all ? ncmpi_get_vars_all(f->nc, id, a->start, a->count, a->stride, buf, n, type)
+               : ncmpi_get_vars(f->nc, id, a->start, a->count, a->stride, buf, n, type);
 }
 
 static int call_varn(const struct ncmpi_file *f, int id, enum weir_dir dir, int boxes,
@@ -190,12 +208,12 @@ static int move_boxes(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir
 {
     int rc, made = 0;
 
-    if (!a->in_boxes && a->base.elements > 0 && !skips)
-        made = select_boxes(a, &a->base.slab, err);
+    if (!a->in_boxes && a->nc.base.elements > 0 && !skips)
+        made = select_boxes(a, &a->nc.base.slab, err);
     if (made < 0 || skips)
-        rc = call_varn(f, a->id, dir, 0, NULL, NULL, buf, 0, a->basic);
+        rc = call_varn(f, a->nc.id, dir, 0, NULL, NULL, buf, 0, a->basic);
     else
-        rc = call_varn(f, a->id, dir, (int)a->boxes, a->box, a->box + a->boxes, buf, n, type);
+        rc = call_varn(f, a->nc.id, dir, (int)a->boxes, a->box, a->box + a->boxes, buf, n, type);
     return made < 0 ? NC_ENOMEM : rc;
 }
 
@@ -206,18 +224,18 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
     const char *call = dir == WEIR_DIR_WRITE ? "ncmpi_put_var" : "ncmpi_get_var";
     bool whole = a->in_memory == MPI_DATATYPE_NULL;
     MPI_Datatype type = whole ? a->basic : a->in_memory;
-    MPI_Offset n = whole ? (MPI_Offset)a->base.elements : 1;
+    MPI_Offset n = whole ? (MPI_Offset)a->nc.base.elements : 1;
     bool boxes = agree_on_boxes(f, a->in_boxes);
     int rc, sys;
 
     if (skips) {
-        select_nothing(a, a->base.slab.rank);
-        a->base.is_selected = false;
+        select_nothing(a, a->nc.base.slab.rank);
+        a->nc.base.is_selected = false;
         type = a->basic;
         n = 0;
     }
     if (dir == WEIR_DIR_READ && !f->collective)
-        weir_array_mark(&a->base, buf);
+        weir_array_mark(&a->nc.base, buf);
     errno = 0;
     weir_timed_begin(f->s);
     rc = boxes ? move_boxes(f, a, dir, skips, buf + a->first, n, type, err)
@@ -233,7 +251,7 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
         return weir_mpi_judge_hidden(m, sys, call, err);
     if (weir_mpi_hidden_errno(m, sys) == 0)
         return 0;
-    return weir_array_look(&a->base, &f->doubt, sys, call, buf, a->base.at, true, err);
+    return weir_array_look(&a->nc.base, &f->doubt, sys, call, buf, a->nc.base.at, true, err);
 }
 
 /* The library returns whatever is in its memory when the file is too short: so the size of the file

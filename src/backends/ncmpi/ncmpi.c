@@ -12,12 +12,12 @@
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 
-#define DIMS 3
 #define NAME "data_var"
 #define PIECE_MAX ((uint64_t)1 << 30) /* the library counts the bytes of a request in an int */
 
-static const char *const dim_names[DIMS] = { "segments_times_np", "number_of_transfers",
-                                             "transfer_size" };
+static const char *const dim_names[] = { "segments_times_np", "number_of_transfers",
+                                         "transfer_size" };
+#define DIMS ((int)(sizeof(dim_names) / sizeof(*dim_names)))
 
 /* data_var[segments_times_np][number_of_transfers][transfer_size] of bytes. */
 struct ncmpi_var {
@@ -42,7 +42,6 @@ static const char *version(void)
 
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
-    (void)extent;
     if (s->access.file_per_task)
         return weir_refuse(
             err, WEIR_EUSAGE,
@@ -63,7 +62,6 @@ static int begin(struct weir_session *s, struct weir_err *err)
 
 static int end(struct weir_session *s, struct weir_err *err)
 {
-    (void)err;
     weir_mpi_session_end(s->priv);
     return 0;
 }
@@ -284,7 +282,7 @@ static int move(struct ncmpi_var *v, const struct weir_io *io, bool nothing, str
     return sys && weir_mpi_hidden_errno(m, sys) ? doubt(v, io, len, sys, verbs[io->dir], err) : 0;
 }
 
-/* Is all that is to be read in the file? The library would return whatever is in its memory. */
+/* True when all bytes to be read are in the file. Else the library returns what its memory has. */
 static bool is_there(const struct ncmpi_bytes *b, const struct weir_io *io)
 {
     uint64_t end = io->off + io->len;
@@ -353,7 +351,7 @@ const struct weir_backend weir_plugin = {
     .xfer = xfer,
     .sync = sync_file,
     .ns = &weir_mpi_ns,
-    .array = &ncmpi_array_ops,
+    .array = &ncmpi_arrays.ops,
     .describe = describe,
     .hints = list_hints,
     .applied = find_applied,

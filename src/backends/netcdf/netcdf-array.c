@@ -8,22 +8,14 @@
 #include <string.h>
 
 #include "backends/shared/mpishow.h"
-#include "backends/shared/nctable.h"
 #include "par/io/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
 
-/* An open file of arrays. */
-struct netcdf_arrays {
-    struct weir_array_file base;
-    struct netcdf_file f;
-};
-
 /* A slab whose blocks have gaps takes several calls of the library, which knows only start, count
  * and stride: one for each block of the dimensions with gaps. */
 struct netcdf_array {
-    struct weir_array base;
-    int id;
+    struct weir_nc_array nc;
     uint64_t calls;                                      /* for what is selected */
     size_t start[WEIR_SLAB_RANK], count[WEIR_SLAB_RANK]; /* of the first call */
     ptrdiff_t stride[WEIR_SLAB_RANK];
@@ -33,7 +25,7 @@ struct netcdf_array {
 
 static struct netcdf_file *file_of(struct weir_array_file *base)
 {
-    return &((struct netcdf_arrays *)base)->f;
+    return (struct netcdf_file *)base;
 }
 
 static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
@@ -50,23 +42,6 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
         return weir_refuse(err, WEIR_EUSAGE, "netCDF-4 allows chunks of at most %u bytes",
                            CHUNK_BYTES_MAX);
     return 0;
-}
-
-/* ---- files ---- */
-
-static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
-{
-    return netcdf_file_open(file_of(base), base->s->priv, base->path, flags, 0, !base->shared, err);
-}
-
-static int array_close(struct weir_array_file *base, struct weir_err *err)
-{
-    return netcdf_file_close(file_of(base), err);
-}
-
-static int array_sync(struct weir_array_file *base, struct weir_err *err)
-{
-    return netcdf_file_flush(file_of(base), err);
 }
 
 /* ---- the library's calls about variables ---- */
@@ -94,17 +69,16 @@ static int inq_att(int nc, int id, const char *name, int *type, uint64_t *count)
     return rc;
 }
 
-static const struct weir_nc_calls calls = { .prefix = "nc_",
-                                            .inq_varid = nc_inq_varid,
-                                            .inq_varndims = nc_inq_varndims,
-                                            .inq_var = nc_inq_var,
-                                            .inq_dimlen = inq_dimlen,
-                                            .inq_dimid = nc_inq_dimid,
-                                            .def_dim = def_dim,
-                                            .fastest_first = true,
-                                            .inq_att = inq_att,
-                                            .get_att = nc_get_att,
-                                            .fail = netcdf_fail };
+static int number_of(struct weir_array_file *base)
+{
+    return file_of(base)->nc;
+}
+
+static int put_att(int nc, int id, const struct weir_attr *attr)
+{
+    return nc_put_att(nc, id, attr->name, weir_nc_type_of(attr->elem), (size_t)attr->count,
+                      attr->data);
+}
 
 /* ---- arrays ---- */
 
@@ -114,20 +88,22 @@ static int array_commit(struct weir_array_file *base, struct weir_err *err)
     struct netcdf_file *f = file_of(base);
     int rc = netcdf_file_defined(f, err);
 
-    if (weir_mpi_agree(f->st->comm, rc < 0 || f->failed ? -1 : 0) < 0)
+    if (weir_mpi_agree(f->comm, rc < 0 || f->failed ? -1 : 0) < 0)
         return rc;
     for (const struct weir_array *a = base->first; a && rc == 0; a = a->next)
         if (a->is_open)
-            rc = netcdf_file_access(f, ((const struct netcdf_array *)a)->id, err);
+            rc = netcdf_file_access(f, ((const struct weir_nc_array *)a)->id, err);
     return rc;
 }
 
-static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *dim)
+static int def_var(struct weir_array *base, const int *dim)
 {
-    const struct weir_array_spec *spec = &a->base.spec;
+    const struct weir_array_spec *spec = &base->spec;
+    struct weir_nc_array *a = (struct weir_nc_array *)base;
+    struct netcdf_file *f = file_of(base->file);
     size_t chunk[WEIR_SLAB_RANK];
-    int rc = nc_def_var(f->nc, a->base.name, weir_nc_type_of(spec->type.elem), spec->shape.rank,
-                        dim, &a->id);
+    int rc = nc_def_var(f->nc, base->name, weir_nc_type_of(spec->type.elem), spec->shape.rank, dim,
+                        &a->id);
 
     for (int d = 0; d < spec->chunk.rank; d++)
         chunk[d] = (size_t)spec->chunk.len[d];
@@ -137,36 +113,18 @@ static int define_var(struct netcdf_array *a, struct netcdf_file *f, const int *
         rc = nc_def_var_chunking(f->nc, a->id, NC_CONTIGUOUS, NULL);
     if (rc == NC_NOERR) /* fill values are written later, by all ranks */
         rc = nc_def_var_fill(f->nc, a->id, NC_NOFILL, NULL);
-    return rc;
-}
-
-static int array_make(struct weir_array *base, struct weir_err *err)
-{
-    struct netcdf_file *f = file_of(base->file);
-    int dim[WEIR_RANK_MAX], rc;
-
-    errno = 0;
-    if (netcdf_file_define(f, err) < 0 ||
-        weir_nc_make_dims(&calls, f->nc, &base->spec, dim, err) < 0)
-        return -1;
-    weir_timed_begin(base->file->s);
-    rc = define_var((struct netcdf_array *)base, f, dim);
-    weir_timed_end(base->file->s);
     f->vars++;
-    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_def_var") : 0;
+    return rc;
 }
 
 static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
 {
-    struct netcdf_array *a = (struct netcdf_array *)base;
-    struct netcdf_file *f = file_of(base->file);
-
-    if (weir_nc_find_var(&calls, f->nc, base, &a->id, have, err) < 0)
+    if (weir_nc_find(base, have, err) < 0)
         return -1;
-    return netcdf_file_access(f, a->id, err);
+    return netcdf_file_access(file_of(base->file), ((struct weir_nc_array *)base)->id, err);
 }
 
-/* Also before something else is selected. */
+/* Release the selection, also before a new one. */
 static int array_release(struct weir_array *base, struct weir_err *err)
 {
     struct netcdf_array *a = (struct netcdf_array *)base;
@@ -177,28 +135,6 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     a->packed = a->call = NULL;
     a->calls = 0;
     return 0;
-}
-
-/* ---- attributes of the file and of variables ---- */
-
-static int put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                    struct weir_err *err)
-{
-    struct netcdf_file *f = file_of(base);
-    int rc, id;
-
-    if (weir_nc_find_object(&calls, f->nc, object, &id, err) < 0 ||
-        netcdf_file_define(f, err) < 0)
-        return -1;
-    rc = nc_put_att(f->nc, id, attr->name, weir_nc_type_of(attr->elem), (size_t)attr->count,
-                    attr->data);
-    return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_put_att") : 0;
-}
-
-static int get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                    struct weir_err *err)
-{
-    return weir_nc_get_attr(&calls, file_of(base)->nc, object, attr, err);
 }
 
 /* ---- selection: slabs as the library wants them ---- */
@@ -274,7 +210,7 @@ static void copy_slab(const struct weir_slab *s, const struct weir_shape *shape,
 static void find_call(const struct netcdf_array *a, uint64_t i, size_t *start,
                       struct weir_slab *part, struct weir_shape *all)
 {
-    const struct weir_slab *s = &a->base.slab;
+    const struct weir_slab *s = &a->nc.base.slab;
     uint64_t from[WEIR_SLAB_RANK], count[WEIR_SLAB_RANK];
 
     all->rank = s->rank;
@@ -297,7 +233,7 @@ static void find_call(const struct netcdf_array *a, uint64_t i, size_t *start,
 
 static bool has_stride(const struct netcdf_array *a)
 {
-    for (int d = 0; d < a->base.slab.rank; d++)
+    for (int d = 0; d < a->nc.base.slab.rank; d++)
         if (a->stride[d] != 1)
             return true;
     return false;
@@ -306,17 +242,17 @@ static bool has_stride(const struct netcdf_array *a)
 static int call_library(struct netcdf_array *a, enum weir_dir dir, const size_t *start,
                         const size_t *count, void *buf, struct weir_err *err)
 {
-    struct netcdf_file *f = file_of(a->base.file);
+    struct netcdf_file *f = file_of(a->nc.base.file);
     bool writes = dir == WEIR_DIR_WRITE;
     int rc;
 
     errno = 0;
     if (has_stride(a))
-        rc = writes ? nc_put_vars(f->nc, a->id, start, count, a->stride, buf)
-                    : nc_get_vars(f->nc, a->id, start, count, a->stride, buf);
+        rc = writes ? nc_put_vars(f->nc, a->nc.id, start, count, a->stride, buf)
+                    : nc_get_vars(f->nc, a->nc.id, start, count, a->stride, buf);
     else
-        rc = writes ? nc_put_vara(f->nc, a->id, start, count, buf)
-                    : nc_get_vara(f->nc, a->id, start, count, buf);
+        rc = writes ? nc_put_vara(f->nc, a->nc.id, start, count, buf)
+                    : nc_get_vara(f->nc, a->nc.id, start, count, buf);
     return netcdf_judge(f, rc, writes, writes ? "nc_put_vara" : "nc_get_vara", err);
 }
 
@@ -332,21 +268,21 @@ static int move_part(struct netcdf_array *a, enum weir_dir dir, uint64_t i, unsi
         return call_library(a, dir, a->start, a->count, buf, err);
     find_call(a, i, start, &part, &all);
     if (dir == WEIR_DIR_WRITE)
-        copy_slab(&part, &all, a->base.elem, buf, a->call, true);
+        copy_slab(&part, &all, a->nc.base.elem, buf, a->call, true);
     rc = call_library(a, dir, start, a->count, a->call, err);
     if (dir == WEIR_DIR_READ)
-        copy_slab(&part, &all, a->base.elem, buf, a->call, false);
+        copy_slab(&part, &all, a->nc.base.elem, buf, a->call, false);
     return rc;
 }
 
-/* How many calls all ranks make together. */
+/* Return the number of calls that all ranks make together. */
 static uint64_t rounds_of(const struct netcdf_array *a)
 {
-    const struct netcdf_file *f = file_of(a->base.file);
+    const struct netcdf_file *f = file_of(a->nc.base.file);
     uint64_t rounds = a->calls;
 
-    if (f->st->collective)
-        weir_mpi_max(f->st->comm, &rounds, 1);
+    if (f->base.collective)
+        weir_mpi_max(f->comm, &rounds, 1);
     return rounds;
 }
 
@@ -379,24 +315,41 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
 
 static void array_describe(struct weir_array_file *base, struct weir_str *out)
 {
-    if (!file_of(base)->serial)
+    if (base->shared)
         weir_mpi_show_hints(base->s, weir_mpi_info_of(file_of(base)->handle), out);
 }
 
-const struct weir_array_ops netcdf_array_ops = {
-    .file_size = sizeof(struct netcdf_arrays),
-    .array_size = sizeof(struct netcdf_array),
-    .check = array_check,
-    .open = array_open,
-    .close = array_close,
-    .make = array_make,
-    .find = array_find,
-    .release = array_release,
-    .commit = array_commit,
-    .select = array_select,
-    .move = array_move,
-    .sync = array_sync,
-    .describe = array_describe,
-    .put_attr = put_attr,
-    .get_attr = get_attr,
+const struct weir_nc_library netcdf_arrays = {
+    .ops = {
+        .file_size = sizeof(struct netcdf_file),
+        .array_size = sizeof(struct netcdf_array),
+        .check = array_check,
+        .open = netcdf_file_open,
+        .close = netcdf_file_close,
+        .make = weir_nc_make,
+        .find = array_find,
+        .release = array_release,
+        .commit = array_commit,
+        .select = array_select,
+        .move = array_move,
+        .sync = netcdf_file_sync,
+        .describe = array_describe,
+        .put_attr = weir_nc_put_attr,
+        .get_attr = weir_nc_get_attr,
+    },
+    .prefix = "nc_",
+    .number_of = number_of,
+    .define = netcdf_file_define,
+    .def_var = def_var,
+    .put_att = put_att,
+    .inq_varid = nc_inq_varid,
+    .inq_varndims = nc_inq_varndims,
+    .inq_var = nc_inq_var,
+    .inq_dimlen = inq_dimlen,
+    .inq_dimid = nc_inq_dimid,
+    .def_dim = def_dim,
+    .fastest_first = true,
+    .inq_att = inq_att,
+    .get_att = nc_get_att,
+    .fail = netcdf_fail,
 };

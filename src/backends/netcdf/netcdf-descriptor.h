@@ -15,7 +15,7 @@ extern const struct weir_opt netcdf_opts[];
 /* The members of struct weir_backend that the descriptor and the plugin share. */
 #define NETCDF_DESCRIPTOR                                                                          \
     .abi = WEIR_BACKEND_ABI, .name = "NETCDF",                                                     \
-    .brief = "netCDF-4 files through parallel netCDF-C: one variable of bytes",                    \
+    .brief = "Arrays in netCDF-4 files through parallel netCDF-C, no files of bytes",              \
     .prefix = "netcdf.", .opts = netcdf_opts, .opt_size = sizeof(struct netcdf_options)
 
 #endif

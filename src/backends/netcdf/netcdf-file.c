@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* netcdf-file.c - an open netCDF-4 file, whatever is in it */
+/* netcdf-file.c - an open netCDF-4 file of arrays */
 #include "backends/netcdf/netcdf-file.h"
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,11 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
     return weir_mpi_add_reason(err, sys, 0);
 }
 
+static struct weir_mpi_session *mpi_of(const struct netcdf_file *f)
+{
+    return f->base.s->priv;
+}
+
 /* ---- the files below ---- */
 
 /* The handle of MPI-IO below the open file, NULL where there is none. Collective: the library
@@ -47,16 +53,16 @@ static MPI_File *handle_of(hid_t h5)
 
 int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err)
 {
-    const struct weir_mpi_session *m = &f->st->mpi;
+    const struct weir_mpi_session *m = mpi_of(f);
     int sys = errno;
 
     if (rc != NC_NOERR) {
         weir_refuse(err, WEIR_EIO, "%s: %s", call, nc_strerror(rc));
-        weir_mpi_unlock(f->path);
-        if (f->st->collective)
+        weir_mpi_unlock(f->base.path);
+        if (f->base.collective)
             weir_mpi_resync(f->handle, m->info);
         rc = weir_mpi_add_reason(err, sys, m->comm_errno);
-    } else if (!wrote || f->st->collective) { /* else the libraries below have looked */
+    } else if (!wrote || f->base.collective) { /* else the libraries below have looked */
         rc = weir_mpi_judge_hidden(m, sys, call, err);
     }
     f->failed |= rc < 0 && wrote;
@@ -90,123 +96,113 @@ static hid_t find_h5(const char *name)
 
 /* ---- open and close ---- */
 
-/* The library knows too little: why can the file not be opened, or made in its directory? 0: it
- * can. */
+/* Returns why the file cannot be opened or made, 0 where it can: the library says EACCES of all
+ * that it cannot make. A file that was not there is gone again. */
 static int reason_of(const struct netcdf_file *f)
 {
-    const char *path = weir_mpi_path(f->path), *slash = strrchr(path, '/');
-    struct weir_str dir = { 0 };
-    int sys;
+    const char *path = weir_mpi_path(f->base.path);
+    int fd = f->fresh ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1, sys = 0;
 
-    if (f->fresh && slash)
-        weir_str_add(&dir, path, (size_t)(slash - path + 1));
-    else if (f->fresh)
-        weir_str_add(&dir, ".", 1);
-    errno = 0;
-    if (f->fresh)
-        access(weir_str_text(&dir), W_OK | X_OK);
-    else
-        access(path, f->writes ? R_OK | W_OK : R_OK);
-    sys = errno;
-    weir_str_free(&dir);
+    if (fd >= 0) {
+        unlink(path);
+    } else if (!f->fresh || errno == EEXIST) {
+        fd = open(path, (f->base.writes ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
+        /* ENOENT: another rank has just made and removed it */
+        sys = fd >= 0 || (f->fresh && errno == ENOENT) ? 0 : errno;
+    } else {
+        sys = errno;
+    }
+    if (fd >= 0)
+        close(fd);
     return sys;
 }
 
 static int call_library(struct netcdf_file *f, unsigned flags, const char *name)
 {
     int make = NC_NETCDF4 | (flags & WEIR_OPEN_EXCL ? NC_NOCLOBBER : NC_CLOBBER);
-    int mode = f->writes ? NC_WRITE : NC_NOWRITE;
+    int mode = f->base.writes ? NC_WRITE : NC_NOWRITE;
 
-    if (f->serial)
+    if (!f->base.shared)
         return f->fresh ? nc_create(name, make, &f->nc) : nc_open(name, mode, &f->nc);
-    return f->fresh ? nc_create_par(name, make, f->st->comm, f->st->mpi.info, &f->nc)
-                    : nc_open_par(name, mode, f->st->comm, f->st->mpi.info, &f->nc);
+    return f->fresh ? nc_create_par(name, make, f->comm, mpi_of(f)->info, &f->nc)
+                    : nc_open_par(name, mode, f->comm, mpi_of(f)->info, &f->nc);
 }
 
 static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *err)
 {
-    static const char *const calls[2][2] = { { "nc_open_par", "nc_create_par" },
-                                             { "nc_open", "nc_create" } };
+    static const char *const calls[2][2] = { { "nc_open", "nc_create" },
+                                             { "nc_open_par", "nc_create_par" } };
     char text[WEIR_MPI_NAME_TEXT];
-    const char *name = f->serial ? weir_mpi_path(f->path)
-                                 : weir_mpi_name(&f->st->mpi.drivers, f->path, text, err);
-    const char *call = calls[f->serial][f->fresh];
+    const char *path = f->base.path, *call = calls[f->base.shared][f->fresh];
+    const char *name = f->base.shared ? weir_mpi_name(&mpi_of(f)->drivers, path, text, err)
+                                      : weir_mpi_path(path);
     int rc, sys;
 
     if (!name)
         return -1;
     if (strstr(name, "://"))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF takes it for an address", f->path);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF takes it for an address", path);
     errno = 0;
-    weir_timed_begin(f->st->s);
+    weir_timed_begin(f->base.s);
     rc = call_library(f, flags, name);
-    weir_timed_end(f->st->s);
+    weir_timed_end(f->base.s);
     sys = weir_mpi_is_io_errno(errno) ? errno : 0; /* the library has one word for all failures */
     if (rc != NC_NOERR && (errno = sys ? sys : reason_of(f)) != 0)
-        return weir_fail(err, WEIR_EIO, "%s '%s'", call, f->path);
+        return weir_fail(err, WEIR_EIO, "%s '%s'", call, path);
     if (rc != NC_NOERR)
-        return netcdf_fail(err, rc, "%s '%s'", call, f->path);
+        return netcdf_fail(err, rc > 0 ? NC_EHDFERR : rc, "%s '%s'", call, path);
     errno = 0;
     f->h5 = find_h5(name);
     f->sys = errno;
     return 0;
 }
 
-/* Know the files below the one that all ranks have opened. What follows is for all, or for none. */
+/* Find the files below the one that all ranks have opened, on all ranks or on none. */
 static int find_handle(struct netcdf_file *f, struct weir_err *err)
 {
     int rc = 0;
 
     if (f->h5 < 0 && (errno = f->sys) == ENOMEM)
-        rc = weir_fail(err, WEIR_ESETUP, "look for '%s' in the HDF5 library", f->path);
+        rc = weir_fail(err, WEIR_ESETUP, "look for '%s' in the HDF5 library", f->base.path);
     else if (f->h5 < 0)
-        rc = weir_refuse(err, WEIR_EIO, "'%s' is not a netCDF-4 file", f->path);
-    rc = weir_agree_open(f->st->s->par, f->st->comm, rc, err);
+        rc = weir_refuse(err, WEIR_EIO, "'%s' is not a netCDF-4 file", f->base.path);
+    rc = weir_agree_open(f->base.s->par, f->comm, rc, err);
     if (rc < 0)
         nc_close(f->nc);
-    else if (!f->serial)
+    else if (f->base.shared)
         f->handle = handle_of(f->h5);
     return rc;
 }
 
-int netcdf_file_open(struct netcdf_file *f, struct netcdf_state *st, const char *path,
-                     unsigned flags, uint64_t bytes, bool serial, struct weir_err *err)
+int netcdf_file_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
 {
+    struct netcdf_file *f = (struct netcdf_file *)base;
+    const struct weir_par *par = base->s->par;
     bool opened;
     int rc = 0;
 
-    *f = (struct netcdf_file) {
-        .st = st, .path = path, .nc = -1, .h5 = H5I_INVALID_HID, .serial = serial
-    };
-    f->writes = flags & WEIR_OPEN_WRITE;
-    f->size = weir_mpi_size(st->comm, path);
-    f->fresh = f->writes && (flags & WEIR_OPEN_CREATE) &&
+    f->comm = base->shared ? par->comm : MPI_COMM_SELF;
+    f->size = weir_mpi_size(f->comm, base->path);
+    f->fresh = base->writes && (flags & WEIR_OPEN_CREATE) &&
                ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->defining = f->fresh;
-    if (f->writes && st->mpi.limited) { /* the limit of one rank stops all */
-        rc = weir_mpi_check_limit("netCDF", bytes + ROOM_FILE, err);
-        rc = weir_agree_open(st->s->par, st->comm, rc, err);
+    if (base->writes && mpi_of(f)->limited) { /* the limit of one rank stops all */
+        rc = weir_mpi_check_limit("netCDF", ROOM_FILE, err);
+        rc = weir_agree_open(par, f->comm, rc, err);
     }
     if (rc < 0)
         return rc;
     rc = open_library(f, flags, err);
     opened = rc == 0;
-    rc = weir_agree_open(st->s->par, st->comm, rc, err);
+    rc = weir_agree_open(par, f->comm, rc, err);
     if (rc < 0 && opened)
         nc_abort(f->nc);
     return rc < 0 ? rc : find_handle(f, err);
 }
 
-void netcdf_file_drop(struct netcdf_file *f)
+int netcdf_file_define(struct weir_array_file *base, struct weir_err *err)
 {
-    if (f->writes && weir_mpi_sink(f->st->comm, f->handle) < 0)
-        f->st->s->broken = true;
-    else
-        nc_close(f->nc);
-}
-
-int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
-{
+    struct netcdf_file *f = (struct netcdf_file *)base;
     int rc;
 
     if (f->defining)
@@ -217,20 +213,20 @@ int netcdf_file_define(struct netcdf_file *f, struct weir_err *err)
     return f->defining ? 0 : netcdf_fail(err, rc, "nc_redef");
 }
 
-/* Before the library writes: has the file system room for what describes the data? A failure
- * inside its writes would crash it. One rank asks, and where there is none all do, for their words.
- * Every rank takes part; -1 when any has failed. */
+/* Before the library writes: check the free space for the metadata. A failure inside its writes
+ * would crash it. One rank asks, and where there is none all do, for their words. Every rank
+ * takes part; -1 when any has failed. */
 static int check_room(struct netcdf_file *f, struct weir_err *err)
 {
     uint64_t need = ROOM_FILE + ROOM_VAR * f->vars;
-    bool first = weir_mpi_is_first(f->st->comm);
+    bool first = weir_mpi_is_first(f->comm);
 
     if (!f->failed && first)
-        f->failed = weir_mpi_check_room(f->path, need, err) < 0;
-    if (weir_mpi_agree(f->st->comm, f->failed ? -1 : 0) == 0)
+        f->failed = weir_mpi_check_room(f->base.path, need, err) < 0;
+    if (weir_mpi_agree(f->comm, f->failed ? -1 : 0) == 0)
         return 0;
     if (!f->failed && !first)
-        f->failed = weir_mpi_check_room(f->path, need, err) < 0;
+        f->failed = weir_mpi_check_room(f->base.path, need, err) < 0;
     return -1;
 }
 
@@ -245,11 +241,11 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
         return f->failed && !told ? -1 : 0;
     errno = 0;
     f->defining = false;
-    weir_timed_begin(f->st->s);
+    weir_timed_begin(f->base.s);
     rc = nc_enddef(f->nc);
-    weir_timed_end(f->st->s);
+    weir_timed_end(f->base.s);
     if (rc != NC_NOERR && errno == EINTR) /* the sync is the last thing that it does */
-        return weir_mpi_sync_file(f->path, err);
+        return weir_mpi_sync_file(f->base.path, err);
     return netcdf_judge(f, rc, true, "nc_enddef", err);
 }
 
@@ -257,56 +253,58 @@ int netcdf_file_access(struct netcdf_file *f, int id, struct weir_err *err)
 {
     int rc;
 
-    if (f->serial)
+    if (!f->base.shared)
         return 0;
     errno = 0;
-    rc = nc_var_par_access(f->nc, id, f->st->collective ? NC_COLLECTIVE : NC_INDEPENDENT);
+    rc = nc_var_par_access(f->nc, id, f->base.collective ? NC_COLLECTIVE : NC_INDEPENDENT);
     return rc != NC_NOERR ? netcdf_fail(err, rc, "nc_var_par_access") : 0;
 }
 
-int netcdf_file_flush(struct netcdf_file *f, struct weir_err *err)
+int netcdf_file_sync(struct weir_array_file *base, struct weir_err *err)
 {
+    struct netcdf_file *f = (struct netcdf_file *)base;
     bool told = f->failed;
     int rc;
 
     if (check_room(f, err) < 0) {
         if (told)
-            return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", f->path);
+            return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
         return f->failed ? -1 : 0; /* the rank that knows the cause tells it */
     }
     errno = 0;
-    weir_timed_begin(f->st->s);
+    weir_timed_begin(base->s);
     rc = nc_sync(f->nc);
-    weir_timed_end(f->st->s);
+    weir_timed_end(base->s);
     if (rc != NC_NOERR && errno == EINTR)
-        return weir_mpi_sync_file(f->path, err);
-    rc = netcdf_judge(f, rc, f->writes, "nc_sync", err);
+        return weir_mpi_sync_file(base->path, err);
+    rc = netcdf_judge(f, rc, base->writes, "nc_sync", err);
     /* without MPI-IO the library hands its bytes to the system, and no more */
-    return rc == 0 && f->serial && f->writes ? weir_mpi_sync_file(f->path, err) : rc;
+    return rc == 0 && !base->shared && base->writes ? weir_mpi_sync_file(base->path, err) : rc;
 }
 
-int netcdf_file_close(struct netcdf_file *f, struct weir_err *err)
+int netcdf_file_close(struct weir_array_file *base, struct weir_err *err)
 {
+    struct netcdf_file *f = (struct netcdf_file *)base;
     bool told = f->failed;
     int rc = 0, nc, sys;
     bool stuck = false; /* the library cannot close it */
 
-    if (!f->writes && (f->handle || f->serial))
-        rc = weir_mpi_check_kept(f->handle, f->path, f->size, err);
-    if (f->writes && check_room(f, err) < 0) {
-        stuck = weir_mpi_sink(f->st->comm, f->handle) < 0;
+    if (!base->writes && (f->handle || !base->shared))
+        rc = weir_mpi_check_kept(f->handle, base->path, f->size, err);
+    if (base->writes && check_room(f, err) < 0) {
+        stuck = weir_mpi_sink(f->comm, f->handle) < 0;
         rc = f->failed && !told ? -1 : 0;
         told |= !f->failed;
     }
     errno = 0;
-    weir_timed_begin(f->st->s);
+    weir_timed_begin(base->s);
     nc = stuck ? NC_EHDFERR : nc_close(f->nc);
-    weir_timed_end(f->st->s);
+    weir_timed_end(base->s);
     sys = errno;
-    f->st->s->broken |= nc != NC_NOERR; /* the library below would crash in its end */
+    base->s->broken |= nc != NC_NOERR; /* the library below would crash in its end */
     if (rc < 0 || told)
         return rc; /* reported already, or by another rank */
     if (nc != NC_NOERR)
-        return netcdf_fail(err, nc, "nc_close '%s'", f->path);
-    return weir_mpi_doubt_close(NULL, &f->st->mpi, sys, "nc_close", f->st->s->log, f->path, err);
+        return netcdf_fail(err, nc, "nc_close '%s'", base->path);
+    return weir_mpi_doubt_close(NULL, mpi_of(f), sys, "nc_close", base->s->log, base->path, err);
 }

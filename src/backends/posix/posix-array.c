@@ -45,8 +45,8 @@ static int array_open(struct weir_array_file *base, unsigned flags, struct weir_
     return weir_backend_posix.open(base->s, base->path, flags, &f->file.base, err);
 }
 
-/* A file ends where its last array does, also when nobody wrote there. All ranks have the same
- * end, and nobody writes after it. */
+/* Extend the file to the end of its last array, which may be unwritten. All ranks have the same
+ * end, and none writes after it. */
 static int reach_end(struct posix_arrays *f, struct weir_err *err)
 {
     struct stat st;
@@ -84,8 +84,6 @@ static int array_find(struct weir_array *a, struct weir_array_spec *have, struct
 
 static int array_release(struct weir_array *a, struct weir_err *err)
 {
-    (void)a;
-    (void)err;
     return 0;
 }
 
@@ -93,7 +91,6 @@ static int array_select(struct weir_array *base, struct weir_err *err)
 {
     struct posix_array *a = (struct posix_array *)base;
 
-    (void)err;
     weir_runs_begin(&a->in_file, &base->slab, &base->spec.shape);
     weir_runs_begin(&a->in_memory, &base->mem.slab, &base->mem.shape);
     return 0;

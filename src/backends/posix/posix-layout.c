@@ -32,8 +32,8 @@ int posix_open_parent(const char *path, const char **name, struct weir_err *err)
 
 /* ---- their libraries ----
  *
- * They are loaded when an option asks for them: a program that is linked with them does not start on
- * a node where one is missing, also when no option asks for it. */
+ * They are loaded when an option asks for them. A program that is linked with them does not
+ * start on a node where one is missing, with or without that option. */
 
 /* The first that can be loaded, or NULL and the reasons of all. */
 static void *load(const char *const *files, struct weir_str *reasons)

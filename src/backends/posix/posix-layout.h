@@ -33,7 +33,7 @@ struct posix_fs {
     /* before a file is opened to be created, and on a file that is open */
     int (*create)(const char *path, const struct posix_layout *l, struct weir_err *err);
     int (*apply)(int fd, const char *path, const struct posix_layout *l, struct weir_err *err);
-    /* Is the layout of a file another one than asked for: 1, 0, or -1 (not known, or none was asked for)? */
+    /* 1: the file's layout is not that asked for, 0: it is, -1: not known, or none was asked for. */
     int (*is_other)(const char *path, const struct posix_layout *l);
     /* around each transfer, with 'function'; errno holds the reason where they return -1 */
     int (*announce)(posix_hint *hint, int fd, const struct weir_io *io);
@@ -44,8 +44,8 @@ struct posix_fs {
  * into path. Local, without allocation. Returns -1 and err (WEIR_EIO). */
 int posix_open_parent(const char *path, const char **name, struct weir_err *err);
 
-/* The function of this name in a library of which 'files' are the names for the dynamic linker, or
- * paths (NULL-terminated): the first that can be loaded counts, and stays until the process ends.
+/* Find the function of this name in a library, whose names for the dynamic linker, or paths, are
+ * 'files' (NULL-terminated). The first that can be loaded counts, and stays until the process ends.
  * Local. NULL and err (WEIR_ESETUP) that says what is missing and where it was looked for. */
 void *posix_function(const char *const *files, const char *name, struct weir_err *err);
 
@@ -62,7 +62,7 @@ int posix_layout_check(const struct weir_opt *rows, const void *opt, const struc
  * (WEIR_EIO). */
 int posix_layout_create(const char *path, const struct posix_layout *l, struct weir_err *err);
 
-/* Is the layout of the file another one than asked for: 1, 0, or -1 (not known, or none was asked for)? Local. */
+/* 1: the file's layout is not that asked for, 0: it is, -1: not known, or none was asked for. Local. */
 int posix_layout_is_other(const char *path, const struct posix_layout *l);
 
 /* Set the layout of an open file. Local. Returns 0, or -1 and err (WEIR_EIO). */

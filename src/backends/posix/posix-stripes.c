@@ -93,13 +93,12 @@ static int lustre_apply(int fd, const char *path, const struct posix_layout *l, 
     return 0;
 }
 
-/* No start, no stripes, no pool: what the file system says for directories that nobody set up. */
+/* Set no start, no stripes, no pool: the file system's values for directories without a layout. */
 int weir_posix_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
     __typeof__(llapi_dir_set_default_lmv_stripe) *set_default;
     int rc;
 
-    (void)s;
     set_default = posix_function(files, "llapi_dir_set_default_lmv_stripe", err);
     if (!set_default || !mute(err))
         return -1;

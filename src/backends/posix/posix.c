@@ -20,45 +20,66 @@ struct posix_options {
     struct posix_layout layout;
 };
 
+/* Flags of the options that need a library. */
+#ifdef HAVE_LUSTRE
+#define NEEDS_LUSTRE 0
+#else
+#define NEEDS_LUSTRE WEIR_OPT_ABSENT
+#endif
+#ifdef HAVE_GPFS
+#define NEEDS_GPFS 0
+#else
+#define NEEDS_GPFS WEIR_OPT_ABSENT
+#endif
+#ifdef HAVE_BEEGFS
+#define NEEDS_BEEGFS 0
+#else
+#define NEEDS_BEEGFS WEIR_OPT_ABSENT
+#endif
+
 #define O struct posix_options
 static const struct weir_opt posix_opts[] = {
-    OPT_FLAG(0, "odirect", NULL, O, odirect, "Bypass the page cache (O_DIRECT)"),
-    OPT_FLAG(0, "rangelocks", NULL, O, rangelocks,
-             "Hold a lock (fcntl) on the range of each transfer while it lasts"),
+    OPT_FLAG(0, "odirect", NULL, O, odirect, "No page cache (O_DIRECT)", .first = true),
+    OPT_FLAG(0, "rangelocks", NULL, O, rangelocks, "Lock (fcntl) on the range of each transfer"),
     OPT_FLAG(0, "uncached", NULL, O, uncached,
-             "Drop the pages of a transfer from the page cache when it is done (RWF_DONTCACHE: Linux "
-             "6.14 and a file system that can)"),
+             "Pages of a transfer dropped when it is done (RWF_DONTCACHE: Linux 6.14 and a file "
+             "system that can)"),
     OPT_FLAG(0, "atomic", NULL, O, atomic,
-             "Write each transfer whole or not at all (RWF_ATOMIC), where device and file system can"),
+             "Writes of a transfer whole or not at all (RWF_ATOMIC), where device and file "
+             "system can"),
     OPT_INT(0, "threads", NULL, O, threads, "0", "N",
-            "Threads of a task that each move one transfer: a queue for file systems without "
-            "asynchronous I/O, as deep as there are threads where no depth is given",
-            .min = 0, .max = 4096, .example = "8"),
+            "Threads of a task, a transfer each: a queue for file systems without asynchronous "
+            "I/O (default depth: the threads)",
+            .min = 0, .max = 4096),
     OPT_INT(0, "lustre.stripecount", NULL, O, layout.stripe_count, "0", "N",
-            "Lustre: stripes of a new file; -1 means all targets", .min = -1, .max = INT32_MAX),
+            "Lustre: stripes of a new file (-1: all targets)", .min = -1, .max = INT32_MAX,
+            .flags = NEEDS_LUSTRE),
     OPT_SIZE(0, "lustre.stripesize", NULL, O, layout.stripe_size, "0", "SIZE",
-             "Lustre: bytes of a stripe of a new file", .max = INT64_MAX),
+             "Lustre: bytes of a stripe of a new file", .max = INT64_MAX, .flags = NEEDS_LUSTRE),
     OPT_INT(0, "lustre.startost", NULL, O, layout.start_ost, "-1", "N",
-            "Lustre: target of the first stripe of a new file; -1 means any", .min = -1,
-            .max = INT32_MAX),
-    OPT_FLAG(0, "lustre.ignorelocks", NULL, O, layout.ignore_locks, "Lustre: take no range locks"),
+            "Lustre: target of the first stripe of a new file (-1: any)", .min = -1,
+            .max = INT32_MAX, .flags = NEEDS_LUSTRE),
+    OPT_FLAG(0, "lustre.ignorelocks", NULL, O, layout.ignore_locks, "Lustre: no range locks",
+             .flags = NEEDS_LUSTRE),
     OPT_STR(0, "lustre.pool", NULL, O, layout.pool, NULL, "POOL",
-            "Lustre: pool of targets of a new file, with stripecount and stripesize"),
-    OPT_FLAG(0, "gpfs.hintaccess", NULL, O, layout.hint_access, "GPFS: tell which range is next"),
+            "Lustre: pool of targets of a new file, with stripecount and stripesize",
+            .flags = NEEDS_LUSTRE),
+    OPT_FLAG(0, "gpfs.hintaccess", NULL, O, layout.hint_access, "GPFS: hint of the next range",
+             .flags = NEEDS_GPFS),
     OPT_FLAG(0, "gpfs.releasetoken", NULL, O, layout.release_token,
-             "GPFS: give all locks back after open"),
+             "GPFS: all locks given back after open", .flags = NEEDS_GPFS),
     OPT_FLAG(0, "gpfs.finegrainwritesharing", NULL, O, layout.fine_write,
-             "GPFS: expect small writes of many tasks to a file"),
+             "GPFS: hint of small writes of many tasks to a file", .flags = NEEDS_GPFS),
     OPT_FLAG(0, "gpfs.finegrainreadsharing", NULL, O, layout.fine_read,
-             "GPFS: expect small reads of many tasks from a file"),
+             "GPFS: hint of small reads of many tasks from a file", .flags = NEEDS_GPFS),
     OPT_FLAG(0, "gpfs.createsharing", NULL, O, layout.create_sharing,
-             "GPFS: expect many tasks to create files in a directory"),
+             "GPFS: hint of many tasks that create files in a directory", .flags = NEEDS_GPFS),
     OPT_INT(0, "beegfs.NumTargets", NULL, O, layout.targets, "-1", "N",
-            "BeeGFS: targets of a new file; -1 means as the directory says", .min = -1,
-            .max = INT32_MAX),
+            "BeeGFS: targets of a new file (-1: as the directory has)", .min = -1, .max = INT32_MAX,
+            .flags = NEEDS_BEEGFS),
     OPT_SIZE(0, "beegfs.ChunkSize", NULL, O, layout.chunk, "-1", "SIZE",
-             "BeeGFS: bytes of a chunk of a new file; -1 means as the directory says", .min = -1,
-             .max = INT64_MAX),
+             "BeeGFS: chunk of a new file, bytes (-1: as the directory has)", .min = -1,
+             .max = INT64_MAX, .flags = NEEDS_BEEGFS),
     OPT_END
 };
 #undef O
@@ -74,7 +95,6 @@ static int posix_check(struct weir_session *s, const struct weir_extent *extent,
 {
     const struct posix_options *o = options_of(s);
 
-    (void)extent;
     if (o->threads > 0 && s->base_opt)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.threads: %s has a queue of its own; leave it out, or take -a POSIX",
@@ -109,14 +129,12 @@ static int posix_begin(struct weir_session *s, struct weir_err *err)
 
 static int posix_end(struct weir_session *s, struct weir_err *err)
 {
-    (void)err;
     posix_threads_end(s->priv);
     return 0;
 }
 
 static int posix_submit(struct weir_request *r, struct weir_err *err)
 {
-    (void)err;
     posix_threads_submit(r->file->s->priv, r);
     return 0;
 }
@@ -124,7 +142,6 @@ static int posix_submit(struct weir_request *r, struct weir_err *err)
 static int posix_complete(struct weir_file *f, int least, int most, struct weir_request **done,
                           struct weir_err *err)
 {
-    (void)err;
     return posix_threads_complete(f->s->priv, least, most, done);
 }
 
@@ -334,11 +351,17 @@ static void find_applied(struct weir_session *s, struct weir_file *f, struct wei
         out->other_layout = posix_layout_is_other(f->path, &options_of(s)->layout);
 }
 
+static int descriptor_of(const struct weir_file *f)
+{
+    return ((const struct weir_posix_file *)f)->fd;
+}
+
 const struct weir_backend weir_backend_posix = {
     .abi = WEIR_BACKEND_ABI,
     .name = "POSIX",
     .brief = "Ordinary files with pread and pwrite",
     .prefix = "posix.",
+    .flags = WEIR_BE_TAKES_POINTERS,
     .opts = posix_opts,
     .opt_size = sizeof(struct posix_options),
     .priv_size = sizeof(struct posix_threads),
@@ -357,6 +380,7 @@ const struct weir_backend weir_backend_posix = {
     .array = &posix_array_ops,
     .describe = posix_describe,
     .applied = find_applied,
+    .descriptor = descriptor_of,
 #ifdef HAVE_LUSTRE
     .reset_dir = weir_posix_reset_dir,
 #endif

@@ -10,22 +10,23 @@
 #include <strings.h>
 #include <time.h>
 
-#include "backends/s3/s3-line.h"
+#include "backends/s3/s3-request.h"
 #include "base/clock.h"
 
-#define BODY_MOST ((size_t)64 << 10) /* bytes of an error that are looked at */
+#define ERROR_MOST ((size_t)64 << 10) /* bytes of an error that are read as XML */
+#define WORDS_MOST 16 /* MiB of an answer that is not data; a list of 1000 keys has 8 MiB at most */
 
-void s3_answer_begin(struct s3_slot *slot)
+void s3_answer_begin(struct s3_handle *h)
 {
-    const struct s3_answer before = slot->c->answer;
+    const struct s3_answer before = h->call->answer;
 
-    slot->reply = (struct s3_reply){ .has_length = false };
-    slot->c->answer = (struct s3_answer){ .tried = before.tried, .unsure = before.unsure };
-    weir_str_clear(&slot->body);
-    slot->first_ns = 0;
-    slot->error[0] = '\0';
-    if (slot->c->text)
-        weir_str_clear(slot->c->text);
+    h->reply = (struct s3_reply){ .has_length = false };
+    h->call->answer = (struct s3_answer){ .tried = before.tried, .unsure = before.unsure };
+    weir_str_clear(&h->body);
+    h->first_ns = 0;
+    h->error[0] = '\0';
+    if (h->call->text)
+        weir_str_clear(h->call->text);
 }
 
 /* Copies what fits: texts of the service are for people. */
@@ -37,164 +38,130 @@ static void keep(char *to, size_t room, const char *text, size_t len)
     to[len] = '\0';
 }
 
+#define KEEP(to, text) keep(to, sizeof(to), text, strlen(text))
+
 /* "HTTP/1.1 206 Partial Content": a new answer begins, and what one before it has said (100) does not hold. */
-static void take_status(struct s3_slot *slot, const char *line, size_t len)
+static void take_status(struct s3_handle *h, const char *line, size_t len)
 {
     const char *blank = memchr(line, ' ', len);
 
-    if (!slot->first_ns)
-        slot->first_ns = weir_now_ns();
-    slot->reply = (struct s3_reply){ .has_length = false };
-    slot->c->answer.status = blank ? (int)strtol(blank, NULL, 10) : 0;
-}
-
-static void take_length(struct s3_slot *slot, const char *value)
-{
-    slot->reply.has_length = true;
-    slot->reply.length = strtoull(value, NULL, 10);
+    if (!h->first_ns)
+        h->first_ns = weir_now_ns();
+    h->reply = (struct s3_reply) { .has_length = false };
+    h->call->answer.status = blank ? (int)strtol(blank, NULL, 10) : 0;
 }
 
 /* "bytes 0-99/1000", and "bytes * /1000" of a range that is not there. */
-static void take_range(struct s3_slot *slot, const char *value)
+static void take_range(struct s3_reply *r, const char *value)
 {
-    struct s3_reply *r = &slot->reply;
-
     r->has_range = sscanf(value, "bytes %" SCNu64 "-%" SCNu64, &r->from, &r->to) == 2;
     value = strchr(value, '/');
     r->has_total = value && sscanf(value, "/%" SCNu64, &r->total) == 1;
 }
 
-/* Only an error asks for it, and to read a date takes time. */
-static void take_date(struct s3_slot *slot, const char *value)
+static void take_header(struct s3_handle *h, const char *name, const char *value)
 {
-    time_t t = slot->c->answer.status >= 300 ? curl_getdate(value, NULL) : -1;
+    struct s3_reply *r = &h->reply;
+    struct s3_answer *a = &h->call->answer;
+    const char *kind = h->client->sv->o->checksum;
+    const size_t sums = strlen("x-amz-checksum-");
 
-    slot->reply.date = t < 0 ? 0 : t;
+    if (strcasecmp(name, "content-length") == 0) {
+        r->has_length = true;
+        r->length = strtoull(value, NULL, 10);
+    } else if (strcasecmp(name, "content-range") == 0)
+        take_range(r, value);
+    else if (strcasecmp(name, "etag") == 0)
+        KEEP(a->etag, value);
+    else if (strcasecmp(name, "date") == 0 && a->status >= 300) /* only an error needs it */
+        r->date = curl_getdate(value, NULL);
+    else if (strcasecmp(name, "x-amz-request-id") == 0)
+        KEEP(r->id, value);
+    else if (strcasecmp(name, "x-amz-bucket-region") == 0)
+        KEEP(r->region, value);
+    else if (strcasecmp(name, "location") == 0 && strlen(value) < sizeof(r->location)) /* all of it */
+        KEEP(r->location, value);
+    else if (strcasecmp(name, "retry-after") == 0)
+        r->again_s = (int)strtol(value, NULL, 10);
+    else if (strncasecmp(name, "x-amz-checksum-", sums) == 0 && strcasecmp(name + sums, kind) == 0)
+        KEEP(r->checksum, value);
 }
-
-static void take_again(struct s3_slot *slot, const char *value)
-{
-    slot->reply.again_s = (int)strtol(value, NULL, 10);
-}
-
-static void take_etag(struct s3_slot *slot, const char *value)
-{
-    keep(slot->c->answer.etag, sizeof(slot->c->answer.etag), value, strlen(value));
-}
-
-static void take_id(struct s3_slot *slot, const char *value)
-{
-    keep(slot->reply.id, sizeof(slot->reply.id), value, strlen(value));
-}
-
-static void take_region(struct s3_slot *slot, const char *value)
-{
-    keep(slot->reply.region, sizeof(slot->reply.region), value, strlen(value));
-}
-
-static void take_checksum(struct s3_slot *slot, const char *value)
-{
-    keep(slot->reply.checksum, sizeof(slot->reply.checksum), value, strlen(value));
-}
-
-static void take_crc32c(struct s3_slot *slot, const char *value)
-{
-    if (strcmp(slot->l->sv->o->checksum, "crc32c") == 0)
-        take_checksum(slot, value);
-}
-
-static void take_sha256(struct s3_slot *slot, const char *value)
-{
-    if (strcmp(slot->l->sv->o->checksum, "sha256") == 0)
-        take_checksum(slot, value);
-}
-
-static void take_location(struct s3_slot *slot, const char *value)
-{
-    if (strlen(value) < sizeof(slot->reply.location)) /* a part of one leads elsewhere */
-        keep(slot->reply.location, sizeof(slot->reply.location), value, strlen(value));
-}
-
-static const struct taker {
-    const char *name;
-    void (*take)(struct s3_slot *slot, const char *value);
-} takers[] = {
-    { "content-length", take_length },   { "content-range", take_range },
-    { "etag", take_etag },               { "date", take_date },
-    { "x-amz-request-id", take_id },     { "x-amz-bucket-region", take_region },
-    { "location", take_location },       { "retry-after", take_again },
-    { "x-amz-checksum-crc32c", take_crc32c }, { "x-amz-checksum-sha256", take_sha256 },
-};
 
 size_t s3_answer_header(char *data, size_t size, size_t n, void *user)
 {
-    struct s3_slot *slot = user;
+    struct s3_handle *h = user;
     size_t len = size * n;
-    const char *colon = memchr(data, ':', len);
-    char value[sizeof(slot->reply.location)];
-    size_t name;
+    char line[sizeof(h->reply.location) + 64], *value;
 
-    if (len > 5 && !memcmp(data, "HTTP/", 5)) {
-        take_status(slot, data, len);
-        return size * n;
-    }
-    if (!colon)
-        return size * n;
-    name = (size_t)(colon - data);
-    while (len && strchr("\r\n \t", data[len - 1]))
+    if (len > 5 && memcmp(data, "HTTP/", 5) == 0)
+        take_status(h, data, len);
+    while (len > 0 && strchr("\r\n \t", data[len - 1]))
         len--;
-    for (colon++; colon < data + len && (*colon == ' ' || *colon == '\t'); colon++) {
-        /* blanks before the value */
-    }
-    for (size_t i = 0; i < sizeof(takers) / sizeof(*takers); i++)
-        if (strlen(takers[i].name) == name && !strncasecmp(takers[i].name, data, name)) {
-            keep(value, sizeof(value), colon, (size_t)(data + len - colon));
-            takers[i].take(slot, value);
-        }
+    keep(line, sizeof(line), data, len);
+    value = strchr(line, ':');
+    if (!value)
+        return size * n;
+    *value++ = '\0';
+    take_header(h, line, value + strspn(value, " \t"));
     return size * n;
 }
 
-static bool is_error(const struct s3_slot *slot)
+static bool is_error(const struct s3_handle *h)
 {
-    return slot->c->answer.status >= 300;
+    return h->call->answer.status >= 300;
+}
+
+/* Data of an object. A service that sends more is wrong, and libcurl ends the request where this
+ * returns 0. */
+static size_t take_data(struct s3_handle *h, const char *data, size_t len)
+{
+    struct s3_call *c = h->call;
+
+    h->reply.excess = len > c->room - c->answer.moved;
+    if (h->reply.excess)
+        return 0;
+    memcpy((char *)c->into + c->answer.moved, data, len);
+    c->answer.moved += len;
+    return len;
+}
+
+/* Take XML, or a body that is ignored. It may have no end. */
+static size_t take_words(struct s3_handle *h, const char *data, size_t len)
+{
+    h->reply.words += len;
+    h->reply.excess = h->reply.words > (size_t)WORDS_MOST << 20;
+    if (h->reply.excess)
+        return 0;
+    if (!is_error(h) && h->call->text)
+        weir_str_add(h->call->text, data, len);
+    else if (is_error(h) && h->reply.words <= ERROR_MOST)
+        weir_str_add(&h->body, data, len);
+    return len;
 }
 
 size_t s3_answer_body(char *data, size_t size, size_t n, void *user)
 {
-    struct s3_slot *slot = user;
-    struct s3_call *c = slot->c;
-    size_t len = size * n;
+    struct s3_handle *h = user;
 
-    if (is_error(slot)) {
-        if (slot->body.len + len <= BODY_MOST)
-            weir_str_add(&slot->body, data, len);
-    } else if (c->text) {
-        weir_str_add(c->text, data, len);
-    } else if (c->into) {
-        if (len > c->room - c->answer.moved) {
-            slot->reply.excess = true;
-            return 0; /* libcurl ends the request with an error */
-        }
-        memcpy((char *)c->into + c->answer.moved, data, len);
-        c->answer.moved += len;
-    }
-    return len;
+    if (h->call->into && !is_error(h))
+        return take_data(h, data, size * n);
+    return take_words(h, data, size * n);
 }
 
 static int take_error(void *mine, const char *path, const char *words)
 {
-    struct s3_slot *slot = mine;
+    struct s3_handle *h = mine;
 
-    if (!strcmp(path, "Error/Code"))
-        keep(slot->c->answer.code, sizeof(slot->c->answer.code), words, strlen(words));
-    else if (!strcmp(path, "Error/Message"))
-        keep(slot->reply.message, sizeof(slot->reply.message), words, strlen(words));
-    else if (!strcmp(path, "Error/Endpoint"))
-        keep(slot->reply.endpoint, sizeof(slot->reply.endpoint), words, strlen(words));
-    else if (!strcmp(path, "Error/Region"))
-        take_region(slot, words);
-    else if (!strcmp(path, "Error/RequestId"))
-        take_id(slot, words);
+    if (strcmp(path, "Error/Code") == 0)
+        KEEP(h->call->answer.code, words);
+    else if (strcmp(path, "Error/Message") == 0)
+        KEEP(h->reply.message, words);
+    else if (strcmp(path, "Error/Endpoint") == 0)
+        KEEP(h->reply.endpoint, words);
+    else if (strcmp(path, "Error/Region") == 0)
+        KEEP(h->reply.region, words);
+    else if (strcmp(path, "Error/RequestId") == 0)
+        KEEP(h->reply.id, words);
     return 0;
 }
 
@@ -234,36 +201,43 @@ static const struct meaning *meaning_of(int status)
     return m;
 }
 
+static void vadd_words(struct s3_answer *a, const char *fmt, va_list ap)
+{
+    size_t len = strlen(a->why);
+
+    if (vsnprintf(a->why + len, sizeof(a->why) - len, fmt, ap) < 0)
+        a->why[len] = '\0';
+}
+
+static void add_words(struct s3_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void add_words(struct s3_answer *a, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vadd_words(a, fmt, ap);
+    va_end(ap);
+}
+
+/* The reason, in place of another one. */
 static void say(struct s3_answer *a, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void say(struct s3_answer *a, int sys, const char *fmt, ...)
 {
     va_list ap;
 
     a->sys = sys;
+    a->why[0] = '\0';
     va_start(ap, fmt);
-    if (vsnprintf(a->why, sizeof(a->why), fmt, ap) < 0)
-        a->why[0] = '\0';
+    vadd_words(a, fmt, ap);
     va_end(ap);
 }
 
-void s3_answer_fail(struct s3_slot *slot, const char *why)
+void s3_answer_fail(struct s3_handle *h, const char *why)
 {
-    say(&slot->c->answer, EIO, "%s", why);
+    say(&h->call->answer, EIO, "%s", why);
 }
 
-static void add_words(struct s3_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add_words(struct s3_answer *a, const char *fmt, ...)
-{
-    size_t len = strlen(a->why);
-    va_list ap;
-
-    va_start(ap, fmt);
-    if (vsnprintf(a->why + len, sizeof(a->why) - len, fmt, ap) < 0)
-        a->why[len] = '\0';
-    va_end(ap);
-}
-
-/* Scheme, host and port of a URL; what else is in it may be a secret of somebody. */
+/* Add scheme, host and port of a URL; the rest may be a secret. */
 static void add_endpoint(struct s3_answer *a, const char *url)
 {
     const char *host = strstr(url, "://"), *at;
@@ -275,61 +249,68 @@ static void add_endpoint(struct s3_answer *a, const char *url)
         len -= (size_t)(at + 1 - host);
         host = at + 1;
     }
-    add_words(a, "; the service names another endpoint, which --s3.endpoints can give: %.*s%.*s", (int)begin, url, (int)len, host);
+    add_words(a, "; the service names another endpoint, which --s3.endpoints can give: %.*s%.*s",
+              (int)begin, url, (int)len, host);
 }
 
 /* The remedy, where the answer tells it. */
-static void add_remedy(const struct s3_slot *slot)
+static void add_remedy(const struct s3_handle *h)
 {
-    struct s3_answer *a = &slot->c->answer;
-    const struct s3_reply *r = &slot->reply;
-    int64_t ahead_s = r->date ? (int64_t)time(NULL) - r->date : 0;
+    struct s3_answer *a = &h->call->answer;
+    const struct s3_reply *r = &h->reply;
+    int64_t ahead_s = r->date > 0 ? (int64_t)time(NULL) - r->date : 0;
 
     if (strcmp(a->code, "RequestTimeTooSkewed") == 0 && ahead_s != 0)
-        add_words(a, "; the clock of this node is %" PRId64 " s %s that of the service", ahead_s < 0 ? -ahead_s : ahead_s,
-                  ahead_s < 0 ? "behind" : "ahead of");
-    if (r->region[0] && strcmp(r->region, s3_route_region(&slot->l->route, slot->l->sv)) != 0 && a->status <= 400)
+        add_words(a, "; the clock of this node is %" PRId64 " s %s that of the service",
+                  ahead_s < 0 ? -ahead_s : ahead_s, ahead_s < 0 ? "behind" : "ahead of");
+    if (r->region[0] && a->status <= 400 &&
+        strcmp(r->region, s3_route_region(&h->client->route, h->client->sv)) != 0)
         add_words(a, "; the bucket is in region '%s': give --s3.region=%s", r->region, r->region);
     if (a->status < 400 && (r->location[0] || r->endpoint[0]))
         add_endpoint(a, r->endpoint[0] ? r->endpoint : r->location);
 }
 
 /* The service says no. */
-static void judge_error(struct s3_slot *slot)
+static void judge_error(struct s3_handle *h)
 {
-    struct s3_answer *a = &slot->c->answer;
-    struct s3_reply *r = &slot->reply;
+    struct s3_answer *a = &h->call->answer;
+    struct s3_reply *r = &h->reply;
     const struct meaning *m = meaning_of(a->status);
 
-    if (slot->body.len)
-        (void)s3_xml(slot->body.text, slot->body.len, take_error, slot, NULL);
+    if (h->body.len)
+        (void)s3_xml(&h->body, take_error, h, NULL);
     say(a, m->sys, "%d %s%s%s%s%s%s", a->status, a->code[0] ? a->code : m->words, r->message[0] ? ": " : "",
         r->message, r->id[0] ? " (request " : "", r->id, r->id[0] ? ")" : "");
-    add_remedy(slot);
+    add_remedy(h);
 }
 
-static void judge_failure(struct s3_slot *slot, CURLcode result)
+static void judge_failure(struct s3_handle *h, CURLcode result)
 {
-    struct s3_answer *a = &slot->c->answer;
+    struct s3_answer *a = &h->call->answer;
     const char *words = result == CURLE_ABORTED_BY_CALLBACK ? "the connection was lost, and it is not to be sent again"
-                        : slot->error[0]                    ? slot->error
+                        : h->error[0]                    ? h->error
                                                             : curl_easy_strerror(result);
     long sys = 0;
 
-    if (slot->reply.excess) {
-        say(a, EIO, "the service sends more than the %zu bytes that were asked for", slot->c->room);
+    if (h->reply.excess) {
+        if (h->call->into)
+            say(a, EIO, "the service sends more than the %zu bytes that were asked for",
+                h->call->room);
+        else
+            say(a, EIO, "the answer has more than %d MiB, so it is no answer of the protocol",
+                WORDS_MOST);
         return;
     }
-    (void)curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &sys);
+    (void)curl_easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &sys);
     say(a, result == CURLE_OPERATION_TIMEDOUT ? ETIMEDOUT : sys ? (int)sys : EIO, "%s", words);
 }
 
-/* Are the data those of the range? */
-static void judge_range(struct s3_slot *slot)
+/* Check that the data are those of the range. */
+static void judge_range(struct s3_handle *h)
 {
-    const struct s3_call *c = slot->c;
-    struct s3_answer *a = &slot->c->answer;
-    const struct s3_reply *r = &slot->reply;
+    const struct s3_call *c = h->call;
+    struct s3_answer *a = &h->call->answer;
+    const struct s3_reply *r = &h->reply;
     uint64_t last = c->off + c->room - 1;
 
     /* Some services give 200 also to a range. Without one it is all of the object, which is fine from its begin. */
@@ -350,51 +331,53 @@ static void judge_range(struct s3_slot *slot)
 }
 
 /* The checksum of an object is that of the data where they are all of it, and it was not sent in parts ("BASE64-N"). */
-static void verify_received(struct s3_slot *slot)
+static void verify_received(struct s3_handle *h)
 {
-    struct s3_answer *a = &slot->c->answer;
-    const struct s3_reply *r = &slot->reply;
+    struct s3_answer *a = &h->call->answer;
+    const struct s3_reply *r = &h->reply;
     const bool whole = a->status == 200 || (r->has_range && r->has_total && r->from == 0 && r->to + 1 == r->total);
     char header[S3_CHECKSUM_HEADER];
     const char *ours;
 
-    slot->l->with_data += a->moved > 0;
+    h->client->with_data += a->moved > 0;
     if (!r->checksum[0] || !whole || strchr(r->checksum, '-') || a->moved == 0)
         return;
-    ours = s3_checksum_header(slot->l->sv->o->checksum, slot->c->into, (size_t)a->moved, header);
+    ours = s3_checksum_header(h->client->sv->o->checksum, h->call->into, (size_t)a->moved, header);
     if (ours && strcmp(ours, r->checksum) != 0)
-        say(a, EBADMSG, "the data that came have the checksum %s (%s), and the service says that the object has %s", ours,
-            slot->l->sv->o->checksum, r->checksum);
-    slot->l->verified += ours != NULL;
+        say(a, EBADMSG,
+            "the data that came have the checksum %s (%s), and the service says that the object "
+            "has %s",
+            ours, h->client->sv->o->checksum, r->checksum);
+    h->client->verified += ours != NULL;
 }
 
 /* A service that verifies checksums tells the one of what it has taken. Others take the data without a word. */
-static void verify_sent(struct s3_slot *slot)
+static void verify_sent(struct s3_handle *h)
 {
-    struct s3_answer *a = &slot->c->answer;
+    struct s3_answer *a = &h->call->answer;
 
-    slot->l->with_sum += a->checksum[0] != '\0';
-    slot->l->confirmed += a->checksum[0] && slot->reply.checksum[0];
-    if (a->checksum[0] && slot->reply.checksum[0] && strcmp(a->checksum, slot->reply.checksum) != 0)
+    h->client->with_sum += a->checksum[0] != '\0';
+    h->client->confirmed += a->checksum[0] && h->reply.checksum[0];
+    if (a->checksum[0] && h->reply.checksum[0] && strcmp(a->checksum, h->reply.checksum) != 0)
         say(a, EBADMSG, "the data that were sent have the checksum %s (%s), and the service has taken data with %s",
-            a->checksum, slot->l->sv->o->checksum, slot->reply.checksum);
+            a->checksum, h->client->sv->o->checksum, h->reply.checksum);
 }
 
-static void judge_data(struct s3_slot *slot)
+static void judge_data(struct s3_handle *h)
 {
-    const struct s3_call *c = slot->c;
-    struct s3_answer *a = &slot->c->answer;
+    const struct s3_call *c = h->call;
+    struct s3_answer *a = &h->call->answer;
 
     if (c->method == S3_PUT || c->method == S3_POST)
         a->moved = c->send_len;
     if (c->method == S3_PUT)
-        verify_sent(slot);
+        verify_sent(h);
     if (c->method == S3_GET && c->ranged)
-        judge_range(slot);
+        judge_range(h);
     else if (c->method == S3_GET || c->method == S3_HEAD)
-        a->length = slot->reply.has_length ? slot->reply.length : a->moved;
+        a->length = h->reply.has_length ? h->reply.length : a->moved;
     if (c->method == S3_GET && c->into && !a->sys)
-        verify_received(slot);
+        verify_received(h);
     if (c->text && c->text->failed)
         say(a, ENOMEM, "no memory for the answer");
 }
@@ -413,34 +396,32 @@ static uint64_t after(uint64_t t, uint64_t before)
 }
 
 /* libcurl's own time of the first byte is that of the first one of either side. */
-static void take_times(struct s3_slot *slot)
+static void take_times(struct s3_handle *h)
 {
-    struct s3_times *ns = &slot->c->answer.ns;
-    uint64_t now = weir_now_ns(), first = slot->first_ns ? slot->first_ns : now;
-    uint64_t connected = info_ns(slot->easy, CURLINFO_CONNECT_TIME_T);
-    uint64_t secured = info_ns(slot->easy, CURLINFO_APPCONNECT_TIME_T);
+    struct s3_times *ns = &h->call->answer.ns;
+    uint64_t now = weir_now_ns(), first = h->first_ns ? h->first_ns : now;
     long connects = 0;
 
-    (void)curl_easy_getinfo(slot->easy, CURLINFO_NUM_CONNECTS, &connects);
+    (void)curl_easy_getinfo(h->easy, CURLINFO_NUM_CONNECTS, &connects);
     if (connects) {
-        ns->connect = connected;
-        ns->tls = after(secured, connected);
+        ns->connect = info_ns(h->easy, CURLINFO_CONNECT_TIME_T);
+        ns->tls = after(info_ns(h->easy, CURLINFO_APPCONNECT_TIME_T), ns->connect);
     }
-    ns->first = after(first - slot->begin_ns, ns->connect + ns->tls);
+    ns->first = after(first - h->begin_ns, ns->connect + ns->tls);
     ns->last = now - first;
 }
 
-void s3_answer_judge(struct s3_slot *slot, CURLcode result)
+void s3_answer_judge(struct s3_handle *h, CURLcode result)
 {
-    const struct s3_call *c = slot->c;
+    const struct s3_call *c = h->call;
 
-    take_times(slot);
+    take_times(h);
     if (c->answer.status == 416 && c->method == S3_GET && c->ranged)
-        slot->c->answer.length = slot->reply.total; /* after the end: nothing is there */
-    else if (is_error(slot))
-        judge_error(slot);
+        h->call->answer.length = h->reply.total; /* after the end: nothing is there */
+    else if (is_error(h))
+        judge_error(h);
     else if (result != CURLE_OK)
-        judge_failure(slot, result);
+        judge_failure(h, result);
     else
-        judge_data(slot);
+        judge_data(h);
 }

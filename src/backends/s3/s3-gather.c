@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-gather.c - parts of --s3.part bytes that are gathered from transfers */
-#include "backends/s3/s3-file.h"
+#include "backends/s3/s3-objects.h"
 #include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
 #define PAGE 4096u
-
-static void push(struct s3_pool *p, struct s3_flight *fl)
-{
-    fl->next = p->idle;
-    p->idle = fl;
-}
 
 static struct s3_flight *make_flight(size_t size, struct weir_err *err)
 {
@@ -31,48 +24,32 @@ static struct s3_flight *make_flight(size_t size, struct weir_err *err)
     return fl;
 }
 
-int s3_gather_reserve(struct s3_pool *p, size_t size, int n, struct weir_err *err)
+int s3_gather_reserve(struct s3_pool *p, int n, struct weir_err *err)
 {
-    const struct s3_flight *there = p->idle;
-
-    p->size = size;
-    for (; there && n > 0; there = there->next)
+    for (const struct s3_flight *there = p->idle; there && n > 0; there = there->next)
         n--;
     for (; n > 0; n--) {
-        struct s3_flight *fl = make_flight(size, err);
+        struct s3_flight *fl = make_flight(p->size, err);
 
         if (!fl)
             return -1;
-        push(p, fl);
+        s3_push(&p->idle, fl);
     }
     return 0;
 }
 
 void s3_gather_free(struct s3_pool *p)
 {
-    while (p->idle) {
-        struct s3_flight *fl = p->idle;
-
-        p->idle = fl->next;
+    for (struct s3_flight *fl; (fl = s3_pop(&p->idle));) {
+        weir_str_free(&fl->text);
         free(fl->part);
         free(fl);
     }
 }
 
-/* Each open file may hold one that is not full, so more than the first ones may be needed. */
-static struct s3_flight *take_part(struct s3_pool *p, struct weir_err *err)
-{
-    struct s3_flight *fl = p->idle;
-
-    if (!fl)
-        return make_flight(p->size, err);
-    p->idle = fl->next;
-    return fl;
-}
-
 static int refuse_broken(const struct s3_file *f, struct weir_err *err)
 {
-    return s3_call_reason(s3_of(f->base.s)->line, &f->broken->call, err);
+    return s3_call_reason(s3_of(f->base.s)->client, &f->broken->call, err);
 }
 
 /* A file of one task gets its upload when it has more than one part. */
@@ -82,34 +59,14 @@ static int make_call(struct s3_file *f, struct s3_flight *fl, bool last, struct 
         s3_put(f, f->url.text, fl->part, fl->len, fl);
         return 0;
     }
-    if (!f->upload && s3_file_upload(f, err) < 0)
+    if (!f->upload && s3_upload_begin(f, err) < 0)
         return -1;
     fl->number = s3_part_at(&f->parts, f->begin);
-    if (s3_upload_part(f->upload, fl->number, fl->part, fl->len, &fl->call, err) < 0)
-        return -1;
     fl->call.owner = fl;
-    return 0;
+    return s3_upload_part(f->upload, fl->number, fl->part, fl->len, &fl->call, &fl->text, err);
 }
 
-/* Parts in flight at most are the transfers that the caller wants in flight. */
-static int send_part(struct s3_file *f, bool last, struct weir_err *err)
-{
-    struct s3 *s3 = s3_of(f->base.s);
-    struct s3_flight *fl = f->filling;
-
-    f->filling = NULL;
-    if (make_call(f, fl, last, err) < 0 || s3_line_start(s3->line, &fl->call, err) < 0) {
-        push(&s3->pool, fl);
-        return -1;
-    }
-    f->flying++;
-    s3->pool.busy++;
-    while (s3->pool.busy >= s3->queue.depth)
-        s3_collect(s3, 1);
-    return 0;
-}
-
-void s3_gather_landed(struct s3_flight *fl)
+static void landed(struct s3_flight *fl)
 {
     struct s3_file *f = fl->file;
     struct s3_pool *p = &s3_of(f->base.s)->pool;
@@ -119,27 +76,45 @@ void s3_gather_landed(struct s3_flight *fl)
     if (s3_move_end(fl) < 0 && !f->broken)
         f->broken = fl;
     else
-        push(p, fl);
+        s3_push(&p->idle, fl);
 }
 
-static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
+/* Parts in flight at most are the transfers that the caller wants in flight. */
+static int send_part(struct s3_file *f, bool last, struct weir_err *err)
 {
-    if (io->off % f->parts.size != 0)
-        return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) begins at a multiple of that",
-                           f->parts.size);
-    f->filling = take_part(&s3_of(f->base.s)->pool, err);
-    if (!f->filling)
+    struct s3 *s3 = s3_of(f->base.s);
+    struct s3_flight *fl = f->filling;
+
+    f->filling = NULL;
+    if (make_call(f, fl, last, err) < 0 || s3_start(s3->client, &fl->call, err) < 0) {
+        s3_push(&s3->pool.idle, fl);
         return -1;
-    f->filling->file = f;
-    f->filling->request = NULL;
-    f->filling->len = 0;
-    f->begin = io->off;
+    }
+    f->flying++;
+    s3->pool.busy++;
+    while (s3->pool.busy >= s3->queue.depth)
+        s3_collect(s3, 1);
     return 0;
 }
 
-static bool is_end(const struct s3_file *f, uint64_t off)
+/* Each open file may hold a part that is not full, so more than the first ones may be needed. */
+static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    return f->parts.single && off == f->base.extent.file_bytes;
+    struct s3_pool *p = &s3_of(f->base.s)->pool;
+    struct s3_flight *fl;
+
+    if (io->off % f->parts.size != 0)
+        return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) begins at a multiple of that",
+                           f->parts.size);
+    fl = p->idle ? s3_pop(&p->idle) : make_flight(p->size, err);
+    if (!fl)
+        return -1;
+    fl->file = f;
+    fl->landed = landed;
+    fl->len = 0;
+    f->filling = fl;
+    f->begin = io->off;
+    return 0;
 }
 
 /* Copy what has room, and send the part that is full. Returns the bytes, or -1 and err. */
@@ -160,21 +135,25 @@ static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir
     len = io->len < room ? io->len : room;
     memcpy(fl->part + fl->len, io->buf, len);
     fl->len += len;
-    return len == room && send_part(f, is_end(f, io->off + len), err) < 0 ? -1 : (ssize_t)len;
+    if (len == room &&
+        send_part(f, f->parts.single && io->off + len == f->base.extent.file_bytes, err) < 0)
+        return -1;
+    return (ssize_t)len;
 }
 
 int s3_gather_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
     struct weir_io left = *io;
+    ssize_t n;
 
-    while (left.len > 0 && !f->broken) {
-        ssize_t n = add_some(f, &left, err);
-
-        if (n < 0)
+    for (; left.len > 0 && !f->broken; left.len -= (size_t)n) {
+        n = add_some(f, &left, err);
+        if (n < 0) {
+            f->failed = true;
             return -1;
+        }
         left.buf = (char *)left.buf + n;
-        left.len -= (size_t)n;
         left.off += (uint64_t)n;
     }
     if (s3->pool.busy > 0)
@@ -189,8 +168,9 @@ static int check_whole(const struct s3_file *f, struct weir_err *err)
 
     if (f->upload || f->base.s->access.stops || f->parts.n == 0 || bytes >= f->parts.bytes)
         return 0;
-    return weir_refuse(err, WEIR_EINTR, "of %" PRIu64 " bytes %" PRIu64 " were written, so there is no new object", f->parts.bytes,
-                       bytes);
+    return weir_refuse(err, WEIR_EINTR,
+                       "of %" PRIu64 " bytes %" PRIu64 " were written, so there is no new object",
+                       f->parts.bytes, bytes);
 }
 
 int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
@@ -201,7 +181,7 @@ int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
     if (f->filling && ok && !f->broken)
         rc = check_whole(f, err) < 0 ? -1 : send_part(f, true, err);
     if (f->filling)
-        push(&s3->pool, f->filling);
+        s3_push(&s3->pool.idle, f->filling);
     f->filling = NULL;
     while (f->flying > 0)
         s3_collect(s3, 1);
@@ -209,7 +189,7 @@ int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
         return rc;
     if (rc == 0)
         refuse_broken(f, err);
-    push(&s3->pool, f->broken);
+    s3_push(&s3->pool.idle, f->broken);
     f->broken = NULL;
     return -1;
 }

@@ -1,37 +1,159 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3-keys.c - keys, from the environment or from the files of a profile */
-#include "backends/s3/s3-keys.h"
+/* s3-keys.c - keys, from the environment or from a profile of ~/.aws/credentials and ~/.aws/config
+ * */
 #include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backends/s3/s3-profile.h"
-#include "base/str.h"
-#include "base/text/quote.h"
+#include "backends/s3/s3-client.h"
 
 #define FILE_MOST (1 << 20) /* bytes of a file of profiles */
-#define KEY_MOST 512        /* of an id or a secret; those of services have 16 to 128 */
 #define TOKEN_MOST 16384
-
-/* The two files, and what they say of the profile. */
-struct files {
-    struct weir_str credentials, config; /* their names; empty: there is no home */
-    struct s3_profile of_credentials, of_config;
-    const char *name;  /* of the profile */
-    const char *named; /* who names it; NULL: nobody, it is "default" */
-    bool wanted;       /* there are no keys yet: a file that a variable names must be there */
-};
 
 const char *s3_variable(const char *name)
 {
     const char *value = getenv(name);
 
     return value && *value ? value : NULL;
+}
+
+/* ---- a profile in a text ---- */
+
+static const struct setting {
+    const char *name;
+    size_t at;
+} settings[] = {
+    { "aws_access_key_id", offsetof(struct s3_keys, id) },
+    { "aws_secret_access_key", offsetof(struct s3_keys, secret) },
+    { "aws_session_token", offsetof(struct s3_keys, token) },
+    { "region", offsetof(struct s3_keys, region) },
+    { "endpoint_url", offsetof(struct s3_keys, endpoint) },
+};
+
+/* A file, the section that is looked for, and where its reader is. */
+struct reader {
+    struct weir_str file;         /* empty: there is no home */
+    const char *kind, *name;      /* "profile": [profile NAME] or [default]; "": [NAME] */
+    struct s3_keys k;             /* what the section says */
+    bool found, headed, inside;   /* there is such a section; any; this is it */
+    bool nested;                  /* the last setting had no value: indented lines are below it */
+};
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Cut the blanks off, in place. */
+static char *trim(char *text)
+{
+    size_t n;
+
+    while (is_blank(*text))
+        text++;
+    for (n = strlen(text); n > 0 && is_blank(text[n - 1]); n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+/* A comment is the whole value, or stands behind a blank. */
+static char *without_comment(char *value)
+{
+    for (char *c = value; *c; c++)
+        if ((*c == '#' || *c == ';') && (c == value || is_blank(c[-1]))) {
+            *c = '\0';
+            break;
+        }
+    return trim(value);
+}
+
+static bool is_section(const struct reader *r, char *head)
+{
+    size_t n = strlen(r->kind);
+
+    if (n == 0 || strcmp(head, "default") == 0)
+        return strcmp(head, r->name) == 0;
+    if (strncmp(head, r->kind, n) != 0 || !is_blank(head[n]))
+        return false;
+    head = trim(head + n);
+    n = strlen(head);
+    if (n >= 2 && (*head == '"' || *head == '\'') && head[n - 1] == *head) {
+        head[n - 1] = '\0';
+        head++;
+    }
+    return strcmp(head, r->name) == 0;
+}
+
+static int take_head(struct reader *r, char *head, struct weir_err *err)
+{
+    char *end = strchr(head, ']');
+
+    if (!end)
+        return weir_refuse(err, WEIR_ESETUP, "a section has no ']'");
+    *end = '\0';
+    r->headed = true;
+    r->nested = false;
+    r->inside = is_section(r, trim(head));
+    r->found |= r->inside;
+    return 0;
+}
+
+static int keep(struct s3_keys *k, const char *name, const char *value, struct weir_err *err)
+{
+    for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
+        char **text = (char **)((char *)k + settings[i].at);
+
+        if (strcasecmp(name, settings[i].name) != 0)
+            continue;
+        if (*text)
+            return weir_refuse(err, WEIR_ESETUP, "the profile has a second '%s'", settings[i].name);
+        *text = strdup(value);
+        return *text ? 0 : weir_fail(err, WEIR_ESETUP, "memory for keys");
+    }
+    return 0;
+}
+
+static int take_line(struct reader *r, char *line, struct weir_err *err)
+{
+    const bool indented = is_blank(*line);
+    char *s = trim(line), *equals = strchr(s, '='), *value;
+
+    if (!*s || *s == '#' || *s == ';')
+        return 0;
+    if (*s == '[')
+        return take_head(r, s + 1, err);
+    if (indented && r->nested)
+        return 0;
+    if (!equals)
+        return weir_refuse(err, WEIR_ESETUP, "neither 'name = value' nor a section nor a comment");
+    if (!r->headed)
+        return weir_refuse(err, WEIR_ESETUP,
+                           "a setting before the first section, such as [default]");
+    *equals = '\0';
+    value = without_comment(trim(equals + 1));
+    r->nested = !*value;
+    return r->inside && *value ? keep(&r->k, trim(s), value, err) : 0;
+}
+
+/* The text is cut into lines in place. */
+static int read_text(struct reader *r, char *text, struct weir_err *err)
+{
+    int number = 0;
+
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
+        text += 3; /* the mark of UTF-8 that editors put in front */
+    for (char *line; (line = strsep(&text, "\n"));) {
+        number++;
+        if (take_line(r, line, err) < 0)
+            return weir_err_within(err, "%s:%d", weir_str_text(&r->file), number);
+    }
+    return 0;
 }
 
 /* ---- files ---- */
@@ -49,106 +171,55 @@ static void find_file(const char *variable, const char *name, struct weir_str *o
         weir_str_addf(out, "%s/.aws/%s", home, name);
 }
 
-/* Such as /dev/null, by which people say that there are none. */
-static bool is_empty(int fd, mode_t mode)
-{
-    char c;
-
-    return S_ISCHR(mode) && read(fd, &c, 1) == 0;
-}
-
-/* All of it, at once, so that no copy of a secret stays in memory. */
-static int read_all(int fd, const char *file, char **text, size_t *len, struct weir_err *err)
+/* Read all of the file at once, so that no copy of a secret stays in memory. A device such as
+ * /dev/null gives nothing. */
+static int read_all(int fd, char **text, size_t *len, struct weir_err *err)
 {
     struct stat st;
     ssize_t n = 0;
 
-    *len = 0;
     if (fstat(fd, &st) < 0)
-        return weir_fail(err, WEIR_ESETUP, "read '%s'", file);
-    if (is_empty(fd, st.st_mode))
-        return 0;
-    if (!S_ISREG(st.st_mode) || st.st_size > FILE_MOST)
-        return weir_refuse(err, WEIR_ESETUP, "'%s' is %s; profiles are in a small file of text", file,
+        return weir_fail(err, WEIR_ESETUP, "read it");
+    if (S_ISCHR(st.st_mode))
+        st.st_size = 0;
+    else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MOST)
+        return weir_refuse(err, WEIR_ESETUP, "it is %s; profiles are in a small file of text",
                            S_ISREG(st.st_mode) ? "larger than 1 MiB" : "no regular file");
     *text = calloc(1, (size_t)st.st_size + 1);
     if (!*text)
-        return weir_fail(err, WEIR_ESETUP, "memory for '%s'", file);
+        return weir_fail(err, WEIR_ESETUP, "memory for it");
     while (*len < (size_t)st.st_size && (n = read(fd, *text + *len, (size_t)st.st_size - *len)) > 0)
         *len += (size_t)n;
-    return n < 0 ? weir_fail(err, WEIR_ESETUP, "read '%s'", file) : 0;
+    if (n < 0)
+        return weir_fail(err, WEIR_ESETUP, "read it");
+    return strlen(*text) == *len ? 0 : weir_refuse(err, WEIR_ESETUP, "a NUL byte: this is no text");
 }
 
-/* A file that is not there is empty, unless a variable names it. */
-static int open_file(const char *file, bool must, int *fd, struct weir_err *err)
+/* A file that is not there is empty, unless a variable names it and there are no keys yet. */
+static int read_file(struct reader *r, bool must, struct weir_err *err)
 {
-    *fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd >= 0 || (!must && (errno == ENOENT || errno == ENOTDIR)))
-        return 0;
-    return weir_fail(err, WEIR_ESETUP, "read '%s'", file);
-}
-
-/* The endpoint of S3 in the section of services that a profile names. */
-static int read_services(struct s3_profile *p, const char *file, const char *text, size_t len,
-                         struct weir_err *err)
-{
-    struct s3_profile services = { .found = false };
-    const struct s3_section where = { file, "services", p->text[S3_SET_SERVICES], "s3" };
-    int rc = s3_profile_read(&services, &where, text, len, err);
-
-    if (rc == 0 && services.text[S3_SET_ENDPOINT]) {
-        s3_wipe(p->text[S3_SET_ENDPOINT]);
-        p->text[S3_SET_ENDPOINT] = services.text[S3_SET_ENDPOINT];
-        services.text[S3_SET_ENDPOINT] = NULL;
-    }
-    s3_profile_free(&services);
-    return rc;
-}
-
-static int read_file(struct s3_profile *p, const struct s3_section *where, bool must, struct weir_err *err)
-{
+    const char *file = weir_str_text(&r->file);
     char *text = NULL;
     size_t len = 0;
     int fd, rc;
 
-    if (open_file(where->file, must, &fd, err) < 0)
-        return -1;
-    if (fd < 0)
+    if (r->file.failed)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file");
+    fd = *file ? open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+    if (fd < 0 && (!*file || (!must && (errno == ENOENT || errno == ENOTDIR))))
         return 0;
-    rc = read_all(fd, where->file, &text, &len, err);
+    if (fd < 0)
+        return weir_fail(err, WEIR_ESETUP, "read '%s'", file);
+    rc = read_all(fd, &text, &len, err);
     close(fd);
-    if (rc == 0)
-        rc = s3_profile_read(p, where, text, len, err);
-    if (rc == 0 && p->text[S3_SET_SERVICES])
-        rc = read_services(p, where->file, text, len, err);
+    if (rc < 0)
+        weir_err_within(err, "read '%s'", file);
+    else
+        rc = read_text(r, text, err);
     if (text)
         explicit_bzero(text, len);
     free(text);
     return rc;
-}
-
-static int read_files(struct files *f, struct weir_err *err)
-{
-    const struct s3_section credentials = { weir_str_text(&f->credentials), "", f->name, NULL };
-    const struct s3_section config = { weir_str_text(&f->config), "profile", f->name, NULL };
-
-    if (f->credentials.failed || f->config.failed)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
-    if (f->credentials.len > 0 &&
-        read_file(&f->of_credentials, &credentials,
-                  f->wanted && s3_variable("AWS_SHARED_CREDENTIALS_FILE"), err) < 0)
-        return -1;
-    if (f->config.len > 0 &&
-        read_file(&f->of_config, &config, f->wanted && s3_variable("AWS_CONFIG_FILE"), err) < 0)
-        return -1;
-    if (f->of_credentials.found || f->of_config.found || !f->named)
-        return 0;
-    if (f->credentials.len == 0)
-        return weir_refuse(err, WEIR_ESETUP, "profile '%s' of %s: HOME is not set, nor "
-                           "AWS_SHARED_CREDENTIALS_FILE", f->name, f->named);
-    return weir_refuse(err, WEIR_ESETUP, "profile '%s' of %s is neither in '%s' ([%s]) nor in '%s' "
-                       "([profile %s])", f->name, f->named, weir_str_text(&f->credentials), f->name,
-                       weir_str_text(&f->config), f->name);
 }
 
 /* ---- keys ---- */
@@ -157,130 +228,135 @@ static int read_files(struct files *f, struct weir_err *err)
 static int check_key(const char *key, const char *what, size_t most, struct weir_err *err)
 {
     if (key && strlen(key) > most)
-        return weir_refuse(err, WEIR_ESETUP, "%s has %zu characters; no service gives more than %zu", what, strlen(key), most);
+        return weir_refuse(err, WEIR_ESETUP,
+                           "%s has %zu characters; no service gives more than %zu", what,
+                           strlen(key), most);
     for (const char *c = key; c && *c; c++)
         if (*c <= ' ' || *c > '~')
-            return weir_refuse(err, WEIR_ESETUP, "%s has a blank or another character that is in no key, at "
-                               "place %td of %zu", what, c - key + 1, strlen(key));
+            return weir_refuse(
+                err, WEIR_ESETUP,
+                "%s has a blank or another character that is in no key, at place %td of %zu", what,
+                c - key + 1, strlen(key));
     return 0;
 }
 
-static int copy(char **out, const char *text, struct weir_err *err)
+/* One half of a pair is a mistake. names: how the place calls id and secret. */
+static int check_keys(const struct s3_keys *k, const char *const names[2], struct weir_err *err)
 {
-    *out = text ? strdup(text) : NULL;
-    return text && !*out ? weir_fail(err, WEIR_ESETUP, "memory for keys") : 0;
-}
+    int rc = -1;
 
-/* The setting of the file of credentials, else that of the other. */
-static void move(struct files *f, enum s3_setting setting, char **out)
-{
-    char **text = &f->of_credentials.text[setting];
-
-    if (!*text)
-        text = &f->of_config.text[setting];
-    *out = *text;
-    *text = NULL;
-}
-
-/* Keys that come in twos: one half is a mistake. where: a file or the environment. */
-static int check_both(const struct s3_keys *k, const char *where, const char *id, const char *secret,
-                      struct weir_err *err)
-{
     if (!k->id != !k->secret)
-        return weir_refuse(err, WEIR_ESETUP, "%s has '%s', but no '%s'", where, k->id ? id : secret,
-                           k->id ? secret : id);
-    if (!k->id && k->token)
-        return weir_refuse(err, WEIR_ESETUP, "%s has a session token, but no '%s'", where, id);
-    return 0;
+        weir_refuse(err, WEIR_ESETUP, "there is '%s', but no '%s'", names[!k->id],
+                    names[!k->secret]);
+    else if (!k->id && k->token)
+        weir_refuse(err, WEIR_ESETUP, "there is a session token, but no '%s'", names[0]);
+    else if (check_key(k->id, "the id of the key", S3_SECRET_MOST, err) == 0 &&
+             check_key(k->secret, "the secret key", S3_SECRET_MOST, err) == 0)
+        rc = check_key(k->token, "the session token", TOKEN_MOST, err);
+    return rc < 0 ? weir_err_within(err, "keys of %s", k->from) : 0;
 }
 
-static int take_profile(struct s3_keys *k, struct files *f, struct weir_err *err)
+static void move(char **to, char **from)
 {
-    struct weir_str where = { 0 };
-    const struct s3_profile *p = &f->of_credentials;
-    bool first = p->text[S3_SET_ID] || p->text[S3_SET_SECRET];
-    int rc;
-
-    weir_str_addf(&where, "profile '%s' of %s", f->name,
-                  weir_str_text(first ? &f->credentials : &f->config));
-    if (!p->text[S3_SET_ID] && !f->of_config.text[S3_SET_ID] &&
-        (p->text[S3_SET_ELSEWHERE] || f->of_config.text[S3_SET_ELSEWHERE]))
-        rc = weir_refuse(err, WEIR_ESETUP, "profile '%s' has its keys from a program or another service (%s), "
-                         "which is not asked here: put them into the environment (aws configure "
-                         "export-credentials --format env)", f->name,
-                         "credential_process, role_arn, sso_session ...");
-    else {
-        move(f, S3_SET_ID, &k->id);
-        move(f, S3_SET_SECRET, &k->secret);
-        move(f, S3_SET_TOKEN, &k->token);
-        rc = check_both(k, weir_str_words(&where), s3_setting_name(S3_SET_ID),
-                        s3_setting_name(S3_SET_SECRET), err);
+    if (!*to) {
+        *to = *from;
+        *from = NULL;
     }
-    if (rc == 0 && k->id)
-        rc = copy(&k->from, weir_str_words(&where), err);
-    weir_str_free(&where);
-    return rc;
 }
 
 static int take_environment(struct s3_keys *k, struct weir_err *err)
 {
-    if (copy(&k->id, s3_variable("AWS_ACCESS_KEY_ID"), err) < 0 ||
-        copy(&k->secret, s3_variable("AWS_SECRET_ACCESS_KEY"), err) < 0)
-        return -1;
-    if (!k->id && !k->secret)
+    static const char *const names[] = { "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+                                         "AWS_SESSION_TOKEN" };
+    char **const texts[] = { &k->id, &k->secret, &k->token };
+
+    if (!s3_variable(names[0]) && !s3_variable(names[1]))
         return 0;
-    if (copy(&k->token, s3_variable("AWS_SESSION_TOKEN"), err) < 0 ||
-        copy(&k->from, "the environment", err) < 0)
-        return -1;
-    return check_both(k, "the environment", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", err);
+    k->from = strdup("the environment");
+    for (int i = 0; i < 3 && k->from; i++)
+        if (s3_variable(names[i]) && !(*texts[i] = strdup(s3_variable(names[i]))))
+            return weir_fail(err, WEIR_ESETUP, "memory for keys");
+    return k->from ? check_keys(k, names, err) : weir_fail(err, WEIR_ESETUP, "memory for keys");
 }
 
-static int check_keys(const struct s3_keys *k, struct weir_err *err)
+/* r: the file of credentials, and the other. */
+static int take_profile(struct s3_keys *k, struct reader r[2], const char *named,
+                        struct weir_err *err)
 {
-    if (check_key(k->id, "the id of the key", KEY_MOST, err) < 0 || check_key(k->secret, "the secret key", KEY_MOST, err) < 0 ||
-        check_key(k->token, "the session token", TOKEN_MOST, err) < 0)
-        return weir_err_within(err, "keys of %s", k->from);
-    return 0;
+    static const char *const names[] = { "aws_access_key_id", "aws_secret_access_key" };
+    const bool first = r[0].k.id || r[0].k.secret;
+    struct weir_str from = { 0 };
+
+    weir_str_addf(&from, "profile '%s' of %s", r->name, weir_str_text(&r[!first].file));
+    move(&k->from, &from.text);
+    for (int i = 0; i < 2; i++) {
+        move(&k->id, &r[i].k.id);
+        move(&k->secret, &r[i].k.secret);
+        move(&k->token, &r[i].k.token);
+    }
+    if (!k->from || from.failed)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for keys");
+    if (named && !k->id && !k->secret && !k->token)
+        return weir_refuse(
+            err, WEIR_ESETUP,
+            "%s has no keys. Those of a program or of another service (credential_process, "
+            "role_arn, "
+            "SSO) are not asked for here: put them into the environment (aws configure "
+            "export-credentials --format env)",
+            k->from);
+    return check_keys(k, names, err);
 }
 
-static int find(struct s3_keys *k, struct files *f, const char *profile, struct weir_err *err)
+static int find(struct s3_keys *k, struct reader r[2], const char *profile, const char *named,
+                struct weir_err *err)
 {
     if (!profile && take_environment(k, err) < 0)
         return -1;
-    f->wanted = !k->id;
-    if (read_files(f, err) < 0 || (!k->id && take_profile(k, f, err) < 0))
+    if (read_file(&r[0], !k->id && s3_variable("AWS_SHARED_CREDENTIALS_FILE"), err) < 0 ||
+        read_file(&r[1], !k->id && s3_variable("AWS_CONFIG_FILE"), err) < 0)
         return -1;
-    move(f, S3_SET_REGION, &k->region);
-    move(f, S3_SET_ENDPOINT, &k->endpoint);
-    return check_keys(k, err);
+    if (named && !r[0].found && !r[1].found)
+        return weir_refuse(
+            err, WEIR_ESETUP,
+            "profile '%s' of %s is neither in '%s' ([%s]) nor in '%s' ([profile %s])%s", r->name,
+            named, weir_str_text(&r[0].file), r->name, weir_str_text(&r[1].file), r->name,
+            r[0].file.len > 0 ? "" : ": HOME is not set, nor AWS_SHARED_CREDENTIALS_FILE");
+    if (!k->id && take_profile(k, r, named, err) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        move(&k->region, &r[i].k.region);
+        move(&k->endpoint, &r[i].k.endpoint);
+    }
+    return 0;
 }
 
 int s3_keys_find(struct s3_keys *k, const char *profile, struct weir_err *err)
 {
     const char *variable = s3_variable("AWS_PROFILE");
-    struct files f = { .name = profile ? profile : variable ? variable : "default",
-                       .named = profile ? "--s3.profile" : variable ? "AWS_PROFILE" : NULL };
+    const char *name = profile ? profile : variable ? variable : "default";
+    struct reader r[2] = { { .kind = "", .name = name }, { .kind = "profile", .name = name } };
     int rc;
 
-    find_file("AWS_SHARED_CREDENTIALS_FILE", "credentials", &f.credentials);
-    find_file("AWS_CONFIG_FILE", "config", &f.config);
-    rc = find(k, &f, profile, err);
+    find_file("AWS_SHARED_CREDENTIALS_FILE", "credentials", &r[0].file);
+    find_file("AWS_CONFIG_FILE", "config", &r[1].file);
+    rc = find(k, r, profile, profile ? "--s3.profile" : variable ? "AWS_PROFILE" : NULL, err);
     if (rc < 0)
         s3_keys_free(k);
-    s3_profile_free(&f.of_credentials);
-    s3_profile_free(&f.of_config);
-    weir_str_free(&f.credentials);
-    weir_str_free(&f.config);
+    for (int i = 0; i < 2; i++) {
+        s3_keys_free(&r[i].k);
+        weir_str_free(&r[i].file);
+    }
     return rc;
 }
 
 void s3_keys_free(struct s3_keys *k)
 {
-    s3_wipe(k->id);
-    s3_wipe(k->secret);
-    s3_wipe(k->token);
-    free(k->region);
-    free(k->endpoint);
-    free(k->from);
+    char *const texts[] = { k->id, k->secret, k->token, k->region, k->endpoint, k->from };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        if (texts[i])
+            explicit_bzero(texts[i], strlen(texts[i]));
+        free(texts[i]);
+    }
     *k = (struct s3_keys) { .id = NULL };
 }

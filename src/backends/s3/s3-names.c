@@ -1,318 +1,138 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3-names.c - names of objects: what is there, how long it is, its removal; directories are in names only */
-#include "backends/s3/s3-names.h"
+/* s3-names.c - bucket and key that a name stands for, and their encoding in a URL */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <arpa/inet.h>
 #include <string.h>
+#include <strings.h>
 
-#include "backends/s3/s3-file.h"
-#include "backends/s3/s3-list.h"
+#include "backends/s3/s3-forms.h"
+#include "base/text/quote.h"
 
-/* A name as requests have it. */
-struct place {
-    struct s3_line *line;
-    struct weir_str bucket, key; /* for a moment; then key is the prefix of what is below it */
-    struct weir_str object, whole; /* URLs of the object, and of the bucket */
-    bool is_bucket; /* it has no key */
-};
+/* ---- encoding ---- */
 
-static bool has_pieces(const struct weir_session *s)
+void s3_encode(const char *text, const char *kept, struct weir_str *out)
 {
-    return s3_has_pieces(s->opt);
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+
+    for (; *text; text++)
+        if (strchr(plain, *text) || strchr(kept, *text))
+            weir_str_addc(out, *text);
+        else
+            weir_str_addf(out, "%%%02X", (unsigned char)*text);
 }
 
-static bool has_markers(const struct weir_session *s)
+/* ---- buckets ---- */
+
+/* The rule of S3 that the name breaks; NULL: none. */
+static const char *broken_rule(const char *name)
 {
-    return ((const struct s3_options *)s->opt)->markers;
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+    size_t len = strlen(name);
+    struct in_addr a;
+
+    if (len < 3 || len > 63)
+        return "has 3 to 63 characters";
+    if (strspn(name, letters) < len)
+        return "has small letters, digits, '.' and '-' only";
+    if (strchr(".-", name[0]) || strchr(".-", name[len - 1]))
+        return "begins and ends with a letter or a digit";
+    if (strstr(name, ".."))
+        return "has no two dots in a row";
+    if (inet_pton(AF_INET, name, &a) == 1)
+        return "is no IP address";
+    if (strncmp(name, "xn--", 4) == 0)
+        return "does not begin with 'xn--'";
+    return NULL;
 }
 
-static void leave(struct place *p)
+int s3_bucket_check(const char *name, struct weir_err *err)
 {
-    weir_str_free(&p->bucket);
-    weir_str_free(&p->key);
-    weir_str_free(&p->object);
-    weir_str_free(&p->whole);
-}
+    const char *rule = broken_rule(name);
+    char shown[WEIR_QUOTE_TEXT];
 
-/* dir: the object is the marker of a directory. -1 and err; then nothing is left. */
-static int enter(const struct weir_session *s, const char *path, bool dir, struct place *p, struct weir_err *err)
-{
-    const struct s3 *r = s3_of(s);
-
-    *p = (struct place) { .line = r->line };
-    if (s3_place_dir(s->opt, path, &p->bucket, &p->key, err) < 0) {
-        leave(p);
-        return -1;
-    }
-    p->is_bucket = p->key.len == 0;
-    if (!p->is_bucket && dir)
-        weir_str_addf(&p->key, "/");
-    s3_url(&r->service, weir_str_text(&p->bucket), weir_str_text(&p->key), &p->object);
-    s3_url(&r->service, weir_str_text(&p->bucket), "", &p->whole);
-    if (!p->is_bucket && !dir)
-        weir_str_addf(&p->key, "/");
-    if (!p->bucket.failed && !p->key.failed && !p->object.failed && !p->whole.failed)
+    if (!rule)
         return 0;
-    leave(p);
-    return weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path);
+    return weir_refuse(err, WEIR_EUSAGE, "bucket '%s': the name of a bucket %s",
+                       weir_quote_str(name, shown), rule);
 }
 
-/* A request without data. Its error is errno of the answer. */
-static int ask(struct place *p, enum s3_method method, struct s3_call *c, struct weir_err *err)
+/* The certificate of a service is for all names before its own, but only up to the next dot. */
+static int check_style(const struct s3_options *o, const char *bucket, struct weir_err *err)
 {
-    *c = (struct s3_call) { .method = method, .url = weir_str_text(&p->object) };
-    return s3_call(p->line, c, err);
-}
-
-/* ---- what is below a name ---- */
-
-struct below {
-    const char *prefix;
-    uint64_t others, end; /* keys besides the marker; where the last object of a file ends */
-    bool marker;
-};
-
-static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
-{
-    struct below *b = mine;
-    const char *rest = key + strlen(b->prefix);
-    uint64_t off;
-
-    (void)err;
-    if (strncmp(key, b->prefix, strlen(b->prefix)) != 0 || !*rest) {
-        b->marker |= strcmp(key, b->prefix) == 0;
+    if (strcmp(o->style, "host") != 0 || !strchr(bucket, '.'))
         return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "bucket '%s' has a dot in its name, and --s3.style=host puts it before the name of "
+                       "the endpoint, where certificates do not cover it: take --s3.style=path", bucket);
+}
+
+/* ---- keys ---- */
+
+/* Append the parts of a path with one '/' between. */
+static void add_parts(const char *path, struct weir_str *key)
+{
+    for (size_t n; *path; path += n + strspn(path + n, "/")) {
+        n = strcspn(path, "/");
+        if (n == 0 || (n == 1 && *path == '.'))
+            continue;
+        if (key->len > 0)
+            weir_str_addc(key, '/');
+        weir_str_add(key, path, n);
     }
-    b->others++;
-    off = s3_is_offset(rest) ? strtoull(rest, NULL, 16) : 0;
-    if (s3_is_offset(rest) && off + size > b->end)
-        b->end = off + size;
-    return 0;
 }
 
-static int look_below(struct place *p, int most, struct below *b, struct weir_err *err)
+/* A part of it is "..". */
+static bool has_parent(const char *key)
 {
-    *b = (struct below) { .prefix = weir_str_text(&p->key) };
-    return s3_list(p->line, weir_str_text(&p->whole), b->prefix, most, look_at_key, b, err);
-}
-
-/* ---- files ---- */
-
-/* One look: the object, or else whatever is below it. */
-static int look(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
-{
-    struct weir_err why = WEIR_ERR_INIT;
-    struct place p;
-    struct s3_call c;
-    struct below b;
-    int rc;
-
-    *yes = false;
-    if (enter(s, path, false, &p, err) < 0)
-        return -1;
-    if (!p.is_bucket && !has_pieces(s)) {
-        rc = ask(&p, S3_HEAD, &c, &why);
-        *yes = rc == 0;
-        if (rc == 0 || c.answer.sys != ENOENT) {
-            leave(&p);
-            if (rc < 0 && err)
-                *err = why;
-            return rc;
-        }
+    for (; key; key = strchr(key, '/')) {
+        key += *key == '/';
+        if (strncmp(key, "..", 2) == 0 && (!key[2] || key[2] == '/'))
+            return true;
     }
-    rc = look_below(&p, 1, &b, err);
-    *yes = rc == 0 && (p.is_bucket || b.marker || b.others > 0);
-    leave(&p);
-    return rc;
+    return false;
 }
 
-static int stat_name(struct weir_session *s, const char *path, struct weir_err *err)
+/* Why no object can have this key; NULL: one can. */
+static const char *bad_key(const char *key, size_t len)
 {
-    bool yes;
-
-    if (look(s, path, &yes, err) < 0)
-        return -1;
-    errno = ENOENT;
-    return yes ? 0
-               : weir_fail(err, WEIR_EIO, "stat '%s' (no object%s)", path,
-                           has_markers(s) ? "" : ", and directories are in names only without --s3.markers");
-}
-
-static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err)
-{
-    struct place p;
-    struct s3_call c;
-    struct below b = { .prefix = "" };
-    int rc;
-
-    *bytes = 0;
-    if (enter(s, path, false, &p, err) < 0)
-        return -1;
-    if (!has_pieces(s)) {
-        rc = ask(&p, S3_HEAD, &c, err);
-        *bytes = rc == 0 ? c.answer.length : 0;
-    } else {
-        rc = look_below(&p, 0, &b, err);
-        *bytes = b.end;
+    if (has_parent(key))
+        return "has '..' in it; a key is no path, and some services would take it as one";
+    if (len > S3_KEY_MOST)
+        return "is longer than 1024 bytes, the most that a key has";
+    for (size_t i = 0, n; i < len; i += n) {
+        n = weir_utf8_len(key + i, len - i);
+        if (n == 0)
+            return "is not in UTF-8, as keys are";
+        if ((unsigned char)key[i] < ' ' || key[i] == '\177')
+            return "has a control character, which the lists of a service (XML) cannot show";
     }
-    leave(&p);
-    errno = ENOENT;
-    return rc == 0 && has_pieces(s) && b.others == 0 ? weir_fail(err, WEIR_EIO, "size of '%s'", path) : rc;
+    return NULL;
 }
 
-/* Keys below a file that are no transfers of it are not its own. */
-static int remove_file(struct weir_session *s, const char *path, struct weir_err *err)
+int s3_place(const struct s3_options *o, const char *path, struct weir_str *bucket, struct weir_str *key,
+             struct weir_err *err)
 {
-    struct place p;
-    struct s3_call c;
-    int rc;
+    const bool full = strncasecmp(path, S3_SCHEME, strlen(S3_SCHEME)) == 0;
+    const char *rest = full ? path + strlen(S3_SCHEME) : path, *why;
+    char shown[WEIR_QUOTE_TEXT];
 
-    if (enter(s, path, false, &p, err) < 0)
-        return -1;
-    if (p.is_bucket)
-        rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
-    else
-        rc = has_pieces(s) ? s3_delete_below(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), s3_is_offset, err)
-                           : ask(&p, S3_DELETE, &c, err);
-    leave(&p);
-    return rc;
-}
-
-static int make_empty(struct weir_session *s, const char *path, bool dir, struct weir_err *err)
-{
-    struct place p;
-    struct s3_call c;
-    int rc;
-
-    if (enter(s, path, dir, &p, err) < 0)
-        return -1;
-    if (!dir && has_pieces(s))
-        weir_str_addf(&p.object, "/%0*d", S3_OFFSET_DIGITS, 0);
-    if (p.object.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path);
-    else
-        rc = p.is_bucket ? 0 : ask(&p, S3_PUT, &c, err);
-    leave(&p);
-    return rc;
-}
-
-static int make_node(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    return make_empty(s, path, false, err);
-}
-
-/* ---- directories ---- */
-
-static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
-{
-    (void)mode;
-    return has_markers(s) ? make_empty(s, path, true, err) : 0;
-}
-
-static int remove_dir(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    struct place p;
-    struct s3_call c;
-    struct below b;
-    int rc;
-
-    if (enter(s, path, true, &p, err) < 0)
-        return -1;
-    rc = look_below(&p, 2, &b, err);
-    if (rc == 0 && b.others > 0) {
-        errno = ENOTEMPTY;
-        rc = weir_fail(err, WEIR_EIO, "remove directory '%s'", path);
-    } else if (rc == 0 && b.marker && !p.is_bucket) {
-        rc = ask(&p, S3_DELETE, &c, err);
+    if (full) {
+        weir_str_add(bucket, rest, strcspn(rest, "/"));
+        rest += strcspn(rest, "/");
+    } else if (o->bucket) {
+        weir_str_addf(bucket, "%s", o->bucket);
     }
-    leave(&p);
-    return rc;
-}
-
-/* ---- lists ---- */
-
-/* Keys on their way to who asked for names. */
-struct listing {
-    weir_name_fn *take;
-    void *mine;
-    size_t skip; /* bytes of a key before the name */
-    bool pieces;
-    struct weir_str name; /* pieces: of the file that grows */
-    uint64_t bytes;
-    struct weir_err *err;
-};
-
-/* All objects of the file are known. */
-static int end_name(struct listing *l)
-{
-    return l->name.len > 0 ? l->take(l->mine, weir_str_text(&l->name), l->bytes, l->err) : 0;
-}
-
-/* The name without the offset that is an object of a file; NULL: it has none. */
-static const char *offset_in(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return slash && s3_is_offset(slash + 1) ? slash : NULL;
-}
-
-static int list_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
-{
-    struct listing *l = mine;
-    const char *name = key + l->skip, *end = l->pieces ? offset_in(name) : NULL;
-    size_t len = end ? (size_t)(end - name) : strlen(name);
-    int rc = 0;
-
-    if (len == 0 || name[len - 1] == '/') /* the marker of a directory */
-        return 0;
-    if (len != l->name.len || memcmp(weir_str_text(&l->name), name, len) != 0) {
-        rc = end_name(l);
-        weir_str_clear(&l->name);
-        weir_str_add(&l->name, name, len);
-        l->bytes = 0;
-    }
-    if (rc == 0 && l->name.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
-    l->bytes += size;
-    return rc;
-}
-
-static int list_names(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
-                      struct weir_err *err)
-{
-    struct listing l = { .take = take, .mine = mine, .pieces = has_pieces(s), .err = err };
-    struct place p;
-    int rc;
-
-    if (enter(s, dir, false, &p, err) < 0)
+    add_parts(rest, key);
+    if (bucket->failed || key->failed)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for a key");
+    if (bucket->len == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is in no bucket: give s3://BUCKET/NAME, or --s3.bucket=BUCKET",
+                           weir_quote_str(path, shown));
+    if (s3_bucket_check(bucket->text, err) < 0 || check_style(o, bucket->text, err) < 0)
         return -1;
-    l.skip = p.key.len;
-    weir_str_addf(&p.key, "%s", begin);
-    rc = p.key.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
-                      : s3_list(p.line, weir_str_text(&p.whole), weir_str_text(&p.key), 0, list_key, &l, err);
-    if (rc == 0)
-        rc = end_name(&l);
-    weir_str_free(&l.name);
-    leave(&p);
-    return rc < 0 ? weir_err_within(err, "list '%s'", dir) : 0;
+    why = bad_key(weir_str_text(key), key->len);
+    return why ? weir_refuse(err, WEIR_EUSAGE, "'%s' %s", weir_quote_str(path, shown), why) : 0;
 }
-
-static int sync_nothing(struct weir_session *s, const char *path, struct weir_err *err)
-{
-    (void)s, (void)path, (void)err;
-    return 0;
-}
-
-const struct weir_ns s3_names = {
-    .mkdir = make_dir,
-    .rmdir = remove_dir,
-    .unlink = remove_file,
-    .stat = stat_name,
-    .exists = look,
-    .size = file_size,
-    .mknod = make_node,
-    .syncfs = sync_nothing,
-    .list = list_names,
-};

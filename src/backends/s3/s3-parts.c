@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-parts.c - how a file becomes parts of an object, and what a service takes */
-#include "backends/s3/s3-parts.h"
+#include "backends/s3/s3-objects.h"
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,11 +39,6 @@ static struct shape shape_of(const struct weir_session *s, const struct weir_ext
     return f;
 }
 
-static uint64_t rounded_up(uint64_t n, uint64_t unit)
-{
-    return n / unit * unit + (n % unit ? unit : 0);
-}
-
 static uint64_t parts_of(uint64_t bytes, uint64_t size)
 {
     return bytes / size + (bytes % size != 0);
@@ -74,7 +70,7 @@ static uint64_t part_that_does(const struct shape *f)
     if (f->random || f->transfer == 0 || f->uneven || (!f->alone && f->block % f->transfer))
         return 0;
     need = need > most ? need : most;
-    size = f->alone ? rounded_up(need, f->transfer)
+    size = f->alone ? parts_of(need, f->transfer) * f->transfer
                     : f->transfer * divisor_from(f->block / f->transfer, parts_of(need, f->transfer));
     return size <= S3_PUT_MOST ? size : 0;
 }
@@ -93,19 +89,30 @@ static const char *typed(uint64_t bytes, char out[WEIR_SIZE_TEXT])
     return out;
 }
 
-/* A sentence of what to do instead. least: a transfer that would do. */
-static int refuse_with(const struct shape *f, uint64_t least, const char *why, struct weir_err *err)
+/* Why it is refused, and what to do instead. least: a transfer that would do; 0: none. */
+static int refuse_with(const struct shape *f, uint64_t least, struct weir_err *err, const char *fmt,
+                       ...) __attribute__((format(printf, 4, 5)));
+static int refuse_with(const struct shape *f, uint64_t least, struct weir_err *err, const char *fmt,
+                       ...)
 {
-    char part[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT], advice[128] = "";
-    uint64_t size = part_that_does(f);
+    char part[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT];
+    const uint64_t size = part_that_does(f);
+    struct weir_str why = { 0 };
+    va_list ap;
 
+    va_start(ap, fmt);
+    weir_str_vaddf(&why, fmt, ap);
+    va_end(ap);
+    weir_str_addf(&why, "; give ");
     if (size > 0)
-        snprintf(advice, sizeof(advice), "--s3.part=%s, which gathers transfers, ", typed(size, part));
+        weir_str_addf(&why, "--s3.part=%s, which gathers transfers, or ", typed(size, part));
     if (least > 0)
-        snprintf(advice + strlen(advice), sizeof(advice) - strlen(advice), "transfers of %s (-t %s) or more, ",
-                 weir_size_show(weir_signed(least), part), typed(least, transfer));
-    return weir_refuse(err, WEIR_EUSAGE, "%s; give %s%s--s3.object=transfer, an object for each transfer", why, advice,
-                       *advice ? "or " : "");
+        weir_str_addf(&why, "transfers of %s (-t %s) or more, or ",
+                      weir_size_show(weir_signed(least), part), typed(least, transfer));
+    weir_str_addf(&why, "--s3.object=transfer, an object for each transfer");
+    weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_words(&why));
+    weir_str_free(&why);
+    return -1;
 }
 
 /* ---- what is refused ---- */
@@ -113,74 +120,75 @@ static int refuse_with(const struct shape *f, uint64_t least, const char *why, s
 static int check_put(const struct shape *f, uint64_t bytes, struct weir_err *err)
 {
     char text[WEIR_SIZE_TEXT];
-    uint64_t size = part_that_does(f);
+    const uint64_t size = part_that_does(f);
 
     if (bytes <= S3_PUT_MOST)
         return 0;
-    if (size == 0 || size >= bytes)
-        return weir_refuse(err, WEIR_EUSAGE, "a request carries 5 GiB at most, not %s; take smaller transfers (-t)",
-                           weir_size_show(weir_signed(bytes), text));
-    return weir_refuse(err, WEIR_EUSAGE, "an object of more than 5 GiB has parts, and no part has %" PRIu64
-                       " bytes; give --s3.part=%s", bytes, typed(size, text));
+    weir_size_show(weir_signed(bytes), text);
+    if (size > 0 && size < bytes)
+        return refuse_with(f, 0, err, "a request carries 5 GiB at most, not %s", text);
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "a request carries 5 GiB at most, not %s; take smaller transfers (-t)",
+                       text);
 }
 
 static int check_gathering(const struct shape *f, uint64_t part, struct weir_err *err)
 {
-    char own[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT], would[WEIR_SIZE_TEXT];
-    uint64_t size = part_that_does(f);
+    char own[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT];
 
     if (f->random)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--s3.part=%s gathers transfers in the order of their offsets, and these are random; leave "
-                           "--s3.part out, with transfers of %s or more, or give --s3.object=transfer",
-                           typed(part, own), weir_size_show(f->o->part_least, would));
+        return refuse_with(f, (uint64_t)f->o->part_least, err,
+                           "--s3.part=%s gathers transfers in the order of their offsets, and these "
+                           "are random", typed(part, own));
     if (part % f->transfer == 0)
         return 0;
-    typed(size, would);
-    return weir_refuse(err, WEIR_EUSAGE,
-                       "--s3.part=%s is no multiple of a transfer (%s): a part has whole transfers; %s%s",
-                       typed(part, own), typed(f->transfer, transfer), size > 0 ? "give --s3.part=" : "leave it out",
-                       size > 0 ? would : "");
+    return refuse_with(f, 0, err,
+                       "--s3.part=%s is no multiple of a transfer (%s): a part has whole transfers",
+                       typed(part, own), typed(f->transfer, transfer));
 }
 
 /* Parts of several tasks, or of several blocks, are where the bytes of one block are. */
 static int check_blocks(const struct shape *f, uint64_t size, struct weir_err *err)
 {
-    char why[256], part[WEIR_SIZE_TEXT], block[WEIR_SIZE_TEXT];
+    char part[WEIR_SIZE_TEXT], block[WEIR_SIZE_TEXT];
 
     if (f->block % size == 0)
         return 0;
-    snprintf(why, sizeof(why), "parts of %s do not divide blocks of %s: a part has bytes of one block only",
-             typed(size, part), typed(f->block, block));
-    return refuse_with(f, f->uneven ? size : 0, why, err);
+    return refuse_with(f, f->uneven ? size : 0, err,
+                       "parts of %s do not divide blocks of %s: a part has bytes of one block only",
+                       typed(size, part), typed(f->block, block));
 }
 
 static int check_least(const struct shape *f, uint64_t size, struct weir_err *err)
 {
-    uint64_t least = (uint64_t)f->o->part_least;
-    char why[256], part[WEIR_SIZE_TEXT], text[WEIR_SIZE_TEXT];
+    const uint64_t least = (uint64_t)f->o->part_least;
+    const bool own = size == f->transfer,
+               larger = f->uneven || (f->block >= least && f->block % least == 0);
+    char part[WEIR_SIZE_TEXT], text[WEIR_SIZE_TEXT];
 
     if (size >= least)
         return 0;
-    snprintf(why, sizeof(why), "%s of %s make%s parts that are too small: the service takes no part of less than %s but "
-             "the last (--s3.part-least)", size == f->transfer ? "transfers" : "--s3.part", typed(size, part),
-             size == f->transfer ? "" : "s", weir_size_show(f->o->part_least, text));
-    return refuse_with(f, f->uneven || (f->block >= least && f->block % least == 0) ? least : 0, why, err);
+    return refuse_with(f, larger ? least : 0, err,
+                       "%s of %s make%s parts that are too small: the service takes no part of "
+                       "less than %s but the last (--s3.part-least)",
+                       own ? "transfers" : "--s3.part", typed(size, part), own ? "" : "s",
+                       weir_size_show(f->o->part_least, text));
 }
 
 static int check_number(const struct shape *f, uint64_t size, struct weir_err *err)
 {
-    char why[256], text[WEIR_SIZE_TEXT], part[WEIR_SIZE_TEXT];
+    char text[WEIR_SIZE_TEXT], part[WEIR_SIZE_TEXT];
 
+    weir_size_show(weir_signed(f->bytes), text);
     if (f->bytes > S3_OBJECT_MOST)
         return weir_refuse(err, WEIR_EUSAGE,
                            "an object has 5 TiB at most, not %s; take more files or smaller ones, or --s3.object=transfer",
-                           weir_size_show(weir_signed(f->bytes), text));
+                           text);
     if (parts_of(f->bytes, size) <= S3_PARTS_MOST)
         return 0;
-    snprintf(why, sizeof(why), "an object of %s has %" PRIu64 " parts of %s, and no object has more than %u",
-             weir_size_show(weir_signed(f->bytes), text), parts_of(f->bytes, size), typed(size, part), S3_PARTS_MOST);
-    return refuse_with(f, 0, why, err);
+    return refuse_with(
+        f, 0, err, "an object of %s has %" PRIu64 " parts of %s, and no object has more than %u",
+        text, parts_of(f->bytes, size), typed(size, part), S3_PARTS_MOST);
 }
 
 /* Bytes that are not written would be a hole, and objects have none. An end that is missing makes a shorter object. */
@@ -229,7 +237,7 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
         return 0;
     if (f.transfer == 0)
         return unknown_parts(&f, out, err);
-    *out = (struct s3_parts) { .size = f.transfer, .n = 1, .mine = 1, .bytes = f.bytes, .single = true };
+    *out = (struct s3_parts) { .size = f.transfer, .n = 1, .bytes = f.bytes, .single = true };
     if (s3_has_pieces(f.o))
         return check_put(&f, f.transfer, err);
     if (part > 0 && part < f.transfer && part < f.bytes)
@@ -242,6 +250,5 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
         return check_put(&f, f.bytes, err);
     out->single = false;
     out->n = parts_of(f.bytes, out->size);
-    out->mine = f.alone ? out->n : parts_of(f.block, out->size) * f.segments;
     return check_parts(&f, out, err);
 }

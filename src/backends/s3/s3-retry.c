@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "backends/s3/s3-line.h"
+#include "backends/s3/s3-request.h"
 #include "base/clock.h"
 #include "base/rng.h"
 
@@ -15,7 +15,7 @@
 #define TRIES_BRIEF 2
 #define TRIES_AT_THE_END 3
 
-/* Does the service say it only for now? */
+/* True for a refusal of the service that is temporary. */
 static bool is_refused(const struct s3_answer *a)
 {
     static const int statuses[] = { 408, 429, 500, 502, 503, 504 };
@@ -26,20 +26,20 @@ static bool is_refused(const struct s3_answer *a)
     return a->status == 400 && strcmp(a->code, "RequestTimeout") == 0;
 }
 
-/* Was nothing of it done? */
+/* True when the service has done nothing of the request. */
 static bool is_not_begun(const struct s3_answer *a, CURLcode result)
 {
     return a->status == 429 || a->status == 503 || result == CURLE_COULDNT_CONNECT || result == CURLE_SSL_CONNECT_ERROR;
 }
 
 /* The connection, not what was sent over it. A service that has never answered is not there. */
-static bool is_lost(const struct s3_line *l, CURLcode result)
+static bool is_lost(const struct s3_client *c, CURLcode result)
 {
     switch (result) {
     case CURLE_OPERATION_TIMEDOUT:
     case CURLE_COULDNT_CONNECT:
     case CURLE_SSL_CONNECT_ERROR:
-        return l->answered;
+        return c->answered;
     case CURLE_GOT_NOTHING:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR:
@@ -52,21 +52,22 @@ static bool is_lost(const struct s3_line *l, CURLcode result)
     }
 }
 
-/* How often it is sent: the end of a run waits for a few tries only. */
-static int most_tries(const struct s3_line *l)
+/* Return the most tries of a request: the end of a run waits for a few only. */
+static int most_tries(const struct s3_client *c)
 {
-    int most = l->sv->o->retries + 1;
+    int most = c->sv->o->retries + 1;
 
-    return most > TRIES_AT_THE_END && s3_ends(l) ? TRIES_AT_THE_END : most;
+    return most > TRIES_AT_THE_END && s3_ends(c) ? TRIES_AT_THE_END : most;
 }
 
-static bool is_worth_it(const struct s3_slot *slot, CURLcode result)
+static bool is_worth_it(const struct s3_handle *h, CURLcode result)
 {
-    const struct s3_call *c = slot->c;
+    const struct s3_answer *a = &h->call->answer;
 
-    if (c->answer.tried >= most_tries(slot->l) || (c->brief && c->answer.status == 0 && c->answer.tried >= TRIES_BRIEF))
+    if (a->tried >= most_tries(h->client) ||
+        (h->call->brief && a->status == 0 && a->tried >= TRIES_BRIEF))
         return false;
-    return is_refused(&c->answer) || (c->answer.status < 300 && is_lost(slot->l, result));
+    return is_refused(a) || (a->status < 300 && is_lost(h->client, result));
 }
 
 uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random)
@@ -83,102 +84,82 @@ uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random)
 /* ---- requests that wait ---- */
 
 /* Count it; returns after how many ns. */
-static uint64_t again_ns(struct s3_line *l, bool refused, int tried, int asked_s)
+static uint64_t again_ns(struct s3_client *c, bool refused, int tried, int asked_s)
 {
-    if (l->s->service)
-        l->s->service->count[refused ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
-    return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)l->s->par->rank));
+    if (c->s->service)
+        c->s->service->count[refused ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
+    return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)c->s->par->rank));
 }
 
-bool s3_line_again(struct s3_line *l, int tried)
+bool s3_again(struct s3_client *c, int tried)
 {
     uint64_t ns;
 
-    if (tried >= most_tries(l))
+    if (tried >= most_tries(c))
         return false;
-    ns = again_ns(l, true, tried, 0);
-    weir_sleep_ns(s3_ends(l) ? 0 : ns);
+    ns = again_ns(c, true, tried, 0);
+    weir_sleep_ns(s3_ends(c) ? 0 : ns);
     return true;
 }
 
 /* It waits for its turn; others go on. */
-static void postpone(struct s3_slot *slot, uint64_t due_ns)
+static void postpone(struct s3_handle *h, uint64_t due_ns)
 {
-    slot->due_ns = due_ns;
-    slot->next = slot->l->later;
-    slot->l->later = slot;
+    h->due_ns = due_ns;
+    h->next = h->client->later;
+    h->client->later = h;
 }
 
-static void retry(struct s3_slot *slot, CURLcode result)
+/* Send the request elsewhere, once, if the service says so. Requests in flight follow, too. */
+static bool follow(struct s3_handle *h)
 {
-    struct s3_line *l = slot->l;
-    struct s3_answer *a = &slot->c->answer;
-
-    postpone(slot, weir_now_ns() + again_ns(l, a->status > 0, a->tried, slot->reply.again_s));
-    a->tried++;
-    a->unsure += !is_not_begun(a, result);
-}
-
-/* Does the service send it elsewhere? Once: those that were on their way when others were sent there follow them. */
-static bool follow(struct s3_slot *slot)
-{
-    struct s3_line *l = slot->l;
-    const struct s3_reply *r = &slot->reply;
-    const struct s3_elsewhere e = {
-        .status = slot->c->answer.status, .region = r->region, .location = r->location, .endpoint = r->endpoint
-    };
+    struct s3_client *c = h->client;
+    const struct s3_reply *r = &h->reply;
+    const struct s3_elsewhere e = { .status = h->call->answer.status,
+                                    .region = r->region,
+                                    .location = r->location,
+                                    .endpoint = r->endpoint };
     struct s3_route route = { .moved = false };
 
-    if (slot->moved || e.status < 300 || e.status > 400 || !s3_route_move(&route, l->sv, slot->c->url, &e))
+    if (h->moved || e.status < 300 || e.status > 400 ||
+        !s3_route_move(&route, c->sv, h->call->url, &e))
         return false;
-    if (!l->route.moved)
-        l->route = route;
-    if (l->s->service)
-        l->s->service->count[WEIR_SENT_MOVED]++;
-    postpone(slot, 0);
+    if (!c->route.moved)
+        c->route = route;
+    if (c->s->service)
+        c->s->service->count[WEIR_SENT_MOVED]++;
+    postpone(h, 0);
     return true;
 }
 
-static void send_again(struct s3_slot *slot)
+struct s3_handle *s3_retry_due(struct s3_client *c, int *wait_ms)
 {
-    struct weir_err why = WEIR_ERR_INIT;
-    CURLMcode rc = CURLM_OK;
+    uint64_t now_ns = !c->later    ? 0
+                      : s3_ends(c) ? UINT64_MAX
+                                   : weir_now_ns(),
+             least_ns = WEIR_NS_PER_S;
 
-    if (s3_request_prepare(slot, &why) == 0) { /* signed anew: the time is part of it */
-        slot->begin_ns = weir_now_ns();
-        rc = curl_multi_add_handle(slot->l->multi, slot->easy);
-        if (rc == CURLM_OK)
-            return;
-    }
-    s3_answer_fail(slot, rc == CURLM_OK ? why.text : curl_multi_strerror(rc));
-    s3_finish(slot);
-}
-
-int s3_send_due(struct s3_line *l)
-{
-    uint64_t now_ns = !l->later ? 0 : s3_ends(l) ? UINT64_MAX : weir_now_ns(), least_ns = WEIR_NS_PER_S;
-    struct s3_slot **at = &l->later;
-
-    while (*at) {
-        struct s3_slot *slot = *at;
-
-        if (slot->due_ns > now_ns) {
-            least_ns = slot->due_ns - now_ns < least_ns ? slot->due_ns - now_ns : least_ns;
-            at = &slot->next;
-            continue;
+    for (struct s3_handle **at = &c->later, *h; (h = *at); at = &h->next) {
+        if (h->due_ns <= now_ns) {
+            *at = h->next;
+            return h;
         }
-        *at = slot->next;
-        send_again(slot);
+        least_ns = h->due_ns - now_ns < least_ns ? h->due_ns - now_ns : least_ns;
     }
-    return (int)(least_ns / 1000000) + (l->later ? 1 : 0);
+    *wait_ms = (int)(least_ns / 1000000) + (c->later ? 1 : 0);
+    return NULL;
 }
 
-bool s3_send_later(struct s3_slot *slot, CURLcode result)
+bool s3_retry_later(struct s3_handle *h, CURLcode result)
 {
-    if (follow(slot))
+    struct s3_answer *a = &h->call->answer;
+
+    if (follow(h))
         return true;
-    if (!is_worth_it(slot, result))
+    if (!is_worth_it(h, result))
         return false;
-    retry(slot, result);
+    postpone(h, weir_now_ns() + again_ns(h->client, a->status > 0, a->tried, h->reply.again_s));
+    a->tried++;
+    a->unsure += !is_not_begun(a, result);
     return true;
 }

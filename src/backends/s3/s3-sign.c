@@ -1,57 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3-sign.c - signatures of requests: AWS4-HMAC-SHA256. Not those of libcurl: until 8 it signs headers that it does not
- * send ("Expect:"), and it makes the key anew for each request */
-#include "backends/s3/s3-sign.h"
+/* s3-sign.c - SHA-256, checksums of data, and signatures of requests (AWS4-HMAC-SHA256). Not those
+ * of libcurl: until 8 it signs headers that it does not send ("Expect:"), and it makes the key anew
+ * for each request */
 #include "config.h"
 
 #include <ctype.h>
+#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "backends/s3/s3-forms.h"
+
+#define CRC_HEADER "x-amz-checksum-crc32c: "
+#define SHA_HEADER "x-amz-checksum-sha256: "
 #define BLOCK 64 /* bytes of SHA-256 */
-
-int s3_signer_begin(struct s3_signer *k)
-{
-    k->ctx = EVP_MD_CTX_new();
-    return k->ctx && EVP_DigestInit_ex(k->ctx, EVP_sha256(), NULL) == 1 ? 0 : -1;
-}
-
-void s3_signer_end(struct s3_signer *k)
-{
-    EVP_MD_CTX_free(k->ctx);
-    explicit_bzero(k, sizeof(*k));
-}
-
-/* Errors of the library show in 'finish': a context in error stays so. */
-static void begin(struct s3_signer *k)
-{
-    (void)EVP_DigestInit_ex(k->ctx, NULL, NULL); /* the same digest again */
-}
-
-static void add(struct s3_signer *k, const void *data, size_t len)
-{
-    (void)EVP_DigestUpdate(k->ctx, data, len);
-}
-
-static void add_text(struct s3_signer *k, const char *text)
-{
-    add(k, text, strlen(text));
-}
-
-static int finish(struct s3_signer *k, unsigned char out[S3_SHA256])
-{
-    unsigned len = 0;
-
-    return EVP_DigestFinal_ex(k->ctx, out, &len) == 1 && len == S3_SHA256 ? 0 : -1;
-}
-
-static int hash(struct s3_signer *k, const void *data, size_t len, unsigned char out[S3_SHA256])
-{
-    begin(k);
-    add(k, data, len);
-    return finish(k, out);
-}
 
 static void to_hex(const unsigned char sum[S3_SHA256], char out[S3_HEX])
 {
@@ -64,17 +28,99 @@ static void to_hex(const unsigned char sum[S3_SHA256], char out[S3_HEX])
     out[2 * S3_SHA256] = '\0';
 }
 
-int s3_sha256_hex(struct s3_signer *k, const void *data, size_t len, char out[S3_HEX])
+int s3_sha256_hex(const void *data, size_t len, char out[S3_HEX])
 {
     unsigned char sum[S3_SHA256];
 
-    if (hash(k, data, len, sum) < 0)
+    if (!SHA256(data, len, sum))
         return -1;
     to_hex(sum, out);
     return 0;
 }
 
-/* Begin a hash with the key, of at most a block, mixed with 'pad'. */
+/* ---- checksums of data ---- */
+
+/* Four bits at a time, for processors without an instruction: the polynomial is 0x82f63b78, reflected. */
+static uint32_t crc_by_table(uint32_t crc, const unsigned char *at, size_t len)
+{
+    static const uint32_t table[16] = {
+        0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
+        0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,
+    };
+
+    for (; len > 0; len--) {
+        crc ^= *at++;
+        crc = crc >> 4 ^ table[crc & 15];
+        crc = crc >> 4 ^ table[crc & 15];
+    }
+    return crc;
+}
+
+#ifdef __x86_64__
+__attribute__((target("sse4.2"))) static uint32_t crc_by_instruction(uint32_t crc, const unsigned char *at, size_t len)
+{
+    uint64_t wide = crc, word;
+
+    for (; len >= sizeof(word); len -= sizeof(word), at += sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
+        wide = __builtin_ia32_crc32di(wide, word);
+    }
+    return crc_by_table((uint32_t)wide, at, len);
+}
+#endif
+
+uint32_t s3_crc32c(uint32_t before, const void *data, size_t len)
+{
+    uint32_t crc = ~before;
+
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("sse4.2"))
+        return ~crc_by_instruction(crc, data, len);
+#endif
+    return ~crc_by_table(crc, data, len);
+}
+
+static const char *make_header(char *header, const char *name, const unsigned char *sum, int len)
+{
+    size_t begin = strlen(name);
+
+    memcpy(header, name, begin);
+    (void)EVP_EncodeBlock((unsigned char *)header + begin, sum, len);
+    return header + begin;
+}
+
+const char *s3_checksum_header(const char *kind, const void *data, size_t len, char header[S3_CHECKSUM_HEADER])
+{
+    unsigned char sum[S3_SHA256];
+    uint32_t crc;
+
+    if (strcmp(kind, "sha256") == 0)
+        return SHA256(data, len, sum) ? make_header(header, SHA_HEADER, sum, sizeof(sum)) : NULL;
+    if (strcmp(kind, "crc32c") != 0)
+        return NULL;
+    crc = s3_crc32c(0, data, len);
+    for (int i = 0; i < 4; i++) /* the first byte is the highest */
+        sum[i] = (unsigned char)(crc >> (24 - 8 * i));
+    return make_header(header, CRC_HEADER, sum, 4);
+}
+
+/* ---- digests of a signer: its context is kept, as making one takes longer than the digest ---- */
+
+/* An error of the library shows in 'finish': a context in error stays so. */
+static void begin(struct s3_signer *k)
+{
+    (void)EVP_DigestInit_ex(k->ctx, NULL, NULL); /* the same digest again */
+}
+
+static int finish(struct s3_signer *k, const void *data, size_t len, unsigned char out[S3_SHA256])
+{
+    unsigned n = 0;
+
+    (void)EVP_DigestUpdate(k->ctx, data, len);
+    return EVP_DigestFinal_ex(k->ctx, out, &n) == 1 && n == S3_SHA256 ? 0 : -1;
+}
+
+/* Begin a digest with the key, of at most a block, mixed with 'pad'. */
 static void begin_keyed(struct s3_signer *k, const unsigned char *key, size_t len, unsigned char pad)
 {
     unsigned char block[BLOCK];
@@ -82,69 +128,62 @@ static void begin_keyed(struct s3_signer *k, const unsigned char *key, size_t le
     for (size_t i = 0; i < BLOCK; i++)
         block[i] = (unsigned char)((i < len ? key[i] : 0) ^ pad);
     begin(k);
-    add(k, block, sizeof(block));
+    (void)EVP_DigestUpdate(k->ctx, block, sizeof(block));
     explicit_bzero(block, sizeof(block));
 }
 
-/* HMAC of the texts one after the other. out may be the key. */
-static int hmac(struct s3_signer *k, const unsigned char *key, size_t len, const char *const *texts,
+/* HMAC-SHA256. out may be the key. */
+static int hmac(struct s3_signer *k, const unsigned char *key, size_t len, const char *text,
                 unsigned char out[S3_SHA256])
 {
     unsigned char inner[S3_SHA256];
 
-    begin_keyed(k, key, len, 0x36);
-    while (*texts)
-        add_text(k, *texts++);
-    if (finish(k, inner) < 0)
-        return -1;
-    begin_keyed(k, key, len, 0x5c);
-    add(k, inner, sizeof(inner));
-    return finish(k, out);
-}
-
-/* The secret with "AWS4" before it is the first key; a long one is hashed, as HMAC has it. */
-static int first_key(struct s3_signer *k, const char *secret, const char *day)
-{
-    const char *const texts[] = { day, NULL };
-    unsigned char key[BLOCK] = "AWS4";
-    size_t len = strlen(secret);
-    int rc = 0;
-
-    if (len + 4 <= BLOCK) {
-        memcpy(key + 4, secret, len);
-        len += 4;
-    } else {
+    if (len > BLOCK) { /* as HMAC has it */
         begin(k);
-        add_text(k, "AWS4");
-        add_text(k, secret);
-        rc = finish(k, key);
+        if (finish(k, key, len, out) < 0)
+            return -1;
+        key = out;
         len = S3_SHA256;
     }
-    if (rc == 0)
-        rc = hmac(k, key, len, texts, k->key);
-    explicit_bzero(key, sizeof(key));
-    return rc;
+    begin_keyed(k, key, len, 0x36);
+    if (finish(k, text, strlen(text), inner) < 0)
+        return -1;
+    begin_keyed(k, key, len, 0x5c);
+    return finish(k, inner, sizeof(inner), out);
 }
+
+/* ---- the key ---- */
 
 static int make_key(struct s3_signer *k, const struct s3_signing *what)
 {
-    const char *const region[] = { what->region, NULL };
-    static const char *const service[] = { "s3", NULL };
-    static const char *const last[] = { "aws4_request", NULL };
+    char first[1024];
+    int len = snprintf(first, sizeof(first), "AWS4%s", what->secret), rc = -1;
 
-    if (!strncmp(k->day, what->when, 8) && !strcmp(k->region, what->region))
-        return 0;
-    if (strlen(what->region) >= sizeof(k->region))
-        return -1;
-    memcpy(k->day, what->when, 8);
-    memcpy(k->region, what->region, strlen(what->region) + 1);
-    if (first_key(k, what->secret, k->day) < 0 || hmac(k, k->key, S3_SHA256, region, k->key) < 0
-        || hmac(k, k->key, S3_SHA256, service, k->key) < 0 || hmac(k, k->key, S3_SHA256, last, k->key) < 0) {
-        k->day[0] = '\0';
-        return -1;
+    if (strncmp(k->day, what->when, 8) == 0 && strcmp(k->region, what->region) == 0)
+        rc = 0;
+    else if (len > 0 && (size_t)len < sizeof(first) && strlen(what->region) < sizeof(k->region)) {
+        memcpy(k->day, what->when, 8);
+        memcpy(k->region, what->region, strlen(what->region) + 1);
+        rc = hmac(k, (unsigned char *)first, (size_t)len, k->day, k->key);
+        rc |= hmac(k, k->key, S3_SHA256, k->region, k->key) |
+              hmac(k, k->key, S3_SHA256, "s3", k->key) |
+              hmac(k, k->key, S3_SHA256, "aws4_request", k->key);
+        if (rc < 0)
+            k->day[0] = '\0';
     }
-    return 0;
+    explicit_bzero(first, sizeof(first));
+    return rc;
 }
+
+void s3_signer_end(struct s3_signer *k)
+{
+    EVP_MD_CTX_free(k->ctx);
+    weir_str_free(&k->names);
+    weir_str_free(&k->text);
+    explicit_bzero(k, sizeof(*k));
+}
+
+/* ---- the request as it is signed ---- */
 
 static size_t name_length(const char *header)
 {
@@ -171,67 +210,53 @@ static void sort(struct s3_signing *what)
     }
 }
 
-/* The names with ';' between, in small letters. -1: no room. */
-static int signed_names(const struct s3_signing *what, char *out, size_t room)
+static void add_name(struct weir_str *out, const char *header)
 {
-    size_t used = 0;
+    const size_t before = out->len;
 
-    for (int i = 0; i < what->n; i++) {
-        size_t len = name_length(what->headers[i]);
-
-        if (used + len + 2 > room)
-            return -1;
-        if (i)
-            out[used++] = ';';
-        for (size_t j = 0; j < len; j++)
-            out[used++] = (char)tolower((unsigned char)what->headers[i][j]);
-    }
-    out[used] = '\0';
-    return 0;
+    weir_str_add(out, header, name_length(header));
+    for (size_t i = before; i < out->len; i++)
+        out->text[i] = (char)tolower((unsigned char)out->text[i]);
 }
 
-/* "name:value", with blanks around the value left out and those in it made one. 'name' is in the list of names. */
-static void add_header(struct s3_signer *k, const char *name, const char *header)
+/* "name:value", with blanks around the value left out and those in it made one. */
+static void add_header(struct weir_str *out, const char *header)
 {
-    size_t len = name_length(header);
-    const char *p = header + len + (header[len] == ':');
+    const char *p = header + name_length(header);
 
-    add(k, name, len);
-    add(k, ":", 1);
+    add_name(out, header);
+    weir_str_addc(out, ':');
+    p += *p == ':';
     p += strspn(p, " \t");
     while (*p) {
         size_t word = strcspn(p, " \t");
 
-        add(k, p, word);
+        weir_str_add(out, p, word);
         p += word;
         p += strspn(p, " \t");
         if (*p)
-            add(k, " ", 1);
+            weir_str_addc(out, ' ');
     }
-    add(k, "\n", 1);
+    weir_str_addc(out, '\n');
 }
 
-static int hash_request(struct s3_signer *k, const struct s3_signing *what, const char *names, char out[S3_HEX])
+static int hash_request(struct s3_signer *k, const struct s3_signing *what, char out[S3_HEX])
 {
+    struct weir_str *text = &k->text, *names = &k->names;
     unsigned char sum[S3_SHA256];
-    const char *name = names;
 
-    begin(k);
-    add_text(k, what->verb);
-    add(k, "\n", 1);
-    add_text(k, what->path);
-    add(k, "\n", 1);
-    add_text(k, what->query ? what->query : "");
-    add(k, "\n", 1);
+    weir_str_clear(names);
+    weir_str_clear(text);
+    weir_str_addf(text, "%s\n%s\n%s\n", what->verb, what->path, what->query ? what->query : "");
     for (int i = 0; i < what->n; i++) {
-        add_header(k, name, what->headers[i]);
-        name += name_length(what->headers[i]) + 1;
+        if (i > 0)
+            weir_str_addc(names, ';');
+        add_name(names, what->headers[i]);
+        add_header(text, what->headers[i]);
     }
-    add(k, "\n", 1);
-    add_text(k, names);
-    add(k, "\n", 1);
-    add_text(k, what->payload);
-    if (finish(k, sum) < 0)
+    weir_str_addf(text, "\n%s\n%s", weir_str_text(names), what->payload);
+    begin(k);
+    if (text->failed || names->failed || finish(k, text->text, text->len, sum) < 0)
         return -1;
     to_hex(sum, out);
     return 0;
@@ -239,24 +264,25 @@ static int hash_request(struct s3_signer *k, const struct s3_signing *what, cons
 
 int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room)
 {
-    char names[512], request[S3_HEX], signature[S3_HEX];
+    char request[S3_HEX], signature[S3_HEX];
     unsigned char sum[S3_SHA256];
     int len;
 
     sort(what);
-    if (make_key(k, what) < 0 || signed_names(what, names, sizeof(names)) < 0
-        || hash_request(k, what, names, request) < 0)
+    if (!k->ctx)
+        k->ctx = EVP_MD_CTX_new();
+    if (!k->ctx || (!k->day[0] && EVP_DigestInit_ex(k->ctx, EVP_sha256(), NULL) != 1) ||
+        make_key(k, what) < 0 || hash_request(k, what, request) < 0)
         return -1;
-    if (hmac(k, k->key, S3_SHA256,
-             (const char *const[]){ "AWS4-HMAC-SHA256\n", what->when, "\n", k->day, "/", k->region,
-                                    "/s3/aws4_request\n", request, NULL },
-             sum)
-        < 0)
+    weir_str_clear(&k->text);
+    weir_str_addf(&k->text, "AWS4-HMAC-SHA256\n%s\n%s/%s/s3/aws4_request\n%s", what->when, k->day,
+                  k->region, request);
+    if (k->text.failed || hmac(k, k->key, S3_SHA256, k->text.text, sum) < 0)
         return -1;
     to_hex(sum, signature);
     len = snprintf(out, room,
                    "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s/%s/s3/aws4_request, SignedHeaders=%s, "
                    "Signature=%s",
-                   what->id, k->day, k->region, names, signature);
+                   what->id, k->day, k->region, weir_str_text(&k->names), signature);
     return len > 0 && (size_t)len < room ? 0 : -1;
 }

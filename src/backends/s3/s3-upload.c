@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-upload.c - an object that is written in parts: of one task, or of all together */
-#include "backends/s3/s3-upload.h"
 #include "config.h"
 
 #include <errno.h>
@@ -9,362 +8,471 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/s3/s3-multipart.h"
+#include "backends/s3/s3-objects.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
 #define ID_MOST 1024 /* bytes of an id, encoded: those of services have 10 to 200 */
-#define QUERY_MOST (ID_MOST + 64)
+#define ABORTS 3     /* a part whose answer was lost may still arrive after the first one */
+#define BETWEEN_NS (WEIR_NS_PER_S / 5)
 
-/* The query of a call. */
-struct query {
-    const struct s3_call *c; /* NULL: free */
-    char text[QUERY_MOST];
-};
-
-/* Parts in a list that grows. */
-struct list {
-    struct s3_part *part;
-    size_t n, room;
-    bool failed; /* no memory */
+/* A part that the service has. Zeros: it has none of this number. */
+struct part {
+    uint64_t len;
+    uint32_t number;   /* from 1 */
+    char etag[80];     /* with its quotes */
+    char checksum[64]; /* base64; "" none */
 };
 
 struct s3_upload {
-    const struct weir_session *s;
-    struct s3_target t;
-    struct s3_multipart m;
-    char id[ID_MOST];
-    struct list list;
-    uint64_t kept; /* parts, each time */
-    struct query *query;
-    int queries;
+    const struct s3_file *f;
+    struct s3_client *client;
+    const struct weir_par *sharers; /* the ranks that have parts in it; NULL: this one alone */
+    char id[ID_MOST];  /* encoded, as a query has it */
+    struct part *part; /* of number 1, 2, ...; on rank 0 of the sharers also theirs, at the end */
+    size_t room;
 };
 
-/* ---- the list of parts ---- */
-
-static int by_number(const void *a, const void *b)
+/* The place of a part. NULL: no memory. */
+static struct part *part_of(struct s3_upload *u, uint64_t number)
 {
-    const struct s3_part *x = a, *y = b;
+    const size_t before = u->room;
 
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Sort it, and of parts that were sent again leave the last. */
-static void put_in_order(struct list *l)
-{
-    size_t n = 0;
-
-    if (l->n > 0)
-        qsort(l->part, l->n, sizeof(*l->part), by_number);
-    for (size_t i = 0; i < l->n; i++) {
-        if (n > 0 && l->part[n - 1].number == l->part[i].number)
-            n--;
-        l->part[n++] = l->part[i];
-    }
-    l->n = n;
-}
-
-/* A file that is written again and again does not make it longer. */
-static struct s3_part *add_part(struct list *l)
-{
-    if (l->n == l->room) {
-        put_in_order(l);
-        if (l->n >= l->room / 2 && !weir_mem_room(&l->part, l->room, &l->room, sizeof(*l->part))) {
-            l->failed = true;
+    if (number > before) {
+        if (!weir_mem_room(&u->part, (size_t)number - 1, &u->room, sizeof(*u->part)))
             return NULL;
-        }
+        memset(u->part + before, 0, (u->room - before) * sizeof(*u->part));
     }
-    return &l->part[l->n++];
+    return &u->part[number - 1];
 }
 
-/* Parts of several ranks, whole ones. */
-static void add_parts(void *arg, const char *bytes, size_t len)
-{
-    for (size_t at = 0; at < len; at += sizeof(struct s3_part)) {
-        struct s3_part *p = add_part(arg);
+/* ---- the requests of an upload ---- */
 
-        if (p)
-            memcpy(p, bytes + at, sizeof(*p));
+/* The service keeps checksums of parts only where the begin names their kind. */
+static const struct algorithm {
+    const char *option, *header, *element;
+} algorithms[] = {
+    { "crc32c", "x-amz-checksum-algorithm: CRC32C", "ChecksumCRC32C" },
+    { "sha256", "x-amz-checksum-algorithm: SHA256", "ChecksumSHA256" },
+    { "none", NULL, NULL },
+};
+
+static const struct algorithm *algorithm_of(const struct s3_upload *u)
+{
+    const struct algorithm *a = algorithms;
+
+    while (strcmp(a->option, u->client->sv->o->checksum) != 0)
+        a++;
+    return a;
+}
+
+/* Services differ in the name of the element around it all. */
+static bool is_in_any(const char *path, const char *name)
+{
+    const char *slash = strchr(path, '/');
+
+    return slash && strcmp(slash + 1, name) == 0;
+}
+
+static int take_id(void *mine, const char *path, const char *words)
+{
+    if (is_in_any(path, "UploadId"))
+        s3_encode(words, "", mine);
+    return 0;
+}
+
+/* Services that do not know the condition would replace the object. */
+static int check_absent(const struct s3_upload *u, struct weir_err *err)
+{
+    struct s3_call c = { .method = S3_HEAD, .url = u->f->url.text };
+
+    if (s3_call(u->client, &c, err) == 0) {
+        errno = EEXIST;
+        return weir_fail(err, WEIR_EIO, "the object is there, and it was to be made");
     }
+    return c.answer.sys == ENOENT ? 0 : -1;
 }
 
-/* ---- begin ---- */
-
-static int take_memory(struct s3_upload *u, struct weir_err *err)
+/* Append the id of an upload that has begun. Sets *unsure to the number of other uploads that
+ * may have begun, with unknown ids: their requests had no good answer, or one without an id. */
+static int begin(const struct s3_upload *u, struct weir_str *id, int *unsure, struct weir_err *err)
 {
-    size_t parts = u->t.parts.mine > 0 && u->t.parts.mine <= S3_PARTS_MOST ? (size_t)u->t.parts.mine : 64;
+    const char *const headers[] = { algorithm_of(u)->header, NULL };
+    struct weir_str text = { 0 };
+    struct s3_call c = { .method = S3_POST, .url = u->f->url.text, .query = "uploads=",
+                         .headers = headers, .text = &text };
+    int rc = s3_call(u->client, &c, err);
 
-    u->queries = 2 * u->s->depth + 2;
-    u->query = calloc((size_t)u->queries, sizeof(*u->query));
-    u->list.room = 2 * parts + 2; /* half of it may be in use for long */
-    u->list.part = calloc(u->list.room, sizeof(*u->list.part));
-    return u->query && u->list.part ? 0 : weir_refuse(err, WEIR_ESETUP, "no memory for an upload");
-}
-
-/* The others that have a part in it; NULL: there are none. */
-static const struct weir_par *sharers_of(const struct s3_target *t)
-{
-    return t->sharers && t->sharers->size > 1 ? t->sharers : NULL;
-}
-
-static struct s3_upload *make_upload(struct s3_line *l, const struct weir_session *s, const struct s3_target *t,
-                                     struct weir_err *err)
-{
-    struct s3_upload *u = calloc(1, sizeof(*u));
-
-    if (!u) {
-        weir_refuse(err, WEIR_ESETUP, "no memory for an upload");
-        return NULL;
+    *unsure = c.answer.unsure;
+    if (rc == 0) {
+        rc = s3_xml(&text, take_id, id, err);
+        if (rc == 0 && (id->failed || id->len == 0))
+            rc = weir_refuse(err, WEIR_EIO, "%s",
+                             id->failed ? "no memory for an upload"
+                                        : "the service began an upload and gave no id of it");
+        *unsure += rc < 0;
     }
-    u->s = s;
-    u->t = *t;
-    u->t.sharers = sharers_of(t);
-    u->m = (struct s3_multipart) { .line = l, .o = s->opt, .url = t->url, .id = u->id, .exclusive = t->exclusive };
-    if (take_memory(u, err) == 0)
-        return u;
-    free(u->query);
-    free(u->list.part);
-    free(u);
-    return NULL;
-}
-
-static void free_upload(struct s3_upload *u)
-{
-    free(u->query);
-    free(u->list.part);
-    free(u);
-}
-
-/* From whichever rank it is: nobody else knows. */
-static void note_unsure(const struct s3_upload *u, int unsure)
-{
-    struct weir_log log = *u->s->log;
-
-    log.rank = 0;
-    if (unsure > 0)
-        weir_note(&log, "rank %d: up to %d unfinished uploads of %s may be left, which take space: the service has not answered each "
-                  "request that begins one", u->s->par->rank, unsure, u->t.url);
-}
-
-static int ask_for_id(struct s3_upload *u, struct weir_err *err)
-{
-    struct weir_str id = { 0 };
-    int unsure, rc = s3_multipart_begin(&u->m, &id, &unsure, err);
-
-    note_unsure(u, unsure);
-    if (rc == 0 && id.len >= sizeof(u->id))
-        rc = weir_refuse(err, WEIR_EIO, "the service gave an upload an id of %zu bytes", id.len);
-    if (rc == 0)
-        memcpy(u->id, id.text, id.len + 1);
-    weir_str_free(&id);
+    weir_str_free(&text);
     return rc;
 }
 
-/* Agreement, where there are others. */
-static int agree(const struct s3_upload *u, int rc, struct weir_err *err)
+static void add_element(struct weir_str *body, const struct part *p, const struct algorithm *a)
 {
-    return u->t.sharers ? weir_agree(u->t.sharers, rc, err) : rc;
+    weir_str_addf(body, "<Part><PartNumber>%" PRIu32 "</PartNumber>", p->number);
+    s3_xml_add(body, "ETag", p->etag);
+    if (a->element && p->checksum[0])
+        s3_xml_add(body, a->element, p->checksum);
+    weir_str_addf(body, "</Part>");
 }
 
-static bool is_root(const struct s3_upload *u)
+struct outcome {
+    char code[64], message[256];
+    bool made; /* the answer names the object */
+};
+
+static int take_outcome(void *mine, const char *path, const char *words)
 {
-    return !u->t.sharers || u->t.sharers->rank == 0;
+    struct outcome *o = mine;
+
+    if (strcmp(path, "Error/Code") == 0)
+        snprintf(o->code, sizeof(o->code), "%s", words);
+    else if (strcmp(path, "Error/Message") == 0)
+        snprintf(o->message, sizeof(o->message), "%s", words);
+    else if (is_in_any(path, "ETag"))
+        o->made = true;
+    return 0;
 }
 
-/* A rank without memory meets the others, too: the agreement on that comes first, so that nothing is begun in vain. */
-struct s3_upload *s3_upload_begin(struct s3_line *l, const struct weir_session *s, const struct s3_target *t,
-                                  struct weir_err *err)
+/* The service answers 200 before it knows, and says in the body how it went. */
+static int read_outcome(const struct weir_str *text, struct outcome *o, struct weir_err *err)
 {
-    struct s3_upload *u = make_upload(l, s, t, err);
-    const struct weir_par *sharers = sharers_of(t);
-    int rc = u ? 0 : -1;
-
-    if (sharers)
-        rc = weir_agree(sharers, rc, err);
-    if (rc == 0)
-        rc = agree(u, is_root(u) ? ask_for_id(u, err) : 0, err);
-    if (rc == 0 && sharers)
-        weir_bcast(sharers, u->id, sizeof(u->id), 0);
-    if (rc == 0)
-        return u;
-    if (u)
-        free_upload(u);
-    return NULL;
+    *o = (struct outcome) { .made = false };
+    if (s3_xml(text, take_outcome, o, err) < 0)
+        return weir_err_within(err, "the answer to the end of an upload");
+    if (o->made)
+        return 0;
+    return weir_refuse(err, WEIR_EIO, "the end of an upload: the service answered 200, then %s%s%s",
+                       o->code[0] ? o->code : "not that there is an object", o->message[0] ? ": " : "", o->message);
 }
 
-/* ---- parts ---- */
-
-/* The place of this call, or a free one. */
-static struct query *query_of(struct s3_upload *u, const struct s3_call *c)
+/* An earlier try may have made the object though its answer was lost: then there is no such upload any more, or an object
+ * that was not to be there. */
+static bool was_made(const struct s3_upload *u, const struct s3_answer *a, int tried,
+                     uint64_t bytes)
 {
-    struct query *unused = NULL;
+    struct s3_call head = { .method = S3_HEAD, .url = u->f->url.text };
 
-    for (int i = 0; i < u->queries; i++) {
-        if (u->query[i].c == c)
-            return &u->query[i];
-        if (!u->query[i].c && !unused)
-            unused = &u->query[i];
+    return (tried > 1 || a->unsure > 0) && (a->status == 404 || a->status == 412) &&
+           s3_call(u->client, &head, NULL) == 0 && head.answer.length == bytes;
+}
+
+static bool may_pass(const struct outcome *o)
+{
+    return strcmp(o->code, "InternalError") == 0 || strcmp(o->code, "SlowDown") == 0 ||
+           strcmp(o->code, "ServiceUnavailable") == 0 || strcmp(o->code, "RequestTimeout") == 0;
+}
+
+/* A request with an error in the body of a good answer is repeated here: the transport does not see it. */
+static int send_list(const struct s3_upload *u, struct s3_call *c, uint64_t bytes,
+                     struct weir_err *err)
+{
+    struct outcome how;
+
+    for (int tried = 1;; tried++) {
+        if (s3_call(u->client, c, err) < 0)
+            return was_made(u, &c->answer, tried, bytes) ? 0 : -1;
+        if (read_outcome(c->text, &how, err) == 0)
+            return 0;
+        if (!may_pass(&how) || !s3_again(u->client, tried))
+            return -1;
     }
-    return unused;
 }
 
-static void leave_query(struct s3_upload *u, const struct s3_call *c)
+/* Make the object of the first n parts: 'bytes' together. -1 and err: there is no such object, the
+ * upload may be there. */
+static int complete(const struct s3_upload *u, size_t n, uint64_t bytes, struct weir_err *err)
 {
-    struct query *q = query_of(u, c);
-
-    if (q)
-        q->c = NULL;
-}
-
-int s3_upload_part(struct s3_upload *u, uint64_t number, const void *data, size_t len, struct s3_call *c,
-                   struct weir_err *err)
-{
-    struct query *q = query_of(u, c);
-
-    if (!q)
-        return weir_refuse(err, WEIR_EBUG, "parts of more than %d calls", u->queries);
-    if (number < 1 || number > S3_PARTS_MOST)
-        return weir_refuse(err, WEIR_EIO, "an object has no part %" PRIu64 ", but 1 to %u", number, S3_PARTS_MOST);
-    q->c = c;
-    snprintf(q->text, sizeof(q->text), "partNumber=%" PRIu64 "&uploadId=%s", number, u->id);
-    *c = (struct s3_call) { .method = S3_PUT,
-                            .url = u->t.url,
-                            .query = q->text,
-                            .send = data,
-                            .send_len = len,
-                            .owner = c->owner };
-    return 0;
-}
-
-int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struct s3_call *c, struct weir_err *err)
-{
-    const struct s3_answer *a = &c->answer;
-    struct s3_part *p;
-
-    if (!a->etag[0])
-        return weir_refuse(err, WEIR_EIO, "the service took part %" PRIu64 " and gave no ETag", number);
-    p = add_part(&u->list);
-    if (!p)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for the list of parts");
-    *p = (struct s3_part) { .number = (uint32_t)number, .len = len, .order = u->kept++ };
-    memcpy(p->etag, a->etag, sizeof(p->etag));
-    memcpy(p->checksum, a->checksum, sizeof(p->checksum));
-    leave_query(u, c);
-    return 0;
-}
-
-/* ---- end ---- */
-
-/* The parts of all ranks on rank 0. Messages: those of weir_pieces. */
-static int gather_parts(struct s3_upload *u, struct list *all, struct weir_err *err)
-{
-    struct weir_str mine = { 0 };
-    int64_t failed;
+    struct weir_str body = { 0 }, text = { 0 }, query = { 0 };
+    struct s3_call c = { .method = S3_POST, .url = u->f->url.text, .text = &text,
+                         .headers = u->f->exclusive ? s3_only_new : NULL };
     int rc;
 
-    put_in_order(&u->list);
-    weir_str_add(&mine, (const char *)u->list.part, u->list.n * sizeof(*u->list.part));
-    rc = weir_pieces(u->t.sharers, &mine, add_parts, all);
-    weir_str_free(&mine);
-    failed = rc < 0 || all->failed;
-    weir_allmax_i64(u->t.sharers, &failed, 1);
-    return failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of parts") : 0;
+    weir_str_addf(&query, "uploadId=%s", u->id);
+    weir_str_addf(&body, "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+    for (size_t i = 0; i < n; i++)
+        add_element(&body, &u->part[i], algorithm_of(u));
+    weir_str_addf(&body, "</CompleteMultipartUpload>");
+    c.query = weir_str_text(&query);
+    c.send = weir_str_text(&body);
+    c.send_len = body.len;
+    rc = body.failed || query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of %zu parts", n)
+                                     : send_list(u, &c, bytes, err);
+    weir_str_free(&text);
+    weir_str_free(&body);
+    weir_str_free(&query);
+    return rc;
 }
 
-/* How many of them are an object: each adjoins the one before, and is whole unless it is the last. */
-static size_t adjoining(const struct s3_upload *u, const struct list *l, uint64_t *bytes)
+/* Asked until the service says that there is none, a few times. */
+static int delete_upload(const struct s3_upload *u, const char *id, struct weir_err *err)
 {
-    size_t n = 0;
+    struct weir_str query = { 0 };
+    struct s3_call c = { .method = S3_DELETE, .url = u->f->url.text, .brief = true };
+    int rc;
 
-    *bytes = 0;
-    while (n < l->n && l->part[n].number == n + 1 && (n == 0 || l->part[n - 1].len == u->t.parts.size))
-        *bytes += l->part[n++].len;
-    return n;
+    weir_str_addf(&query, "uploadId=%s", id);
+    c.query = weir_str_text(&query);
+    rc = query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory to give up an upload") : 0;
+    for (int i = 0; rc == 0 && i < ABORTS && c.answer.status != 404; i++) {
+        if (i > 1)
+            weir_sleep_ns(BETWEEN_NS);
+        rc = s3_call(u->client, &c, err);
+    }
+    weir_str_free(&query);
+    return c.answer.status == 404 ? 0 : rc;
 }
 
-static bool is_whole(const struct s3_upload *u, const struct list *l, size_t n, uint64_t bytes)
-{
-    return u->t.parts.n > 0 ? n == u->t.parts.n && bytes == u->t.parts.bytes : n == l->n && n > 0;
-}
-
-/* One that stays is told at once: an error that came first is all that others report. */
-static int abort_upload(const struct s3_upload *u, struct weir_err *err)
+/* One that stays is reported at once: an error that came first is all that others report. */
+static int abort_upload(const struct s3_upload *u, const char *id, struct weir_err *err)
 {
     struct weir_err left = WEIR_ERR_INIT;
 
-    if (s3_multipart_abort(&u->m, &left) == 0)
+    if (delete_upload(u, id, &left) == 0)
         return 0;
     weir_err_within(&left, "an unfinished upload is left, which takes space");
-    weir_report_error(u->s->log, &left);
+    weir_report_error(u->f->base.s->log, &left);
     weir_refuse(err, WEIR_EIO, "the upload was not given up");
     if (err)
         err->sys = left.sys;
     return -1;
 }
 
-/* A file that ends before its first part is full has none. */
-static int put_empty(const struct s3_upload *u, struct weir_err *err)
-{
-    struct s3_call c = { .method = S3_PUT, .url = u->t.url, .headers = u->t.exclusive ? s3_only_new : NULL };
+/* ---- begin ---- */
 
-    return abort_upload(u, err) < 0 ? -1 : s3_call(u->m.line, &c, err);
+static void free_upload(struct s3_upload *u)
+{
+    if (u)
+        free(u->part);
+    free(u);
 }
 
-/* It ends with what there is. An error of the end is the one to report, not that of giving up after it. */
-static int make_object(const struct s3_upload *u, const struct list *all, struct weir_err *err)
+static const struct weir_par *sharers_of(const struct s3_file *f)
 {
-    uint64_t bytes;
-    size_t n = adjoining(u, all, &bytes);
-    bool prefix = u->s->access.stops && !u->t.sharers;
-    int rc;
+    return f->shared && f->sharers->size > 1 ? f->sharers : NULL;
+}
 
-    if (!is_whole(u, all, n, bytes) && !prefix) {
-        rc = abort_upload(u, err);
-        return rc < 0 ? -1
-                      : weir_refuse(err, WEIR_EINTR,
-                                    "of %" PRIu64 " parts %zu were written, so the upload was given up and there is no "
-                                    "new object", u->t.parts.n, all->n);
+static struct s3_upload *make_upload(const struct s3_file *f, struct weir_err *err)
+{
+    struct s3_upload *u = calloc(1, sizeof(*u));
+
+    if (u) {
+        u->f = f;
+        u->client = s3_of(f->base.s)->client;
+        u->sharers = sharers_of(f);
+        u->room = f->parts.n > 0 && f->parts.n <= S3_PARTS_MOST ? (size_t)f->parts.n : 64;
+        u->part = calloc(u->room, sizeof(*u->part));
+        if (u->part)
+            return u;
     }
-    if (n == 0)
-        return put_empty(u, err);
-    if (s3_multipart_complete(&u->m, all->part, n, bytes, err) == 0)
-        return 0;
-    abort_upload(u, NULL);
-    return -1;
+    free_upload(u);
+    weir_refuse(err, WEIR_ESETUP, "no memory for an upload");
+    return NULL;
+}
+
+/* From whichever rank it is: no other rank knows. */
+static void note_unsure(const struct s3_upload *u, int unsure)
+{
+    struct weir_log log = *u->f->base.s->log;
+
+    log.rank = 0;
+    if (unsure > 0)
+        weir_note(&log,
+                  "rank %d: up to %d unfinished uploads of %s may be left, which take space: the "
+                  "service has not answered each request that begins one",
+                  u->f->base.s->par->rank, unsure, u->f->url.text);
+}
+
+static int ask_for_id(struct s3_upload *u, struct weir_err *err)
+{
+    struct weir_str id = { 0 };
+    int unsure = 0, rc = u->f->exclusive ? check_absent(u, err) : 0;
+
+    if (rc == 0)
+        rc = begin(u, &id, &unsure, err);
+    note_unsure(u, unsure);
+    if (rc == 0 && id.len < sizeof(u->id)) {
+        memcpy(u->id, id.text, id.len + 1);
+    } else if (rc == 0) {
+        rc = -1;
+        if (abort_upload(u, id.text, err) == 0)
+            weir_refuse(err, WEIR_EIO,
+                        "the service gave an upload an id of %zu bytes, and %d are the most here",
+                        id.len, ID_MOST - 1);
+    }
+    weir_str_free(&id);
+    return rc;
+}
+
+static bool is_root(const struct s3_upload *u)
+{
+    return !u->sharers || u->sharers->rank == 0;
+}
+
+/* A rank without memory meets the others, too: the agreement on that comes first, so that nothing is begun in vain. */
+int s3_upload_begin(struct s3_file *f, struct weir_err *err)
+{
+    const struct weir_par *sharers = sharers_of(f);
+    struct s3_upload *u = make_upload(f, err);
+    int rc = u ? 0 : -1;
+
+    if (sharers)
+        rc = weir_agree(sharers, rc, err);
+    if (rc == 0) {
+        rc = is_root(u) ? ask_for_id(u, err) : 0;
+        rc = sharers ? weir_agree(sharers, rc, err) : rc;
+    }
+    if (rc == 0 && sharers)
+        weir_bcast(sharers, u->id, sizeof(u->id), 0);
+    if (rc == 0)
+        f->upload = u;
+    else
+        free_upload(u);
+    return rc;
+}
+
+/* ---- parts ---- */
+
+int s3_upload_part(const struct s3_upload *u, uint64_t number, const void *data, size_t len,
+                   struct s3_call *c, struct weir_str *query, struct weir_err *err)
+{
+    if (number < 1 || number > S3_PARTS_MOST)
+        return weir_refuse(err, WEIR_EIO, "an object has no part %" PRIu64 ", but 1 to %u", number, S3_PARTS_MOST);
+    weir_str_clear(query);
+    weir_str_addf(query, "partNumber=%" PRIu64 "&uploadId=%s", number, u->id);
+    if (query->failed)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for a part");
+    *c = (struct s3_call) { .method = S3_PUT, .url = u->f->url.text, .query = query->text,
+                            .send = data, .send_len = len, .owner = c->owner };
+    return 0;
+}
+
+int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struct s3_answer *a,
+                   struct weir_err *err)
+{
+    struct part *p;
+
+    if (!a->etag[0])
+        return weir_refuse(err, WEIR_EIO, "the service took part %" PRIu64 " and gave no ETag", number);
+    p = part_of(u, number);
+    if (!p)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for the list of parts");
+    *p = (struct part) { .number = (uint32_t)number, .len = len };
+    memcpy(p->etag, a->etag, sizeof(p->etag));
+    memcpy(p->checksum, a->checksum, sizeof(p->checksum));
+    return 0;
+}
+
+/* ---- end ---- */
+
+/* Parts of one rank on rank 0. */
+static void take_parts(void *arg, const char *bytes, size_t len)
+{
+    for (const char *end = bytes + len; bytes < end; bytes += sizeof(struct part)) {
+        struct part one, *p;
+
+        memcpy(&one, bytes, sizeof(one));
+        p = part_of(arg, one.number); /* there is room: the parts of a shared file are known */
+        if (p)
+            *p = one;
+    }
+}
+
+/* The parts of all ranks on rank 0. Messages: those of weir_pieces. */
+static int gather_parts(struct s3_upload *u, struct weir_err *err)
+{
+    struct weir_str mine = { 0 };
+    int64_t failed;
+
+    for (size_t i = 0; i < u->room; i++)
+        if (u->part[i].number > 0)
+            weir_str_add(&mine, (const char *)&u->part[i], sizeof(u->part[i]));
+    failed = weir_pieces(u->sharers, &mine, take_parts, u) < 0;
+    weir_str_free(&mine);
+    weir_allmax_i64(u->sharers, &failed, 1);
+    return failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of parts") : 0;
+}
+
+/* Count the parts, and those that are an object: each adjoins the one before, and is whole
+ * unless it is the last. */
+static size_t adjoining(const struct s3_upload *u, size_t *all, uint64_t *bytes)
+{
+    size_t n = 0;
+
+    *bytes = *all = 0;
+    for (size_t i = 0; i < u->room; i++)
+        *all += u->part[i].number > 0;
+    while (n < u->room && u->part[n].number > 0 &&
+           (n == 0 || u->part[n - 1].len == u->f->parts.size))
+        *bytes += u->part[n++].len;
+    return n;
+}
+
+/* The first n parts are the object; where parts are missing at its end in order, and access.stops
+ * says why, too. An error of the end is the one to report, not that of giving up after it. */
+static int make_object(const struct s3_upload *u, struct weir_err *err)
+{
+    struct s3_call empty = { .method = S3_PUT,
+                             .url = u->f->url.text,
+                             .headers = u->f->exclusive ? s3_only_new : NULL };
+    uint64_t bytes;
+    size_t all, n = adjoining(u, &all, &bytes);
+    const bool whole =
+        u->f->parts.n > 0 ? n == u->f->parts.n && bytes == u->f->parts.bytes : n == all && n > 0;
+    const bool prefix = u->f->base.s->access.stops && !u->sharers;
+
+    if ((whole || prefix) && n > 0) {
+        if (complete(u, n, bytes, err) == 0)
+            return 0;
+        abort_upload(u, u->id, NULL);
+        return -1;
+    }
+    if (abort_upload(u, u->id, err) < 0)
+        return -1;
+    if (prefix) /* a file that ends before its first part is full has none */
+        return s3_call(u->client, &empty, err);
+    return weir_refuse(
+        err, WEIR_EINTR,
+        "of %" PRIu64
+        " parts %zu were written, so the upload was given up and there is no new object",
+        u->f->parts.n, all);
 }
 
 static int end_shared(struct s3_upload *u, bool ok, struct weir_err *err)
 {
-    struct list all = { 0 };
     int64_t bad = !ok;
     int rc = 0;
 
-    weir_allmax_i64(u->t.sharers, &bad, 1); /* from here on no rank sends a part */
-    if (!bad && gather_parts(u, &all, err) < 0)
+    weir_allmax_i64(u->sharers, &bad, 1); /* from here on no rank sends a part */
+    if (!bad && gather_parts(u, err) < 0)
         rc = -1;
-    put_in_order(&all);
     if (is_root(u) && (bad || rc < 0))
-        rc = abort_upload(u, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+        rc = abort_upload(u, u->id, rc < 0 ? NULL : err) < 0 ? -1 : rc;
     else if (is_root(u))
-        rc = make_object(u, &all, err);
-    free(all.part);
-    return weir_agree(u->t.sharers, rc, err);
-}
-
-static int end_alone(struct s3_upload *u, bool ok, struct weir_err *err)
-{
-    put_in_order(&u->list);
-    return ok ? make_object(u, &u->list, err) : abort_upload(u, err);
+        rc = make_object(u, err);
+    return weir_agree(u->sharers, rc, err);
 }
 
 int s3_upload_end(struct s3_upload *u, bool ok, struct weir_err *err)
 {
-    int rc = u->t.sharers ? end_shared(u, ok, err) : end_alone(u, ok, err);
+    int rc;
 
+    if (u->sharers)
+        rc = end_shared(u, ok, err);
+    else
+        rc = ok ? make_object(u, err) : abort_upload(u, u->id, err);
     free_upload(u);
     return rc;
 }

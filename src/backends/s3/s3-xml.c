@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-xml.c - answers in XML, one element after the other */
-#include "backends/s3/s3-xml.h"
 #include "config.h"
 
 #include <expat.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "backends/s3/s3-forms.h"
 
 #define DEPTH 32 /* elements in one another; those of the protocol have 5 */
 
 struct walk {
     XML_Parser parser;
-    int (*take)(void *mine, const char *path, const char *words);
+    s3_element_fn *take;
     void *mine;
     size_t cut[DEPTH]; /* bytes of path before each name */
     int depth;
@@ -35,7 +33,6 @@ static void begin(void *user, const XML_Char *name, const XML_Char **attributes)
     struct walk *w = user;
     const char *colon = strrchr(name, ':');
 
-    (void)attributes;
     if (w->ended)
         return; /* the parser may still have some */
     if (w->depth == DEPTH) {
@@ -53,7 +50,6 @@ static void end(void *user, const XML_Char *name)
 {
     struct walk *w = user;
 
-    (void)name;
     if (w->ended)
         return;
     if (w->path.failed || w->words.failed) {
@@ -81,43 +77,34 @@ static void doctype(void *user, const XML_Char *name, const XML_Char *system, co
     stop(user, "it declares a type of its own");
 }
 
-static int judge(const struct walk *w, enum XML_Status status, struct weir_err *err)
+int s3_xml(const struct weir_str *text, s3_element_fn *take, void *mine, struct weir_err *err)
 {
-    if (w->bad)
-        return weir_refuse(err, WEIR_EIO, "the answer is no XML of the protocol: %s", w->bad);
-    if (w->ended)
-        return -1; /* take has filled err */
-    if (status == XML_STATUS_OK)
-        return 0;
-    return weir_refuse(err, WEIR_EIO, "the answer is no XML: line %lu: %s",
-                       (unsigned long)XML_GetCurrentLineNumber(w->parser),
-                       XML_ErrorString(XML_GetErrorCode(w->parser)));
-}
+    struct walk w = { .parser = XML_ParserCreate("UTF-8"), .take = take, .mine = mine };
+    int rc = -1;
 
-int s3_xml(const char *text, size_t len, int (*take)(void *mine, const char *path, const char *words), void *mine,
-           struct weir_err *err)
-{
-    struct walk w = { .take = take, .mine = mine };
-    int rc;
-
-    if (len > INT_MAX)
-        return weir_refuse(err, WEIR_EIO, "the answer is too long: %zu bytes", len);
-    w.parser = XML_ParserCreate("UTF-8");
     if (!w.parser)
         return weir_refuse(err, WEIR_ESETUP, "no memory to read an answer");
     XML_SetUserData(w.parser, &w);
     XML_SetElementHandler(w.parser, begin, end);
     XML_SetCharacterDataHandler(w.parser, characters);
     XML_SetStartDoctypeDeclHandler(w.parser, doctype);
-    rc = judge(&w, XML_Parse(w.parser, text, (int)len, 1), err);
+    if (XML_Parse(w.parser, weir_str_text(text), (int)text->len, 1) == XML_STATUS_OK && !w.ended)
+        rc = 0;
+    else if (w.bad)
+        weir_refuse(err, WEIR_EIO, "the answer is no XML of the protocol: %s", w.bad);
+    else if (!w.ended) /* else take has filled err */
+        weir_refuse(err, WEIR_EIO, "the answer is no XML: line %lu: %s",
+                    (unsigned long)XML_GetCurrentLineNumber(w.parser),
+                    XML_ErrorString(XML_GetErrorCode(w.parser)));
     XML_ParserFree(w.parser);
     weir_str_free(&w.path);
     weir_str_free(&w.words);
     return rc;
 }
 
-void s3_xml_add(const char *text, struct weir_str *out)
+void s3_xml_add(struct weir_str *out, const char *element, const char *text)
 {
+    weir_str_addf(out, "<%s>", element);
     for (; *text; text++)
         if (*text == '&')
             weir_str_addf(out, "&amp;");
@@ -127,4 +114,5 @@ void s3_xml_add(const char *text, struct weir_str *out)
             weir_str_addf(out, "&gt;");
         else
             weir_str_addc(out, *text);
+    weir_str_addf(out, "</%s>", element);
 }

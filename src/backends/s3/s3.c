@@ -4,10 +4,8 @@
 
 #include <curl/curl.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "backends/s3/s3-file.h"
-#include "backends/s3/s3-names.h"
+#include "backends/s3/s3-session.h"
 
 static const char *version(void)
 {
@@ -17,10 +15,19 @@ static const char *version(void)
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
     const struct s3_options *o = s->opt;
+    struct s3_service sv;
     struct s3_parts parts;
 
-    if (s3_options_check(s, err) < 0)
+    if (o->bucket && s3_bucket_check(o->bucket, err) < 0)
         return -1;
+    if (o->part > 0 && o->part < o->part_least)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--s3.part=%lld is less than --s3.part-least=%lld, the least part that "
+                           "the service takes",
+                           (long long)o->part, (long long)o->part_least);
+    if (s3_service_begin(&sv, s, err) < 0)
+        return -1;
+    s3_service_end(&sv);
     if (s3_has_pieces(o) && o->part > 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--s3.part with --s3.object=transfer: each transfer is an object, and none has parts; leave one "
@@ -36,16 +43,25 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
     return extent ? s3_parts_of(s, extent, &parts, err) : 0;
 }
 
+static int check_name(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct weir_str bucket = { 0 }, key = { 0 };
+    int rc = s3_place(s->opt, path, &bucket, &key, err);
+
+    weir_str_free(&bucket);
+    weir_str_free(&key);
+    return rc;
+}
+
 static int end(struct weir_session *s, struct weir_err *err)
 {
     struct s3 *s3 = s->priv;
 
-    (void)err;
-    s3_line_close(s3->line);
+    s3_client_close(s3->client);
     s3_queue_end(&s3->queue);
     s3_gather_free(&s3->pool);
     s3_service_end(&s3->service);
-    weir_str_free(&s3->alone.url);
+    weir_str_free(&s3->alone.text);
     weir_str_free(&s3->spare);
     weir_str_free(&s3->bucket);
     weir_str_free(&s3->key);
@@ -59,10 +75,11 @@ static int begin(struct weir_session *s, struct weir_err *err)
 
     if (s3_service_begin(&s3->service, s, err) < 0)
         return -1;
+    s3_service_note(&s3->service, s);
     s->service = &s3->stats;
     s3->pool.size = (size_t)(o->part ? o->part : o->part_least);
-    s3->line = s3_line_open(&s3->service, s, 2 * s->depth, err); /* parts and transfers */
-    if (s3->line && s3_queue(s, 1, err) == 0)
+    s3->client = s3_open_client(&s3->service, s, 2 * s->depth, err); /* parts and transfers */
+    if (s3->client && s3_queue(s, 1, err) == 0)
         return 0;
     end(s, NULL);
     return -1;
@@ -72,9 +89,10 @@ static void applied(struct weir_session *s, struct weir_file *f, struct weir_app
 {
     const struct s3_options *o = s->opt;
 
-    (void)f;
     out->endpoints = s3_of(s)->service.endpoints;
-    out->connections = s3_line_connections(s3_of(s)->line, o->connections > 0 && o->connections < s->depth ? o->connections : s->depth);
+    out->connections = s3_client_connections(
+        s3_of(s)->client,
+        o->connections > 0 && o->connections < s->depth ? o->connections : s->depth);
     out->memory = o->server_memory;
     out->memory_option = "--s3.server-memory";
 }
@@ -100,6 +118,7 @@ const struct weir_backend weir_plugin = {
     .file_size = sizeof(struct s3_file),
     .version = version,
     .check = check,
+    .check_name = check_name,
     .begin = begin,
     .end = end,
     .open = s3_open,

@@ -13,7 +13,7 @@
 #define AGAIN_MOST 10000 /* ... the others sleep, and then it is enough: ten seconds */
 #define AGAIN_NAP_NS 1000000u
 
-/* Does the text hold the path in quotes? */
+/* True when the text has the path in quotes. */
 static bool names_path(const char *text, const char *path)
 {
     size_t len = strlen(path);
@@ -52,17 +52,10 @@ static int name_transfer(const struct weir_file *f, const struct weir_io *io, si
                            (unsigned long long)io->off, f->path, done);
 }
 
-/* May this rank repeat the call alone? Not when it is collective. */
-static bool may_repeat(const struct weir_session *s)
-{
-    return !(s->access.collective && !s->access.file_per_task &&
-             (s->flags & WEIR_BE_COLLECTIVE_XFER));
-}
-
-/* Is the failed call worth another try? Waits a little when the system asked for time. */
+/* True when the failed call is to be tried again. Waits a little when the system asked for time. */
 static bool wants_retry(struct weir_session *s, int sys, unsigned *again)
 {
-    if ((sys != EINTR && sys != EAGAIN) || !may_repeat(s))
+    if ((sys != EINTR && sys != EAGAIN) || !weir_may_repeat(s))
         return false;
     if (sys == EAGAIN) {
         if (++*again > AGAIN_MOST)
@@ -86,7 +79,7 @@ static const char *why_stop(const struct weir_session *s, const struct weir_io *
         return left->dir == WEIR_DIR_READ ? "end of file" : "no progress";
     if (s->access.single_try)
         return "short transfer, and a second try is not wanted";
-    if (!may_repeat(s))
+    if (!weir_may_repeat(s))
         return "short transfer, which a collective access cannot continue";
     return NULL;
 }

@@ -15,9 +15,16 @@ int weir_complete(struct weir_file *f, const struct weir_io *io, ssize_t n,
                   ssize_t (*xfer)(struct weir_file *, const struct weir_io *, struct weir_err *),
                   struct weir_err *err);
 
-/* A write of so many bytes failed. Libraries do not always report that the file system is full:
- * look at its free space, and where it is full say so in err. Local. */
+/* Explain a failed write of 'bytes' bytes. Libraries do not always report that the file system
+ * is full, so this looks at its free space, and adds to err that it is full. Local. */
 void weir_explain_write(struct weir_session *s, const char *path, uint64_t bytes,
                         struct weir_err *err);
+
+/* True when this rank may make a transfer again alone: not a collective one. Local. */
+static inline bool weir_may_repeat(const struct weir_session *s)
+{
+    return !(s->access.collective && !s->access.file_per_task &&
+             (s->flags & WEIR_BE_COLLECTIVE_XFER));
+}
 
 #endif

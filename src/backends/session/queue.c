@@ -3,10 +3,10 @@
 #include "backends/session/queue.h"
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "backends/session/session-gpu.h"
 #include "base/mem.h"
 
 #define PAGE 4096u
@@ -34,7 +34,7 @@ static int make_buffers(struct weir_queue *q, size_t room, struct weir_err *err)
 
     q->stride = (room + PAGE - 1) / PAGE * PAGE;
     bytes = q->stride * (size_t)q->depth;
-    if (weir_mem_aligned(&q->pool, bytes < WEIR_HUGE ? PAGE : WEIR_HUGE, bytes, err) < 0)
+    if (weir_gpu_take(q->gpu, &q->pool, bytes < WEIR_HUGE ? PAGE : WEIR_HUGE, bytes, err) < 0)
         return weir_err_within(err, "%d buffers of %zu bytes", q->depth, room);
     return 0;
 }
@@ -56,15 +56,19 @@ static int make_requests(struct weir_queue *q, struct weir_err *err)
 static int show_buffers(const struct weir_queue *q, struct weir_session *s, struct iovec own,
                         struct weir_err *err)
 {
-    const struct iovec area[] = { own, { q->pool, q->stride * (size_t)q->depth } };
+    struct iovec area[] = { own, { q->pool, q->stride * (size_t)q->depth } };
 
+    for (int i = 0; s->gpu && i < 2; i++)
+        if (area[i].iov_base)
+            area[i].iov_base = weir_session_gpu_buffer(s, area[i].iov_base);
     return s->be->buffers ? s->be->buffers(s, area, q->pool ? 2 : 1, err) : 0;
 }
 
 int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
                      struct iovec own, struct weir_err *err)
 {
-    *q = (struct weir_queue) { .depth = most < (uint64_t)s->depth ? (int)most : s->depth };
+    *q = (struct weir_queue) { .depth = most < (uint64_t)s->depth ? (int)most : s->depth,
+                               .gpu = s->gpu };
     if (q->depth <= 1) {
         q->depth = 0;
         return 0;
@@ -79,7 +83,7 @@ int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most
 
 void weir_queue_end(struct weir_queue *q)
 {
-    free(q->pool);
+    weir_gpu_give(q->gpu, q->pool);
     free(q->done);
     free(q->idle);
     free(q->slots);

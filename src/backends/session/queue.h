@@ -12,13 +12,14 @@ struct weir_queue {
     void *pool;                                 /* of the requests' buffers */
     size_t stride;                              /* bytes from one to the next */
     int n_idle;
+    struct weir_gpu *gpu; /* which the pool is of; NULL: of the host */
 };
 
-/* Make a queue that is as deep as the session allows, but not deeper than 'most'; each request has
- * a page-aligned buffer of 'room' bytes, none with 0. The session asks its backend first. Where
- * the depth is 1 nothing is made, and q->depth is 0: use weir_session_xfer. 'own' is memory of the
- * caller that transfers use, too; the backend learns of both. Local. 0, or -1 and err (WEIR_ESETUP);
- * then nothing is left. */
+/* Make a queue that is as deep as the session allows, but at most 'most'. Each request has a
+ * page-aligned buffer of 'room' bytes, none with 0, in memory of the session's GPU where it has one.
+ * The session asks its backend first. Where the depth is 1 nothing is made, and q->depth is 0: use
+ * weir_session_xfer. 'own' is memory of the caller that transfers use, too; the backend learns of
+ * both. Local. 0, or -1 and err (WEIR_ESETUP); then nothing is left. */
 int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
                      struct iovec own, struct weir_err *err);
 
@@ -32,7 +33,7 @@ static inline struct weir_request *weir_queue_take(struct weir_queue *q)
     return q->n_idle > 0 ? q->idle[--q->n_idle] : NULL;
 }
 
-/* Its own buffer. */
+/* Return the buffer of a request. */
 static inline void *weir_queue_buffer(const struct weir_queue *q, const struct weir_request *r)
 {
     return (char *)q->pool + (size_t)(r - q->slots) * q->stride;

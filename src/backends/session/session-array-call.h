@@ -25,7 +25,7 @@ static inline void begin_timed(struct weir_session *s)
     weir_timed_begin(s);
 }
 
-/* It has ended; returns it. */
+/* End the time of an operation, and return it. */
 static inline uint64_t end_timed(struct weir_session *s)
 {
     if (!s->timed.exact)
@@ -47,7 +47,7 @@ static inline int leave_array(struct weir_session *s, int rc)
     return weir_session_leave(s, rc);
 }
 
-/* The same for an operation that has a histogram. */
+/* As leave_array, for an operation that has a histogram. */
 static inline int leave_array_op(struct weir_session *s, enum weir_op op, int rc)
 {
     uint64_t ns = end_timed(s);
@@ -65,8 +65,8 @@ static inline int agree_end(const struct weir_array_file *f, int rc, struct weir
     return agrees ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
-/* Do other functions agree on their results? What is defined before it is written is written by all
- * ranks together, so that the session agrees before, also where the caller does. */
+/* True when functions other than open agree on their results. All ranks define arrays together
+ * before they write, so the session agrees before that, also where the caller does. */
 static inline bool agrees(const struct weir_array_file *f)
 {
     return f->shared && !f->dry_run && (!f->s->access.own_results || ops_of(f)->commit);
@@ -78,7 +78,7 @@ static inline int agree(const struct weir_array_file *f, int rc, struct weir_err
     return agrees(f) ? weir_agree_call(f->s->par, rc, err) : rc;
 }
 
-/* The same for a check that gives the same result on every rank, where nothing else can fail. */
+/* As agree, for a check that gives the same result on every rank, where nothing else can fail. */
 static inline int agree_check(const struct weir_array_file *f, int rc, struct weir_err *err)
 {
     return agrees(f) ? weir_agree_check(f->s->par, rc, err) : rc;
@@ -95,7 +95,8 @@ static inline int name_step(const struct weir_array_file *f, int rc, const char 
     return rc;
 }
 
-/* Is it a path without empty parts, and without groups where the backend has none? Local. */
+/* Check that the name is a path without empty parts, and without groups if the backend has
+ * none. Local. */
 int weir_array_check_name(const struct weir_array_file *f, const char *name, struct weir_err *err);
 
 /* A zeroed array in the list of its file. Local. NULL and err when memory is out. */
@@ -103,7 +104,7 @@ struct weir_array *weir_array_add(struct weir_array_file *f, const char *name,
                                   struct weir_err *err);
 
 /* Write zeros into all of each array that wants them and does not have them yet, each rank its
- * part. Where transfers are collective all ranks make the same number of them. Collective over the
+ * part. All ranks make the same number of transfers where these are collective. Collective over the
  * ranks of the file. Returns 0, or -1 and err, agreed on where there was something to write. */
 int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);
 

@@ -6,9 +6,9 @@
 
 #include "backends/array.h"
 
-/* Unless it says LOCAL, a function is collective over s->par->comm (not with file_per_task), and
- * its result is agreed on: all ranks return the same, with the words of the lowest rank that
- * failed. A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". What the outside world refused:
+/* A function is collective over s->par->comm (not with file_per_task) unless it says LOCAL. Its
+ * result is agreed on: all ranks return the same, with the message of the lowest rank that failed.
+ * A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". Errors of the system or a library:
  * WEIR_EIO. In a dry run arguments are checked and nothing else happens.
  *
  * With access.own_results only weir_arrays_open agrees, and weir_array_make and weir_array_open
@@ -19,15 +19,15 @@
  *
  * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
 
-/* Can the backend keep such an array? LOCAL, before any I/O. Also refuses specs that are wrong for
- * every backend. */
+/* Check that the backend can keep such an array, and that the spec is right for any backend.
+ * LOCAL, before any I/O. */
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 
-/* Memory for the next weir_arrays_open of this path, and for n arrays of these names in it. LOCAL:
- * where memory is out on one rank, the caller can say so before the others are in a call that needs
- * this rank. Released by the close of the file, or with the session. 0, or -1 and err
- * (WEIR_ESETUP). */
+/* Reserve memory for the next weir_arrays_open of this path, and for n arrays of these names in
+ * it. LOCAL: where memory is out on one rank, the caller can say so before the others are in a
+ * call that needs this rank. Released by the close of the file, or with the session. 0, or -1
+ * and err (WEIR_ESETUP). */
 int weir_arrays_reserve(struct weir_session *s, const char *path, const char *const *names, int n,
                         struct weir_err *err);
 
@@ -46,7 +46,7 @@ int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
  * made. */
 int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
 
-/* Flush to stable storage. */
+/* Flush the file to stable storage. */
 int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
 
 /* Append facts of an open file for people, lines "key = value\n": hints, where they were asked for
@@ -81,12 +81,12 @@ int weir_array_open(struct weir_array_file *f, const char *name, const struct we
 int weir_array_close(struct weir_array *a, struct weir_err *err);
 
 /* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same
- * order; NULL: in one piece. buf must be memory that can be written also for put (libraries change
- * the order of bytes in place and change it back). Collective if file->collective: a rank with
- * nothing to move takes part with an empty slab (buf may be NULL), and one whose arguments are
- * wrong takes part with nothing and then says so; else LOCAL. The result is this rank's own. The
- * selection of a call is kept: the next one with the same slab and mem only moves data. Returns 0,
- * or -1 and err that names array, file and slab. */
+ * order; NULL: in one piece. buf must be memory that can be written also for put (libraries
+ * change the order of bytes in place and change it back). Collective if file->collective, else
+ * LOCAL. There a rank with nothing to move takes part with an empty slab (buf may be NULL). One
+ * with wrong arguments takes part with nothing, and returns the error. The result is this
+ * rank's own. The selection of a call is kept: the next one with the same slab and mem only
+ * moves data. Returns 0, or -1 and err that names array, file and slab. */
 int weir_array_put(struct weir_array *a, const struct weir_slab *slab,
                    const struct weir_memory *mem, void *buf, struct weir_err *err);
 int weir_array_get(struct weir_array *a, const struct weir_slab *slab,

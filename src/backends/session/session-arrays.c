@@ -229,7 +229,7 @@ int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct w
     return call_group(f, ops_of(f)->find_group, "open group", path, err);
 }
 
-/* TEXT may be empty, numbers may not. */
+/* A TEXT may be empty, numbers must not be. */
 static int check_attr(const struct weir_attr *attr, struct weir_err *err)
 {
     if (!attr->name || !*attr->name || (attr->count == 0 && attr->elem != WEIR_ELEM_TEXT) ||

@@ -5,8 +5,13 @@
 #include "config.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include "base/hash.h"
 #include "base/text/path.h"
 
 static const struct weir_ns no_names;
@@ -32,19 +37,19 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
                : cannot(s, "tell whether a file exists", path, err);
 }
 
-/* Are there names of a file system at all? */
+/* True when the session's names are those of a file system. */
 static bool has_names(const struct weir_session *s)
 {
     return !s->access.dry_run && !(s->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS));
 }
 
-/* ---- what is there ---- */
+/* ---- existing files ---- */
 
-/* The session has used files: what is wrong now was right then. Else it is in the way, or the
- * user has named it. */
+/* The session has used files: what is wrong now was right then. Else the user has named it, or its
+ * directory. */
 static enum weir_code code_of(const struct weir_session *s)
 {
-    return s->opened ? WEIR_EIO : s->access.own_names ? WEIR_ESETUP : WEIR_EUSAGE;
+    return s->opened ? WEIR_EIO : WEIR_EUSAGE;
 }
 
 static int refuse_own(const struct weir_session *s, const char *path, mode_t mode,
@@ -103,11 +108,26 @@ static int refuse_device(const struct weir_session *s, const char *path, struct 
                        how ? how : "a file", how ? " to write to it in place" : "");
 }
 
-static int refuse_loop(const struct weir_session *s, const char *path, struct weir_err *err)
+/* No link on the path of a file that is not there leads nowhere. A file can be made behind a link,
+ * where the directory of the target is there. */
+static int check_links(const struct weir_session *s, const char *path, enum weir_intent intent,
+                       struct weir_err *err)
 {
     struct weir_str name = { 0 };
-    int rc = follow(s, path, &name, err);
+    struct stat st;
+    int rc = weir_link_follow(path, &name, err);
+    char *slash = rc == 0 ? strrchr(name.text, '/') : NULL;
+    bool cut = slash && slash > name.text;
 
+    if (cut)
+        *slash = '\0';
+    if (rc == 0 && lstat(path, &st) == 0 &&
+        (intent == WEIR_INTENT_READ || (cut && stat(name.text, &st) < 0)))
+        rc = weir_path_leads(path, err);
+    else if (rc == 0 && cut)
+        rc = weir_path_leads(name.text, err);
+    if (rc < 0 && err && err->code == WEIR_EUSAGE)
+        err->code = code_of(s);
     weir_str_free(&name);
     return rc;
 }
@@ -119,10 +139,14 @@ int weir_session_admit(struct weir_session *s, const char *path, enum weir_inten
     bool own = s->access.own_names, there;
     struct stat st;
 
-    if (!has_names(s) || is_simple(s, path, &there))
+    if (!has_names(s))
         return 0;
+    if (is_simple(s, path, &there))
+        return there ? 0 : check_links(s, system, intent, err);
     if ((own ? lstat(system, &st) : stat(system, &st)) < 0)
-        return errno == ELOOP ? refuse_loop(s, path, err) : 0;
+        return errno == ENOTDIR                    ? weir_fail(err, code_of(s), "'%s'", path)
+               : errno == ELOOP || errno == ENOENT ? check_links(s, system, intent, err)
+                                                   : 0;
     if (S_ISREG(st.st_mode))
         return 0;
     if (own)
@@ -155,13 +179,35 @@ int weir_session_unlink(struct weir_session *s, const char *path, struct weir_er
     return unlink_file(s, path, err);
 }
 
-/* Its name, and is it there? */
+/* Follow links to the name of the file, and check whether it exists (*there). */
 static int find(struct weir_session *s, const char *path, struct weir_str *name, bool *there,
                 struct weir_err *err)
 {
     if (follow(s, path, name, err) < 0)
         return -1;
     return weir_session_exists(s, weir_str_text(name), there, err);
+}
+
+/* Fails if another file took the place of the one that was made. Not for FUSE: its inodes vary. */
+static int check_made(const struct weir_session *s, const char *path, struct weir_err *err)
+{
+    const char *system = weir_system_path(s->be, path);
+    struct statfs fs;
+    struct stat st;
+
+    if (s->made.inode == 0 || !has_names(s) ||
+        s->made.path != weir_hash(WEIR_HASH_BEGIN, path, strlen(path)))
+        return 0;
+    if (stat(system, &st) < 0)
+        return weir_fail(err, WEIR_EIO, "remove '%s', which this run has made", path);
+    if ((st.st_dev == s->made.device && st.st_ino == s->made.inode) ||
+        (statfs(system, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC))
+        return 0;
+    return weir_refuse(err, WEIR_EIO,
+                       "'%s' is not the file that this run has made (inode %" PRIu64
+                       ", now %" PRIu64
+                       "): another process has put it there, and it is not removed",
+                       path, s->made.inode, (uint64_t)st.st_ino);
 }
 
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
@@ -176,7 +222,7 @@ int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, s
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     bool there = false, known = is_simple(s, path, &there);
-    int rc = known ? 0 : weir_session_admit(s, path, WEIR_INTENT_REPLACE, err);
+    int rc = known && there ? 0 : weir_session_admit(s, path, WEIR_INTENT_REPLACE, err);
 
     if (rc == 0 && !known)
         rc = weir_session_exists(s, path, &there, err);
@@ -189,7 +235,8 @@ int weir_session_clear(struct weir_session *s, const char *path, struct weir_err
     bool there = false;
 
     if (is_simple(s, path, &there))
-        return there ? unlink_file(s, path, err) : 0;
+        return there ? unlink_file(s, path, err)
+                     : check_links(s, weir_system_path(s->be, path), WEIR_INTENT_REPLACE, err);
     return weir_session_admit(s, path, WEIR_INTENT_REPLACE, err) < 0
                ? -1
                : weir_session_remove(s, path, err);
@@ -201,6 +248,9 @@ int weir_session_remove(struct weir_session *s, const char *path, struct weir_er
     bool there = false;
     int rc;
 
+    if (check_made(s, path, err) < 0)
+        return -1;
+    s->made.inode = 0;
     if (is_simple(s, path, &there))
         return there ? unlink_file(s, path, err) : 0;
     rc = find(s, path, &name, &there, err);

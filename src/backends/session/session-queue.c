@@ -16,7 +16,7 @@ static bool goes_alone(const struct weir_request *r)
     return r->io.dir == WEIR_DIR_WRITE && r->file->s->access.sync_each;
 }
 
-/* Does the backend have one, and is it in use? */
+/* True when the backend has a queue, and it is in use. */
 static bool has_queue(const struct weir_session *s)
 {
     return s->depth > 1 && s->be->submit;
@@ -130,7 +130,7 @@ static void finish(struct weir_request *r, uint64_t *clock_ns, struct weir_err *
     r->end_ns = *clock_ns = weir_now_ns();
 }
 
-/* Account for what came back. The first that fails has the words of err. */
+/* Account for what came back. err is that of the first request that failed. */
 static void take(struct weir_session *s, struct weir_request **done, int n, uint64_t *clock_ns,
                  struct weir_err *err)
 {

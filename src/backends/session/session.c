@@ -3,11 +3,16 @@
 #include "backends/session/session.h"
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "backends/array.h"
 #include "backends/session/complete.h"
+#include "backends/session/session-gpu.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 /* A closed session: what check and begin start from. */
@@ -81,10 +86,12 @@ drop:
 
 int weir_session_start(struct weir_session *s, struct weir_err *err)
 {
+    if (weir_session_gpu_before(s, err) < 0)
+        return -1;
     s->started = !s->be->begin || s->access.dry_run || s->be->begin(s, err) == 0;
     if (s->access.dry_run)
         s->depth = 1;
-    return s->started ? 0 : -1;
+    return s->started ? weir_session_gpu_after(s, err) : -1;
 }
 
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
@@ -125,6 +132,7 @@ int weir_session_end(struct weir_session *s, struct weir_err *err)
     weir_array_file_free(s->reserved_arrays);
     free(s->stats);
     free(s->priv);
+    free(s->wrapped);
     *s = (struct weir_session) { 0 };
     return rc;
 }
@@ -172,6 +180,20 @@ static struct weir_file *take_file(struct weir_session *s, const char *path, str
     return f;
 }
 
+/* From what the kernel knows of the name that was just opened: a server is not asked. */
+static void keep_made(struct weir_session *s, const char *path)
+{
+    struct statx x;
+
+    s->made.inode = 0;
+    if ((s->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS)) ||
+        statx(AT_FDCWD, weir_system_path(s->be, path), AT_STATX_DONT_SYNC, STATX_INO, &x) < 0)
+        return;
+    s->made.path = weir_hash(WEIR_HASH_BEGIN, path, strlen(path));
+    s->made.device = makedev(x.stx_dev_major, x.stx_dev_minor);
+    s->made.inode = x.stx_ino;
+}
+
 int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
                       const struct weir_extent *extent, struct weir_file **out,
                       struct weir_err *err)
@@ -194,6 +216,8 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     }
     s->opened = true;
+    if ((flags & WEIR_OPEN_CREATE) && !s->access.dry_run)
+        keep_made(s, path);
     *out = f;
     return 0;
 }
@@ -234,7 +258,7 @@ static bool sync_is_collective(const struct weir_session *s)
 }
 
 /* The sync that follows a write. After a failed collective write the others may still wait for
- * this rank in the sync; that of an independent write waits for nobody. */
+ * this rank in the sync; after an independent one no rank does. */
 static int sync_write(struct weir_file *f, int rc, struct weir_err *err)
 {
     struct weir_session *s = f->s;

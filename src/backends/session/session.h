@@ -24,15 +24,15 @@ int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
  * weir_session_end releases the session. */
 int weir_session_start(struct weir_session *s, struct weir_err *err);
 
-/* Both halves, for one rank alone or where prepare cannot fail on some ranks only. 0, or -1 and
- * err; then nothing is left. */
+/* Do both halves, prepare and start, for one rank alone or where prepare cannot fail on some
+ * ranks only. 0, or -1 and err; then nothing is left. */
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
                        struct weir_backend_opt opt, const struct weir_access *access,
                        const struct weir_par *par, const struct weir_log *log,
                        struct weir_err *err);
 
-/* Only the check of weir_session_begin, and that of the geometry that its files will be opened with
- * (NULL: not known), without allocating anything that stays. Local. */
+/* Do only the check of weir_session_begin, and that of the geometry that its files will be
+ * opened with (NULL: not known), without allocating anything that stays. Local. */
 int weir_session_check(const struct weir_backend *be, struct weir_backend_opt opt,
                        const struct weir_access *access, const struct weir_extent *extent,
                        const struct weir_par *par, const struct weir_log *log,
@@ -42,9 +42,9 @@ int weir_session_check(const struct weir_backend *be, struct weir_backend_opt op
  * Collective when the backend's end is. 0, or -1 and err; released in both cases. */
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
-/* Memory for the next weir_session_open of this path. Where that is collective, a rank that finds
- * no memory would leave the others in it: reserve before, and agree. Released by the open or the
- * end of the session. Local. 0, or -1 and err (WEIR_ESETUP). */
+/* Reserve memory for the next weir_session_open of this path. Where that is collective, a rank
+ * that finds no memory would leave the others in it: reserve before, and agree. Released by the
+ * open or the end of the session. Local. 0, or -1 and err (WEIR_ESETUP). */
 int weir_session_reserve(struct weir_session *s, const char *path, struct weir_err *err);
 
 /* Open path; *out is owned by the session until weir_session_close. extent: the geometry of the
@@ -86,12 +86,11 @@ static inline int weir_session_leave(struct weir_session *s, int rc)
     return rc;
 }
 
-/* May this file be used? Called before each phase that opens it, since an open of a pipe waits.
- * Refused: a pipe, a socket, a directory, links that form a loop; a device where it would be removed
- * or replaced; and with access.own_names all but a regular file, a link to one included. WEIR_EUSAGE
- * (with own_names WEIR_ESETUP), and WEIR_EIO once the session has opened files: then the file has
- * become something else. Returns 0 where nothing is there, and without a look where a session has no
- * files. */
+/* Check that this file may be used. Called before each phase that opens it, since an open of a pipe waits. It
+ * refuses a pipe, a socket, a directory, and links that form a loop or lead nowhere. A device is refused where it
+ * would be removed or replaced. With access.own_names all but a regular file are, a link to one included. The error
+ * is WEIR_EUSAGE (with own_names WEIR_ESETUP), and WEIR_EIO once the session has opened files, for then the file has
+ * changed. Returns 0 where nothing is there, and without a look where a session has no files. */
 int weir_session_admit(struct weir_session *s, const char *path, enum weir_intent intent,
                        struct weir_err *err);
 
@@ -109,7 +108,7 @@ static inline int weir_session_open_slot(struct weir_session *s, struct weir_fil
         slot->extent = *extent;
     if (s->access.dry_run)
         return 0;
-    /* Others do not follow links, nor wait for pipes (weir_posix_open); a library's open does both. */
+    /* Backends without MPI do not follow links, nor wait for pipes; a library's open does. */
     if ((s->be->flags & WEIR_BE_NEEDS_MPI) && s->access.own_names &&
         weir_session_admit(s, path, WEIR_INTENT_WRITE, err) < 0)
         return -1;
@@ -127,26 +126,26 @@ static inline int weir_session_close_slot(struct weir_file *slot, struct weir_er
     return weir_session_leave(s, s->be->close(slot, err));
 }
 
-/* The rest of weir_session_xfer where it is not the usual one: what the first call left over, and
- * the sync. For that function only. */
+/* Do what weir_session_xfer left over after its first call: the remaining bytes, and the sync.
+ * For that function only. */
 int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n,
                              struct weir_err *err);
 
-/* Move all of io, in as many calls as it takes: EINTR and EAGAIN are tried again, short transfers
- * continued (unless access.single_try), a read that meets the end of the file and a write that
- * makes no progress are errors naming file, offset, length and what was done. With
- * access.sync_each a write is followed by one sync, inside the same interval. *clock_ns holds the
- * time at which the operation starts (the caller's last clock read) and gets the time at its end:
- * one clock read a transfer; the difference goes into the histogram, unless the transfer failed or
- * its length was 0. 0 or -1 and err (WEIR_EIO). No allocation. */
+/* Move all of io, in as many calls as it takes. EINTR and EAGAIN are tried again, and short transfers
+ * continued (unless access.single_try). A read past the end of the file and a write that makes no
+ * progress are errors that name file, offset, length and progress. With access.sync_each one sync
+ * follows a write, inside the same interval. *clock_ns is the time at which the operation starts (the
+ * caller's last clock read), and becomes the time at its end: one clock read a transfer. The
+ * difference goes into the histogram, unless the transfer failed or its length was 0. Returns 0, or -1
+ * and err (WEIR_EIO). No allocation. */
 static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_file *f,
                                                                    const struct weir_io *io,
                                                                    uint64_t *clock_ns,
                                                                    struct weir_err *err)
 {
-    /* Here, not in session.c: entering the kernel clears the processor's predictions of return
-     * addresses, so each level of calls above a system call costs about 8 ns; a transfer of 4 KiB
-     * takes 600. */
+    /* Inline for speed: entering the kernel clears the processor's predictions of return
+     * addresses. So each level of calls above a system call costs about 8 ns, and a transfer of
+     * 4 KiB takes 600. */
     struct weir_session *s = f->s;
     uint64_t end_ns;
     ssize_t n;
@@ -169,24 +168,24 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
 
 /* Several transfers at a time, where the backend has a queue (s->depth > 1). Others and dry runs
  * have a queue of depth 1, and so have writes with access.sync_each: such a transfer begins and ends in
- * weir_session_complete. All of this is local; where transfers are collective all ranks submit the same
- * number, in the same order, a rank that has nothing to move with length 0. weir_session_queue:
- * from now on up to depth (1 to s->depth) requests may be in flight. None is now. -1 and err
+ * weir_session_complete. All of this is local. Where transfers are collective, all ranks submit the same
+ * number, in the same order; a rank that has nothing to move submits length 0. Before the call of
+ * weir_session_queue no request is in flight; after it up to depth (1 to s->depth) may be. -1 and err
  * (WEIR_ESETUP). */
 int weir_session_queue(struct weir_session *s, int depth, struct weir_err *err);
 
 /* Start the transfer r->io in r->file; r and its buffer must stay until weir_session_complete gives
- * r back. *clock_ns holds the time now, when the transfer begins, and gets the time at the end of
- * the call. No allocation. -1 and err (WEIR_EIO): r is not in the queue. */
+ * r back. At entry *clock_ns is the time now, when the transfer begins; at the end it is the time
+ * of the end of the call. No allocation. -1 and err (WEIR_EIO): r is not in the queue. */
 int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err);
 
-/* Take back requests that are done, in the order in which they end: 'most' at most, and wait until
- * there are 'least' (no more than are in flight; 0: do not wait). They may be of any file of the
- * session; f, an open one, is for messages. A request has moved all of its bytes (n is io.len), by
- * the rules of weir_session_xfer, or failed (n is -1); begin_ns and end_ns are its times, and the
- * difference goes into the histogram unless it failed. *clock_ns gets the time now. No allocation.
- * Returns how many there are in done; err names the first of them that failed. -1 and err
- * (WEIR_EIO): it is no longer known what is done. */
+/* Take back requests that are done, in the order in which they end: 'most' at most, after waiting for
+ * 'least' (no more than are in flight; 0: do not wait). They may be of any file of the session; f, an
+ * open one, is for messages. A request has moved all of its bytes (n is io.len), by the rules of
+ * weir_session_xfer, or failed (n is -1). begin_ns and end_ns are its times; the difference goes into
+ * the histogram unless it failed. *clock_ns gets the time now. No allocation. Returns the number of
+ * requests in done, and err for the first of them that failed. -1 and err (WEIR_EIO): the state of the
+ * requests is no longer known. */
 int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
                           uint64_t *clock_ns, struct weir_err *err);
 
@@ -194,21 +193,22 @@ int weir_session_complete(struct weir_file *f, int least, int most, struct weir_
  * failure. weir_session_close calls it. */
 void weir_session_drain(struct weir_file *f);
 
-/* Flush to stable storage. Backends without sync: 0. Nothing of the file is in flight. */
+/* Flush the file to stable storage. Backends without sync: 0. Nothing of the file is in flight. */
 int weir_session_sync(struct weir_file *f, struct weir_err *err);
 
 /* Functions on names, as in struct weir_ns. Local. In a dry run they do nothing and return 0. A
  * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* Admit a file that is made anew; and does nothing exist at this path (*yes), so that what this run
- * makes there may be removed? *yes is false after an error. */
+/* Admit a file that is made anew. *yes: nothing exists at this path, so what this run makes
+ * there may be removed; false after an error. */
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* Is a file there? And unlink one that is. Symbolic links are followed, whether their target is
- * there or not: the target is the file, and the link stays as the user made it. With
- * access.own_names links are refused (WEIR_EIO). weir_session_unlink and weir_session_remove never
- * remove a device, a pipe or a socket (WEIR_EIO). */
+/* Check whether a file exists, or unlink it. Symbolic links are followed, also to a missing
+ * target: the target is the file, and the link stays as the user made it. With access.own_names
+ * links are refused (WEIR_EIO). weir_session_unlink and weir_session_remove never remove a
+ * device, a pipe or a socket (WEIR_EIO). */
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+/* Remove a file. It is an error (WEIR_EIO) when the file that was opened last to be made has vanished or been replaced. */
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 /* weir_session_admit for a file that is made anew, then weir_session_remove. */
 int weir_session_clear(struct weir_session *s, const char *path, struct weir_err *err);

@@ -10,8 +10,8 @@
 /* Change what is selected of the buffer before it is read into, as weir_mpi_mark. Local. */
 void weir_array_mark(const struct weir_array *a, void *buf);
 
-/* Are the selected elements of buf those of the file, whose array begins at byte 'where'? swaps:
- * there they have the other order of bytes. As weir_mpi_doubt_look. */
+/* As weir_mpi_doubt_look, for the selected elements of buf, of an array that begins at byte
+ * 'where' of the file. Swaps: the file has the other byte order. */
 int weir_array_look(const struct weir_array *a, struct weir_mpi_doubt *d, int sys, const char *call,
                     const void *buf, uint64_t where, bool swaps, struct weir_err *err);
 

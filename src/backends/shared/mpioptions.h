@@ -16,6 +16,6 @@ struct weir_mpi_options {
     OPT_STR(0, "hintsFileName", NULL, O, mpi.hints_file, NULL, "FILE",                             \
             "Read MPI hints from a file", .flags = WEIR_OPT_READS),                                \
         OPT_FLAG(0, "showHints", NULL, O, mpi.show_hints,                                          \
-                 "Show the hints given and those in effect", .flags = WEIR_OPT_APART)
+                 "Show the hints given and those in effect", .flags = WEIR_OPT_NEUTRAL)
 
 #endif

@@ -91,11 +91,11 @@ void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct we
     const struct weir_mpi_session *m = s->priv;
     char asked[MPI_MAX_INFO_VAL + 1], value[MPI_MAX_INFO_VAL + 1];
 
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof(layout) / sizeof(*layout); i++)
         if (value_of(m->info, layout[i], asked) && value_of(used, layout[i], value) &&
             out->other_layout != 1)
             out->other_layout = strcmp(asked, value) != 0;
-    for (int i = 0; i < 2; i++)
+    for (size_t i = 0; i < sizeof(buffering) / sizeof(*buffering); i++)
         if (value_of(used, buffering[i], value) && out->independent != 1)
             out->independent = strcmp(value, "disable") == 0  ? 1
                                : strcmp(value, "enable") == 0 ? 0

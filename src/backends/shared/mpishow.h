@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpishow.h - the hints in effect of an open file, for backends on MPI-IO
+/* mpishow.h - the hints in effect of an open file, for backends on MPI-IO.
  *
- * 'used' are these hints, which a library made for the caller (MPI_INFO_NULL: not known); each
- * function frees them. The private state of the session begins with a struct weir_mpi_session, and
- * its options with a struct weir_mpi_options. All functions are local. */
+ * In these functions 'used' are the hints, which a library made for the caller (MPI_INFO_NULL:
+ * not known); each function frees them. The private state of the session begins with a struct
+ * weir_mpi_session. Its options begin with a struct weir_mpi_options. All functions are local. */
 #ifndef WEIR_BACKENDS_SHARED_MPISHOW_H
 #define WEIR_BACKENDS_SHARED_MPISHOW_H
 
@@ -21,10 +21,10 @@ void weir_mpi_show_hints(const struct weir_session *s, MPI_Info used, struct wei
 /* Append "key\0value\0" for each hint. */
 void weir_mpi_list_hints(MPI_Info used, struct weir_str *out);
 
-/* Compares the hints given with those in effect: other_layout 1 where a stripe count or size in
- * effect is another one than asked for, 0 where all are as asked for; independent 1 where the hints
- * in effect turn collective buffering off (romio_cb_read, romio_cb_write: disable), 0 where they
- * force it. Else they stay as they are. */
+/* Compare the hints given with those in effect. Sets other_layout to 1 where a stripe count or
+ * size in effect differs from that asked for, 0 where all are equal. Sets independent to 1
+ * where the hints in effect turn collective buffering off (romio_cb_read, romio_cb_write:
+ * disable), 0 where they force it. Otherwise both are unchanged. */
 void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_applied *out);
 
 #endif

@@ -22,6 +22,11 @@ int weir_nc_type_of(enum weir_elem elem)
     return types[elem];
 }
 
+static const struct weir_nc_library *library_of(const struct weir_array_file *f)
+{
+    return (const struct weir_nc_library *)f->s->be->array;
+}
+
 /* The type with a number, WEIR_ELEMS: one that weir does not use. */
 static enum weir_elem elem_of(int type)
 {
@@ -32,7 +37,7 @@ static enum weir_elem elem_of(int type)
 }
 
 /* Type and shape of variable 'id'. */
-static int read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_array_spec *have,
+static int read_spec(const struct weir_nc_library *c, int nc, int id, struct weir_array_spec *have,
                      struct weir_err *err)
 {
     int dim[WEIR_RANK_MAX], rank = 0, type = 0, rc;
@@ -55,10 +60,10 @@ static int read_spec(const struct weir_nc_calls *c, int nc, int id, struct weir_
     return 0;
 }
 
-int weir_nc_find_var(const struct weir_nc_calls *c, int nc, const struct weir_array *a, int *id,
-                     struct weir_array_spec *have, struct weir_err *err)
+int weir_nc_find(struct weir_array *a, struct weir_array_spec *have, struct weir_err *err)
 {
-    int rc;
+    const struct weir_nc_library *c = library_of(a->file);
+    int nc = c->number_of(a->file), *id = &((struct weir_nc_array *)a)->id, rc;
 
     errno = 0;
     weir_timed_begin(a->file->s);
@@ -67,8 +72,8 @@ int weir_nc_find_var(const struct weir_nc_calls *c, int nc, const struct weir_ar
     return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : read_spec(c, nc, *id, have, err);
 }
 
-static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uint64_t len, int *id,
-                    struct weir_err *err)
+static int make_dim(const struct weir_nc_library *c, int nc, const char *name, uint64_t len,
+                    int *id, struct weir_err *err)
 {
     uint64_t have = len;
     int rc = c->inq_dimid(nc, name, id) != 0 ? c->def_dim(nc, name, len, id)
@@ -83,8 +88,8 @@ static int make_dim(const struct weir_nc_calls *c, int nc, const char *name, uin
                        name, have, len);
 }
 
-int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
-                      int dim[WEIR_RANK_MAX], struct weir_err *err)
+static int make_dims(const struct weir_nc_library *c, int nc, const struct weir_array_spec *spec,
+                     int dim[WEIR_RANK_MAX], struct weir_err *err)
 {
     int rank = spec->shape.rank;
     char text[NAME_TEXT];
@@ -101,8 +106,23 @@ int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_a
     return 0;
 }
 
-int weir_nc_find_object(const struct weir_nc_calls *c, int nc, const char *object, int *id,
-                        struct weir_err *err)
+int weir_nc_make(struct weir_array *a, struct weir_err *err)
+{
+    const struct weir_nc_library *c = library_of(a->file);
+    int dim[WEIR_RANK_MAX], rc;
+
+    if (c->define(a->file, err) < 0 ||
+        make_dims(c, c->number_of(a->file), &a->spec, dim, err) < 0)
+        return -1;
+    weir_timed_begin(a->file->s);
+    rc = c->def_var(a, dim);
+    weir_timed_end(a->file->s);
+    return rc != 0 ? c->fail(err, rc, "%sdef_var", c->prefix) : 0;
+}
+
+/* The id of a variable, or that of the file itself for "/". */
+static int find_object(const struct weir_nc_library *c, int nc, const char *object, int *id,
+                       struct weir_err *err)
 {
     int rc = 0;
 
@@ -113,13 +133,26 @@ int weir_nc_find_object(const struct weir_nc_calls *c, int nc, const char *objec
     return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : 0;
 }
 
-int weir_nc_get_attr(const struct weir_nc_calls *c, int nc, const char *object,
-                     const struct weir_attr *attr, struct weir_err *err)
+int weir_nc_put_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
+                     struct weir_err *err)
 {
-    uint64_t count = 0;
-    int rc, id, type = 0;
+    const struct weir_nc_library *c = library_of(f);
+    int rc, id, nc = c->number_of(f);
 
-    if (weir_nc_find_object(c, nc, object, &id, err) < 0)
+    if (find_object(c, nc, object, &id, err) < 0 || c->define(f, err) < 0)
+        return -1;
+    rc = c->put_att(nc, id, attr);
+    return rc != 0 ? c->fail(err, rc, "%sput_att", c->prefix) : 0;
+}
+
+int weir_nc_get_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
+                     struct weir_err *err)
+{
+    const struct weir_nc_library *c = library_of(f);
+    int rc, id, type = 0, nc = c->number_of(f);
+    uint64_t count = 0;
+
+    if (find_object(c, nc, object, &id, err) < 0)
         return -1;
     rc = c->inq_att(nc, id, attr->name, &type, &count);
     if (rc != 0)

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nctable.h - what netCDF-C and PnetCDF have in common: types, dimensions, attributes, through a
- * table of their calls */
+/* nctable.h - what netCDF-C and PnetCDF have in common: variables, dimensions, attributes, through
+ * a table of their calls */
 #ifndef WEIR_BACKENDS_SHARED_NCTABLE_H
 #define WEIR_BACKENDS_SHARED_NCTABLE_H
 
 #include "backends/array.h"
 
-/* The calls of a library, and its words for errors. Types are nc_type, which is int in both. */
-struct weir_nc_calls {
-    const char *prefix; /* of their names: "nc_" */
+/* First member of an open array of these backends. */
+struct weir_nc_array {
+    struct weir_array base;
+    int id; /* of the variable */
+};
+
+/* A library: its calls, and its words for errors. Types are nc_type, which is int in both. */
+struct weir_nc_library {
+    struct weir_array_ops ops; /* first: 'array' of struct weir_backend points to it */
+    const char *prefix;        /* of the names of calls: "nc_" */
+    int (*number_of)(struct weir_array_file *); /* of an open file */
+    int (*define)(struct weir_array_file *, struct weir_err *); /* enter define mode */
+    int (*def_var)(struct weir_array *, const int *dim); /* sets the id; returns that of the call */
+    int (*put_att)(int nc, int id, const struct weir_attr *);
     int (*inq_varid)(int nc, const char *name, int *id);
     int (*inq_varndims)(int nc, int id, int *rank);
     int (*inq_var)(int nc, int id, char *name, int *type, int *rank, int *dims, int *attrs);
@@ -25,22 +36,14 @@ struct weir_nc_calls {
 /* The number of a type in these libraries, 0 (NC_NAT): there is none. Local. */
 int weir_nc_type_of(enum weir_elem elem);
 
-/* The number of the variable of this array, with its type and shape, as find of struct
- * weir_array_ops. Local. */
-int weir_nc_find_var(const struct weir_nc_calls *c, int nc, const struct weir_array *a, int *id,
-                     struct weir_array_spec *have, struct weir_err *err);
-
-/* The dimensions of a new array, which arrays of a file share by their names: those that spec
- * gives, else "n<length>". Local. Returns 0, or -1 and err. */
-int weir_nc_make_dims(const struct weir_nc_calls *c, int nc, const struct weir_array_spec *spec,
-                      int dim[WEIR_RANK_MAX], struct weir_err *err);
-
-/* The number of a variable, or that of the file itself for "/". Local. */
-int weir_nc_find_object(const struct weir_nc_calls *c, int nc, const char *object, int *id,
-                        struct weir_err *err);
-
-/* As get_attr of struct weir_array_ops. Local. */
-int weir_nc_get_attr(const struct weir_nc_calls *c, int nc, const char *object,
-                     const struct weir_attr *attr, struct weir_err *err);
+/* As make, put_attr and get_attr of struct weir_array_ops; find: the id of a variable, and its type
+ * and shape. Arrays of a file share dimensions by their names: those that the spec gives, else
+ * "n<length>". */
+int weir_nc_make(struct weir_array *a, struct weir_err *err);
+int weir_nc_find(struct weir_array *a, struct weir_array_spec *have, struct weir_err *err);
+int weir_nc_put_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
+                     struct weir_err *err);
+int weir_nc_get_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
+                     struct weir_err *err);
 
 #endif

@@ -28,10 +28,10 @@ const char *weir_posix_around(const struct weir_session *s);
  * Local. 0, or -1 and err (WEIR_EUSAGE). */
 int weir_posix_check_queue(const struct weir_session *s, struct weir_err *err);
 
-/* Do transfers bypass the page cache? Local. */
+/* True when transfers bypass the page cache. Local. */
 bool weir_posix_is_direct(const struct weir_session *s);
 
-/* A limit of this process in words (setrlimit(2)), in units of so many bytes with this name. Local. */
+/* Format a limit of this process (setrlimit(2)) in units of 'unit' bytes with this name. Local. */
 #define WEIR_LIMIT_TEXT 32
 const char *weir_posix_limit(int resource, unsigned unit, const char *name, char text[WEIR_LIMIT_TEXT]);
 

@@ -14,27 +14,23 @@
 
 static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
 {
-    (void)s;
     return mkdir(path, (mode_t)mode) < 0 ? weir_fail(err, WEIR_EIO, "make directory '%s'", path)
                                          : 0;
 }
 
 static int remove_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    (void)s;
     return rmdir(path) < 0 ? weir_fail(err, WEIR_EIO, "remove directory '%s'", path) : 0;
 }
 
 static int remove_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    (void)s;
     return unlink(path) < 0 ? weir_fail(err, WEIR_EIO, "remove '%s'", path) : 0;
 }
 
 static int rename_file(struct weir_session *s, const char *from, const char *to,
                        struct weir_err *err)
 {
-    (void)s;
     return rename(from, to) < 0 ? weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", from, to) : 0;
 }
 
@@ -42,7 +38,6 @@ static int stat_file(struct weir_session *s, const char *path, struct weir_err *
 {
     struct stat st;
 
-    (void)s;
     return stat(path, &st) < 0 ? weir_fail(err, WEIR_EIO, "stat '%s'", path) : 0;
 }
 
@@ -51,7 +46,6 @@ static int file_exists(struct weir_session *s, const char *path, bool *yes, stru
 {
     struct stat st;
 
-    (void)s;
     *yes = lstat(path, &st) == 0;
     if (*yes || errno == ENOENT || errno == ENOTDIR)
         return 0;
@@ -63,7 +57,6 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
 {
     struct stat st;
 
-    (void)s;
     if (stat(path, &st) < 0)
         return weir_fail(err, WEIR_EIO, "size of '%s'", path);
     *bytes = (uint64_t)st.st_size;
@@ -72,7 +65,6 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
 
 static int make_node(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    (void)s;
     return mknod(path, S_IFREG | S_IRUSR, 0) < 0 ? weir_fail(err, WEIR_EIO, "make node '%s'", path)
                                                  : 0;
 }
@@ -122,7 +114,6 @@ static int fs_usage(struct weir_session *s, const char *path, struct weir_fs_usa
     struct statvfs v;
     int rc = 0;
 
-    (void)s;
     if (!dir)
         return -1;
     if (statvfs_near(dir, &v) < 0)
@@ -145,7 +136,6 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     int rc = 0;
 
-    (void)s;
     if (fd < 0)
         return weir_fail(err, WEIR_EIO, "open '%s' to sync its file system", path);
     if (syncfs(fd) < 0)

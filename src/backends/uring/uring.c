@@ -27,7 +27,7 @@ struct uring {
     bool open;
     int batch, ready, in_flight;
     struct iovec area[AREAS]; /* registered memory */
-    int areas, areas_sys;     /* and why there is none: errno, 0: nobody asked */
+    int areas, areas_sys;     /* errno why there is none; 0: not asked for */
     int files_sys;
     bool files; /* there is a table of them */
     bool used[FILES];
@@ -197,7 +197,6 @@ static int uring_buffers(struct weir_session *s, const struct iovec *area, int n
 
 static int uring_end(struct weir_session *s, struct weir_err *err)
 {
-    (void)err;
     close_ring(s->priv);
     return 0;
 }
@@ -236,8 +235,8 @@ static void prepare(const struct uring *q, struct io_uring_sqe *sqe, const struc
         sqe->flags |= IOSQE_FIXED_FILE;
 }
 
-/* Give the kernel what is ready, and wait for so many completions. It may take a part while it is
- * short of a resource: the end of a transfer in flight then makes room. 0 or -errno. */
+/* Submit the requests that are ready, and wait for 'wait' completions. The kernel may take a part
+ * while it lacks a resource: the end of a transfer in flight then frees some. 0 or -errno. */
 static int hand_over(struct uring *q, unsigned wait)
 {
     int n = wait > 0 ? io_uring_submit_and_wait(&q->ring, wait)

@@ -68,9 +68,9 @@ enum weir_damage weir_damage_of_words(const weir_word *got, const uint64_t *want
 
 /* ---- a pattern ----
  *
- * TIMESTAMP and OFFSET are numbers in sequence, which contain their signature and task. The words
- * of RANDOM and INCOMPRESSIBLE follow from each other, so our own are known; where they come from
- * is found by trial, at the beginning of a transfer only. */
+ * TIMESTAMP and OFFSET are numbers in sequence, which contain their signature and task. Each word
+ * of RANDOM and INCOMPRESSIBLE follows from the one before, so our own are known. The origin of
+ * others is found by trial, at the beginning of a transfer only. */
 
 enum {
     UNIT = WEIR_DAMAGE_UNIT / 8, /* words */
@@ -123,7 +123,7 @@ static enum weir_damage judge_sequence(const struct judge *j, uint64_t got, uint
     return (uint32_t)got == (uint32_t)want ? WEIR_DAMAGE_MISPLACED : WEIR_DAMAGE_UNCLEAR;
 }
 
-/* Can this be the stamp of page k in a transfer at another offset? */
+/* True when this can be the stamp of page k in a transfer at another offset. */
 static bool is_stamp(const struct judge *j, uint64_t got, size_t k)
 {
     uint64_t n = count_transfers(j->l);
@@ -160,7 +160,7 @@ static enum weir_damage judge_numbers(struct judge *j, const weir_word *got, con
 
 /* ---- RANDOM and INCOMPRESSIBLE ---- */
 
-/* Do words 'later' follow from words w as one row of lanes from the one before? */
+/* True when words 'later' follow from words w as a row of lanes from the one before. */
 static bool are_next_lanes(const weir_word *w, const weir_word *later)
 {
     for (size_t i = 0; i < WEIR_PATTERN_LANES; i++)
@@ -169,7 +169,7 @@ static bool are_next_lanes(const weir_word *w, const weir_word *later)
     return true;
 }
 
-/* Could these words be ours, from any place? */
+/* True when these words can be ours, from any place. */
 static bool is_ours(enum weir_packet packet, const weir_word *w, size_t n)
 {
     if (w[0] == 0)
@@ -179,7 +179,7 @@ static bool is_ours(enum weir_packet packet, const weir_word *w, size_t n)
     return n == (size_t)2 * WEIR_PATTERN_LANES && are_next_lanes(w, w + WEIR_PATTERN_LANES);
 }
 
-/* Does the unit at w go on where the one that ends there stopped? */
+/* True when the unit at w continues the one that ends there. */
 static bool goes_on(enum weir_packet packet, const weir_word *w)
 {
     if (packet == WEIR_PACKET_RANDOM)
@@ -209,7 +209,7 @@ static bool is_moved(const struct judge *j, uint64_t word)
     return false;
 }
 
-/* Of an earlier signature? */
+/* True when the word has an earlier signature. */
 static bool is_stale(const struct judge *j, uint64_t word)
 {
     struct weir_pattern p = *j->p;

@@ -26,7 +26,7 @@ enum weir_damage {
     WEIR_DAMAGES
 };
 
-/* "bit flip" and so on, for messages. */
+/* The name of a kind of damage for messages: "bit flip" and so on. */
 const char *weir_damage_name(enum weir_damage d);
 
 /* The units of a transfer by kind of damage, added in their order. */
@@ -79,9 +79,9 @@ struct weir_data_damage {
     struct weir_signature found; /* head of the first wrong unit; for STALE and MISPLACED */
 };
 
-/* The damage of a wrong transfer of a pattern: len bytes, a multiple of 8, at file offset off. l is
- * the file that it belongs to: data of other places in it are MISPLACED, not FOREIGN. Local,
- * without allocation. */
+/* Find the damage of a wrong transfer of a pattern: len bytes, a multiple of 8, at file offset
+ * off. 'l' is the file that it belongs to: data of other places in it are MISPLACED, not
+ * FOREIGN. Local, without allocation. */
 void weir_damage_of_pattern(const struct weir_pattern *p, const struct weir_layout *l,
                             const void *buf, size_t len, uint64_t off, struct weir_data_damage *d);
 
@@ -109,11 +109,11 @@ struct weir_signature_seen {
     uint64_t older;     /* and those of them that hold older data than the newest */
 };
 
-/* Compare units with what they must be: file and offset always; run, repetition, writer and version
- * of s when known is set; otherwise any one run and repetition is right, *seen follows them, and what
- * is older than the newest counts as stale, but not beside later versions, which are no sign that all
- * was written again; units of several versions are a torn write. Returns whether all are right; else
- * fills *bad. Local. */
+/* Compare units with what they must be. File and offset count always; run, repetition, writer
+ * and version of s when known is set. Otherwise any one run and repetition is right, and *seen
+ * follows them. Units older than the newest count as stale, but not beside later versions,
+ * which are no sign that all was written again. Units of several versions are a torn write.
+ * Returns whether all are right; else fills *bad. Local. */
 bool weir_signature_check(const struct weir_signature *s, bool known, const void *buf, size_t len,
                           uint64_t off, struct weir_signature_seen *seen,
                           struct weir_data_damage *bad);

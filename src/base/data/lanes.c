@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lanes.c - the words of RANDOM: each follows from the one before */
+/* lanes.c - the 64-bit words of RANDOM: each follows from the one before */
 #include "base/data/lanes.h"
 #include "config.h"
 
@@ -48,12 +48,11 @@ static void fill_rest(weir_word *const w[WEIR_LANES], size_t first, size_t n,
 }
 
 #ifdef __x86_64__
-/* The factor is 0x9e38 * 2^48 - 2^18 + 1, so the product is y = m + x - (x << 18), where
- * m = 0x9e38 * (x mod 2^16) << 48: shifts, sums, and one product of 16 bits. As 0x9e38 is a
- * multiple of 8, m has no bits below bit 51 and needs only the lowest 13 bits of x. The number
- * after the next one has bits 6 to 18 of y there, for a step moves all bits by 3 and changes none
- * below bit 18. So each product is begun two steps before it is needed, and its latency costs
- * nothing. */
+/* The factor is 0x9e38 * 2^48 - 2^18 + 1. So the product is y = m + x - (x << 18), where m = 0x9e38
+ * * (x mod 2^16) << 48. That is shifts, sums, and one product of 16 bits. As 0x9e38 is a multiple
+ * of 8, m has no bits below bit 51 and needs only the lowest 13 bits of x. The number after the
+ * next one has bits 6 to 18 of y there. (A step moves all bits by 3 and changes none below bit 18.)
+ * So each product is begun two steps before it is needed, and its latency costs nothing. */
 #define FACTOR_TOP 0x9e38000000000000
 #define UNROLL _Pragma("GCC unroll 8")
 #define WIDE __attribute__((target("avx2")))

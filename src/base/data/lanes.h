@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lanes.h - the words of RANDOM: each follows from the one before */
+/* lanes.h - the 64-bit words of RANDOM: each follows from the one before */
 #ifndef WEIR_BASE_DATA_LANES_H
 #define WEIR_BASE_DATA_LANES_H
 

@@ -9,9 +9,9 @@
 #include "base/rng.h"
 
 /*
- * The loops over whole buffers are kernels: bodies written once with the compiler's
- * vector type, then built for several instruction sets and chosen at run time by what the
- * processor can do. Feature attributes instead of target_clones: those need ifunc, which
+ * The loops over whole buffers are kernels. A body has the compiler's vector type. It is
+ * built for several instruction sets and chosen at run time by the features of the
+ * processor. Feature attributes instead of target_clones: those need ifunc, which
  * some C libraries and the sanitizers cannot have.
  */
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -227,7 +227,7 @@ static uint64_t seed_lane(uint64_t key, size_t i)
     return state ? state : ~(uint64_t)0;
 }
 
-/* ---- packets: how the words of a transfer go on from s->first, on a base pattern ---- */
+/* ---- packets: how the 64-bit words of a transfer go on from s->first, on a base pattern ---- */
 
 static void seed_random(struct weir_pattern_words *s)
 {

@@ -25,7 +25,7 @@ struct weir_pattern {
     int rank;           /* the task that owns the data (pretend rank) */
 };
 
-/* Does every transfer need its own fill? False: the base pattern alone is enough. */
+/* True when every transfer needs its own fill. False: the base pattern alone is enough. */
 bool weir_pattern_varies(const struct weir_pattern *p);
 
 /* The base pattern, once per repetition: len bytes at buf (8-byte aligned; len need not be a
@@ -45,7 +45,7 @@ void weir_pattern_stamp_many(const struct weir_pattern *p, void *const *buf, siz
  * Local; close to memory speed for TIMESTAMP and OFFSET. */
 bool weir_pattern_is_right(const struct weir_pattern *p, const void *buf, size_t len, uint64_t off);
 
-/* ---- the words of a wrong transfer ---- */
+/* ---- the 64-bit words of a wrong transfer ---- */
 
 #define WEIR_PATTERN_PAGE 512 /* words; OFFSET has a stamp at the beginning of each page */
 #define WEIR_PATTERN_LANES 32 /* INCOMPRESSIBLE: word i + 32 follows from word i, see below */

@@ -11,9 +11,9 @@
 #define VERSIONS (WEIR_SIGNATURE_UNIT - 1) /* the bits of a version */
 #define FEW_BITS 8 /* more differing bits than this are no flip */
 
-/* Words of a unit. The version is in the low bits of the offset, which are 0. The nonce is a hash of
- * the four that follow and the key that hides them, so that nothing in a unit compresses and no bit
- * of the head can change unseen. */
+/* Words of a unit. The version is in the low bits of the offset, which are 0. The nonce is a
+ * hash of the four that follow and the key that hides them. So nothing in a unit compresses,
+ * and no bit of the head can change unseen. */
 enum { NONCE, RUN, WHO, FILE_NUMBER, OFFSET, HEAD };
 
 static uint64_t mix(uint64_t z)
@@ -79,7 +79,7 @@ void weir_signature_fill(const struct weir_signature *s, void *buf, size_t len, 
         make_unit(s, off + at, w);
 }
 
-/* Of the last part of the path. */
+/* Hash the last part of the path. */
 uint64_t weir_signature_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -96,7 +96,7 @@ static unsigned differing_bits(const uint64_t *a, const uint64_t *b)
     return n;
 }
 
-/* Is data of the place of s what was there before s was written over it? */
+/* True for data that were at the place of s before s was written over them. */
 static bool is_before(const struct weir_signature *found, const struct weir_signature *s)
 {
     if (found->run != s->run || found->repetition != s->repetition)

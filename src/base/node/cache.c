@@ -152,8 +152,8 @@ static double outside_holes(int fd, uint64_t first, uint64_t len)
     return sum;
 }
 
-/* How many of these bytes were written: those outside holes and, when 'clean' (none waits to be
- * written back), outside extents that are only reserved. NaN: not known. */
+/* Return the number of these bytes that were written: those outside holes and, when 'clean'
+ * (none waits to be written back), outside extents that are only reserved. NaN: not known. */
 static double count_written(int fd, uint64_t first, uint64_t len, bool clean, double *compressed)
 {
     struct sums s = { 0, 0 };
@@ -409,14 +409,13 @@ void weir_cache_clean(const char *path, struct weir_below *b)
 {
     int fd = open_to_look(path);
 
-    (void)b;
     if (fd < 0)
         return;
     syscall(SYS_fdatasync, fd);
     close(fd);
 }
 
-/* Also of the images below. */
+/* Drops the pages of the images below, too. */
 void weir_cache_drop(const char *path, struct weir_below *b)
 {
     int fd = open_to_look(path);

@@ -34,20 +34,20 @@ struct weir_below {
     struct weir_devices devices;
 };
 
-/* The same for the file system that holds path, which need not exist, and its mount. Local. */
+/* Find the layers under the file system that holds path, which need not exist, and its mount.
+ * Local. */
 void weir_below_find(const char *path, struct weir_below *b, struct weir_mount *m);
 
-/* Ask cachestat(2), and mincore(2) where the kernel has none, and on file systems that stand on
- * others, whose pages cachestat does not see. At most 64 pieces are looked at, and large ones are
- * sampled. Nothing is read. *b becomes what is below the file, where it is about another device.
- * Local. False and *why (a constant) where it is not known. */
+/* Find the cached bytes of a file with cachestat(2). Where the kernel has none, or the file
+ * system is stacked on others, whose pages cachestat does not see, mincore(2) is used. At most
+ * 64 pieces are looked up, and large ones are sampled. Nothing is read. *b is replaced where it
+ * is about another device. Local. False and *why (a constant) when it is not known. */
 bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_below *b,
                      struct weir_cache_seen *seen, const char **why);
 
-/* clean: write the dirty pages of the file to storage. drop: remove its clean pages from the page
- * cache, those excepted that a process has mapped, and those of an image below its file system. No privilege is needed. Neither reports a
- * failure (a file that cannot be opened, a file system like tmpfs on which it has no effect): use
- * weir_cache_look afterwards. Local. */
+/* Write the dirty pages of the file to storage (clean). Remove its clean pages from the page cache, and those of an image below its file
+ * system; not those that a process has mapped (drop). No privilege is needed. Failures are not reported (a file that cannot be opened,
+ * or a file system like tmpfs on which it has no effect). Use weir_cache_look afterwards. Local. */
 void weir_cache_clean(const char *path, struct weir_below *b);
 void weir_cache_drop(const char *path, struct weir_below *b);
 

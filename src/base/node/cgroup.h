@@ -12,7 +12,7 @@ enum weir_cgroup_resource { WEIR_CGROUP_MEMORY, WEIR_CGROUP_PROCESSORS };
  * INFINITY where they have none, NaN where there is no such group. Local. */
 double weir_cgroup_limit(enum weir_cgroup_resource what);
 
-/* The same, with other files than /proc/self/cgroup and /proc/self/mountinfo. */
+/* As weir_cgroup_limit, with other files than /proc/self/cgroup and /proc/self/mountinfo. */
 double weir_cgroup_limit_in(enum weir_cgroup_resource what, const char *groups,
                             const char *mounts);
 

@@ -163,7 +163,7 @@ static bool is_moved_by_device(const struct weir_mount *m)
             (dax[0] && strcmp(dax, "always") != 0));
 }
 
-/* Does FIEMAP of this file system report places on the device? */
+/* True when FIEMAP of this file system reports places on the device. */
 static bool has_places(const char *type)
 {
     return strncmp(type, "ext", 3) == 0 || strcmp(type, "xfs") == 0 || strcmp(type, "f2fs") == 0;
@@ -246,24 +246,26 @@ void weir_devices_below(const char *sys, const char *name, struct weir_devices *
     choose(&w);
 }
 
-/* Fields 3 and 7, in sectors of 512 bytes whatever the device (the kernel's iostats.rst). A device
- * that never moved anything does not count what it moves. */
+/* Fields 3 and 7, in sectors of 512 bytes whatever the device, and 5, requests (the kernel's
+ * iostats.rst). A device that never moved anything does not count what it moves. */
 static bool add_moved(const char *name, struct weir_traffic *t)
 {
-    unsigned long long read = 0, written = 0;
+    unsigned long long read = 0, written = 0, writes = 0;
     char line[512];
     bool known;
 
     known = weir_sysfile_line("", line, sizeof(line), "/sys/class/block/%s/stat", name) &&
-            sscanf(line, "%*u %*u %llu %*u %*u %*u %llu", &read, &written) == 2 && read + written > 0;
+            sscanf(line, "%*u %*u %llu %*u %llu %*u %llu", &read, &writes, &written) == 3 &&
+            read + written > 0;
     t->read += 512 * read;
     t->written += 512 * written;
+    t->writes += writes;
     return known;
 }
 
 bool weir_devices_moved(const struct weir_devices *d, struct weir_traffic *t)
 {
-    *t = (struct weir_traffic) { 0, 0 };
+    *t = (struct weir_traffic) { .read = 0 };
     for (int i = 0; i < d->n; i++)
         if (!add_moved(d->name[i], t))
             return false;

@@ -23,21 +23,21 @@ struct weir_devices {
     bool failed;           /* memory ran out: there may be devices and an image all the same */
 };
 
-/* Bytes that a block device has moved since the system started. */
+/* Bytes that a block device has moved since the system started, and its requests of writing. */
 struct weir_traffic {
-    uint64_t read, written;
+    uint64_t read, written, writes;
 };
 
-/* The devices under the file system that holds path, which need not exist: a loop device lies on
- * those of its image, one of dm or md on its slaves, of which several are not told apart (a mirror
- * would count bytes twice) but below an image; overlayfs on those of the directory that takes what
- * is written, where it can be seen. Local. */
+/* Find the devices under the file system that holds path, which need not exist. A loop device
+ * is on those of its image, one of dm or md on its slaves. Several slaves are not told apart (a
+ * mirror would count bytes twice) but below an image. An overlayfs is on those of the directory
+ * that takes the writes, where that can be seen. Local. */
 void weir_devices_find(const char *path, struct weir_devices *d);
 
-/* The same for the file system of a mount, whose directories have this st_dev; NULL: to be asked. */
+/* As weir_devices_find, for a mount whose directories have this st_dev; NULL: to be found. */
 void weir_devices_of(const struct weir_mount *m, const dev_t *number, struct weir_devices *d);
 
-/* The same for a block device, with another directory than "/sys". Replaces *d. */
+/* As weir_devices_find, for a block device, with another directory than "/sys". Replaces *d. */
 void weir_devices_below(const char *sys, const char *name, struct weir_devices *d);
 
 /* The traffic of all of them so far. Local. False: not known. */

@@ -5,11 +5,8 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -135,7 +132,7 @@ int weir_environment_binding(struct weir_str *out)
     return n;
 }
 
-/* Does the variable steer what moves the data? */
+/* True for a variable that configures a library which moves the data. */
 static bool is_of_interest(const char *variable)
 {
     static const char *const beginnings[] = { "OMPI_MCA_io",

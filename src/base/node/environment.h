@@ -20,8 +20,8 @@ void weir_environment_processor(struct weir_str *out);
 /* A setting of the queue of a block device ("vda1"): "scheduler", "read_ahead_kb". */
 void weir_environment_queue(const char *device, const char *setting, struct weir_str *out);
 
-/* How path is laid out: stripes of Lustre; else the size that the file system prefers for
- * transfers. */
+/* Describe the layout of path: stripes of Lustre; else the size that the file system prefers
+ * for transfers. */
 void weir_environment_layout(const char *path, struct weir_str *out);
 
 /* The stripes of a file on Lustre: bytes of one, and how many (65535: on all targets). False: it has none of
@@ -35,7 +35,7 @@ int weir_environment_binding(struct weir_str *out);
  * name in *name, and its value. NULL: there are no more. */
 const char *weir_environment_variable(int i, struct weir_str *name);
 
-/* May "NAME=value" have a key or a password in it, by its name, or as a URL with a user before '@'? */
+/* True when "NAME=value" looks secret: by its name, or as a URL with a user before '@'. */
 bool weir_environment_is_secret(const char *variable);
 
 #endif

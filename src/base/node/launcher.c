@@ -5,26 +5,30 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/node/processes.h"
 
 /* Slurm sets SLURM_PROCID and SLURM_NTASKS in a batch script, too, which is one process;
  * SLURM_STEP_NUM_TASKS is only there in what srun has started. */
 static const struct {
     const char *rank, *size;
-} launchers[WEIR_LAUNCHERS] = {
+} launchers[] = {
     { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
     { "PMIX_RANK", NULL },
     { "PMI_RANK", "PMI_SIZE" },
     { "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
     { "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE" },
 };
+_Static_assert(sizeof(launchers) / sizeof(*launchers) == WEIR_LAUNCHERS, "see launcher.h");
 
 /* A number of tasks or a rank; -1 where there is none. */
 static int number_of(const char *name)
@@ -92,6 +96,11 @@ static bool is_launcher(const struct weir_process *p)
     return false;
 }
 
+static bool is_one_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Has the process an end of this pipe? */
 static bool has_open(long pid, const struct stat *pipe)
 {
@@ -104,8 +113,7 @@ static bool has_open(long pid, const struct stat *pipe)
     snprintf(path, sizeof(path), "/proc/%ld/fd", pid);
     d = opendir(path);
     while (d && !found && (e = readdir(d)))
-        found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && st.st_ino == pipe->st_ino &&
-                st.st_dev == pipe->st_dev;
+        found = fstatat(dirfd(d), e->d_name, &st, 0) == 0 && is_one_file(&st, pipe);
     if (d)
         closedir(d);
     return found;
@@ -178,4 +186,56 @@ int weir_launch_terminal(void)
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+/* ---- the launcher's output ---- */
+
+/* The file of a descriptor of another process. */
+static bool find_file(long pid, int fd, struct stat *st)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd);
+    return stat(path, st) == 0;
+}
+
+bool weir_launch_merges(void)
+{
+    struct stat out, err;
+    struct weir_process p;
+    long pid;
+
+    if (fstat(STDOUT_FILENO, &out) < 0 || fstat(STDERR_FILENO, &err) < 0 ||
+        is_one_file(&out, &err) || S_ISREG(out.st_mode) || S_ISREG(err.st_mode))
+        return false; /* the kernel keeps the order, or there are two files */
+    pid = launcher_above(&err);
+    if (pid == 0 || !weir_process_find(pid, &p) || begins(p.name, "orted") ||
+        begins(p.name, "prted") || begins(p.name, "hydra_"))
+        return true; /* unknown, or on another host */
+    return !find_file(pid, STDOUT_FILENO, &out) || !find_file(pid, STDERR_FILENO, &err) ||
+           is_one_file(&out, &err);
+}
+
+#define PASS_NS 20000000u      /* for a terminal */
+#define PASS_MOST_NS 200000000u /* for a launcher that does not read */
+#define NAP_NS 100000u
+
+void weir_launch_pass(int fd)
+{
+    uint64_t until = weir_now_ns() + PASS_MOST_NS;
+    struct stat st;
+    int unread = 0, rc = -1;
+
+    if (fstat(fd, &st) < 0)
+        return;
+    if (S_ISCHR(st.st_mode))
+        weir_sleep_ns(PASS_NS);
+    do {
+        if (unread > 0)
+            weir_sleep_ns(NAP_NS);
+        if (S_ISFIFO(st.st_mode))
+            rc = ioctl(fd, FIONREAD, &unread);
+        else if (S_ISSOCK(st.st_mode))
+            rc = ioctl(fd, SIOCOUTQ, &unread);
+    } while (rc == 0 && unread > 0 && weir_now_ns() < until);
 }

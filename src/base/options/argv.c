@@ -10,7 +10,7 @@
 
 static const char blanks[] = " \t\r\n";
 
-/* Where the reader is in the command line. */
+/* The position of the reader in the command line. */
 struct reader {
     struct weir_opts *o;
     int argc, at; /* at: the word that is being read */
@@ -39,7 +39,7 @@ static int read_attached(struct reader *r, const char *rest, const char *shown, 
     return *value == NULL ? -1 : 0;
 }
 
-/* Does the word that comes next belong to a list? */
+/* True when the next word belongs to a list. */
 static bool is_of_list(const struct reader *r)
 {
     const char *word = r->at + 1 < r->argc ? r->argv[r->at + 1] : NULL;
@@ -64,7 +64,7 @@ static int take_words(struct reader *r, const char **value, struct weir_err *err
     return rc;
 }
 
-/* May the word after it be the value of this row? */
+/* True when the next word may be the value of this row. */
 static bool takes_word(const struct weir_opt *row, const char *word)
 {
     if (*word == '-' && ((row->flags & WEIR_OPT_NEXT) || row->missing))
@@ -125,12 +125,16 @@ static int refuse_letter(const struct reader *r, const char *word, const char *l
     if (whole.len > 1 && weir_opt_find(r->o, &whole) != NULL)
         return weir_refuse(err, WEIR_EUSAGE, "unknown letter '%s' in '%s' (did you mean '-%s'?)",
                            bad, shown, shown);
-    if (whole.len <= n || whole.len <= 1)
-        return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", shown);
+    if (whole.len <= n || whole.len <= 1) {
+        struct weir_optname name = { .letter = *letter };
+
+        weir_quote_str(word, name.shown);
+        return weir_opt_apply(r->o, &name, NULL, err); /* refuses it */
+    }
     return weir_refuse(err, WEIR_EUSAGE, "unknown letter '%s' in '%s'", bad, shown);
 }
 
-/* Is the dash at 'at' one between the letters of two options, as in "-z-k"? */
+/* True when the dash at 'at' is one between the letters of two options, as in "-z-k". */
 static bool is_dash_between(const struct reader *r, const char *at)
 {
     struct weir_optname next;
@@ -208,15 +212,25 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
     return take_flags(r, word, c, value, err);
 }
 
+/* Does the row name the file or directory of the data? It is on the first page of help. */
+static bool is_place(const struct weir_opt *row)
+{
+    return row->first && row->topic == WEIR_TOPIC_FILES && row->type == WEIR_OPT_STR && row->name &&
+           !row->choices && row->meta && strcmp(row->meta, "NAME") != 0;
+}
+
 /* A word that is no option: the value of the row that takes one, where it has none yet. */
 static int read_word(struct reader *r, const char *word, struct weir_err *err)
 {
+    const struct weir_opt *place = NULL;
     char shown[WEIR_QUOTE_TEXT];
 
     weir_quote_str(word, shown);
     for (struct weir_optrow at = { 0 }; weir_opts_next(r->o, &at);) {
         struct weir_optname name = { .text = at.row->name, .len = at.row->name ? strlen(at.row->name) : 0 };
 
+        if (!place && is_place(at.row))
+            place = at.row;
         if (!(at.row->flags & WEIR_OPT_WORD))
             continue;
         if (*(const char *const *)(const void *)((const char *)at.set->values + at.row->offset))
@@ -224,7 +238,9 @@ static int read_word(struct reader *r, const char *word, struct weir_err *err)
         weir_quote_str(at.row->name, name.shown);
         return weir_opt_apply(r->o, &name, word, err);
     }
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'", shown);
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is not an option; options start with '-'%s%s", shown,
+                       place ? ", and a name of a file or directory follows --" : "",
+                       place ? place->name : "");
 }
 
 int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err)

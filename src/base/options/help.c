@@ -8,16 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const weir_topic_names[] = { "files", "order",  "data", "time",
-                                         "output", "trust", NULL };
-const char *const weir_topic_titles[] = { "Files and directories",
-                                          "Phases, tasks and the order of accesses",
-                                          "Sizes, contents and checks of the data",
-                                          "Time, repetitions and limits",
-                                          "Results and messages",
-                                          "What the numbers are worth",
-                                          NULL };
-
 /* ---- one row ---- */
 
 enum { COLUMN = 30 }; /* where the sentence of an option begins */
@@ -132,64 +122,77 @@ static void add_row(const struct weir_optrow *at, struct weir_str *out)
         weir_str_addf(out, "\n%*s", COLUMN, "");
     weir_str_addf(&text, "%s", at->row->help);
     weir_opt_add_choices(at->row, " (", ")", &text);
+    if (at->row->flags & WEIR_OPT_ABSENT)
+        weir_str_addf(&text, " (not in this build)");
     weir_help_wrap(out, COLUMN, COLUMN, weir_str_text(&text));
     out->failed = out->failed || text.failed;
     weir_str_free(&text);
 }
 
-/* ---- lists ---- */
+/* ---- groups of rows ---- */
 
-/* The rows of a topic in the tables without title. false: there are none. */
-static bool add_topic_rows(const struct weir_opts *o, enum weir_topic topic, struct weir_str *out)
+/* The name of a backend: the last word of the title. */
+static const char *table_name(const struct weir_optset *set)
 {
-    bool any = false;
+    const char *blank = strrchr(set->title, ' ');
 
-    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
-        if (at.set->title == NULL && at.row->topic == topic && weir_opt_is_current(at.row)) {
-            add_row(&at, out);
-            any = true;
-        }
-    return any;
+    return blank != NULL ? blank + 1 : set->title;
 }
 
-static void add_topic(const struct weir_opts *o, const struct weir_help *help,
-                      enum weir_topic topic, bool examples, struct weir_str *out)
+static enum weir_topic find_topic(const char *name)
 {
-    struct weir_str rows = { 0 };
+    for (int t = 0; weir_topic_names[t] != NULL; t++)
+        if (strcasecmp(weir_topic_names[t], name) == 0)
+            return (enum weir_topic)(t + 1);
+    return WEIR_TOPIC_NONE;
+}
 
-    if (add_topic_rows(o, topic, &rows)) {
-        if (topic == WEIR_TOPIC_NONE)
-            weir_str_addf(out, "\nMore options\n");
-        else
-            weir_str_addf(out, "\n%s (--help=%s)\n", weir_topic_titles[topic - 1],
-                          weir_topic_names[topic - 1]);
-        weir_str_add(out, weir_str_text(&rows), rows.len);
+/* True when the walk's group is called so: by its topic, or the title or the prefix of a table. */
+static bool is_called(const struct weir_optwalk *w, const char *name)
+{
+    const struct weir_optset *set = w->at.set;
+    const size_t bare = strcspn(set->prefix, ".");
+
+    if (set->title == NULL)
+        return weir_optwalk_topic(w) != WEIR_TOPIC_NONE &&
+               weir_optwalk_topic(w) == find_topic(name);
+    return strcasecmp(set->title, name) == 0 || strcasecmp(table_name(set), name) == 0 ||
+           (bare > 0 && strlen(name) == bare && strncasecmp(set->prefix, name, bare) == 0);
+}
+
+static void add_title(const struct weir_optwalk *w, struct weir_str *out)
+{
+    const enum weir_topic topic = weir_optwalk_topic(w);
+
+    if (topic != WEIR_TOPIC_NONE)
+        weir_str_addf(out, "\n%s (--help=%s)\n", weir_topic_titles[topic - 1],
+                      weir_topic_names[topic - 1]);
+    else
+        weir_str_addf(out, "\n%s\n", w->at.set->title ? w->at.set->title : "More options");
+}
+
+/* Appends the groups of current rows with this name and the examples of their topic; name NULL: all
+ * groups, without examples. Returns whether there is one. */
+static bool add_groups(const struct weir_opts *o, const struct weir_help *help, const char *name,
+                       struct weir_str *out)
+{
+    struct weir_optwalk w = { .takes = weir_opt_is_current };
+    const enum weir_topic topic = name ? find_topic(name) : WEIR_TOPIC_NONE;
+    bool any = topic != WEIR_TOPIC_NONE;
+
+    while (weir_optwalk_next(o, &w)) {
+        if (name && !is_called(&w, name))
+            continue;
+        if (w.begins)
+            add_title(&w, out);
+        add_row(&w.at, out);
+        any = true;
     }
-    if (examples) {
+    if (topic != WEIR_TOPIC_NONE) {
         weir_str_addf(out, "\nExample:\n");
         weir_examples_of_topic(help, topic, out);
     }
-    weir_str_free(&rows);
-}
-
-static void add_table(const struct weir_opts *o, const struct weir_help *help, int table,
-                      bool examples, struct weir_str *out)
-{
-    const struct weir_opt *first = NULL;
-
-    weir_str_addf(out, "\n%s\n", o->set[table].title);
-    for (struct weir_optrow at = { .table = table }; weir_opts_next(o, &at) && at.table == table;) {
-        if (!weir_opt_is_current(at.row))
-            continue;
-        first = first != NULL ? first : at.row;
-        add_row(&at, out);
-    }
-    if (first == NULL)
-        weir_str_addf(out, "  no options of its own\n");
-    if (!examples)
-        return;
-    weir_str_addc(out, '\n');
-    weir_example_of_row(o, help, &o->set[table], first, out);
+    return any;
 }
 
 /* ---- the pages ---- */
@@ -201,73 +204,83 @@ static void add_head(const struct weir_help *help, struct weir_str *out)
     weir_str_addf(out, "Synopsis mpirun -np TASKS %s [OPTION]...\n", help->program);
 }
 
-/* Bytes of a table's prefix without its dot. */
-static size_t bare_len(const struct weir_optset *set)
-{
-    size_t len = strlen(set->prefix);
-
-    return len > 0 && set->prefix[len - 1] == '.' ? len - 1 : len;
-}
-
-/* The name of a backend: the last word of the title. */
-static const char *table_name(const struct weir_optset *set)
-{
-    const char *blank = strrchr(set->title, ' ');
-
-    return blank != NULL ? blank + 1 : set->title;
-}
-
-/* The names of backends between two pieces of text; nothing where there are none. */
-static void add_table_names(const struct weir_opts *o, const char *before, const char *after, struct weir_str *out)
+/* List the values of --help=TOPIC: "all, files, ..., a backend (POSIX, ...)". */
+static void list_topics(const struct weir_opts *o, struct weir_str *out)
 {
     bool any = false;
 
+    weir_str_addf(out, "all");
+    for (int t = 0; weir_topic_names[t] != NULL; t++)
+        weir_str_addf(out, ", %s", weir_topic_names[t]);
     for (int i = 0; i < o->n; i++)
         if (o->set[i].title != NULL) {
-            weir_str_addf(out, "%s%s", any ? ", " : before, table_name(&o->set[i]));
+            weir_str_addf(out, "%s%s", any ? ", " : ", a backend (", table_name(&o->set[i]));
             any = true;
         }
-    if (any)
-        weir_str_addf(out, "%s", after);
+    weir_str_addf(out, "%s, an option (--help=-v) or any word (--help=report)", any ? ")" : "");
 }
 
 static void add_places(const struct weir_opts *o, struct weir_str *out)
 {
     struct weir_str text = { 0 };
 
-    weir_str_addf(&text, "all, ");
-    for (int i = 0; weir_topic_names[i] != NULL; i++)
-        weir_str_addf(&text, "%s%s", i > 0 ? ", " : "", weir_topic_names[i]);
-    add_table_names(o, ", a backend (", ")", &text);
-    weir_str_addf(&text, " or an option, as in --help=-v");
+    list_topics(o, &text);
     weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
     weir_help_wrap(out, 35, 6, weir_str_text(&text));
     weir_str_free(&text);
 }
 
+static bool is_first(const struct weir_opt *row)
+{
+    return row->first;
+}
+
 static void add_first_page(const struct weir_opts *o, const struct weir_help *help,
                            struct weir_str *out)
 {
+    struct weir_optwalk w = { .takes = is_first };
+
     weir_str_addf(out, "\n");
     weir_help_wrap(out, 0, 0, help->brief);
     weir_str_addf(out, "\nCommands to copy\n");
     weir_examples_of_topic(help, WEIR_TOPIC_NONE, out);
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
-    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
-        if (at.row->first)
-            add_row(&at, out);
+    while (weir_optwalk_next(o, &w))
+        add_row(&w.at, out);
     add_places(o, out);
+}
+
+/* The names of options that need what this build lacks: "posix.lustre.*" for several of a library. */
+static void add_absent(const struct weir_opts *o, struct weir_str *out)
+{
+    struct weir_str text = { 0 };
+    char last[WEIR_OPT_NAME] = "", full[WEIR_OPT_NAME];
+
+    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        char *dot;
+
+        if (!(at.row->flags & WEIR_OPT_ABSENT))
+            continue;
+        weir_opt_fullname(at.set, at.row->name ? at.row->name : at.row->key, full);
+        dot = strrchr(full, '.');
+        if (dot && strncmp(full, last, (size_t)(dot - full) + 1) == 0)
+            continue;
+        memcpy(last, full, sizeof(last));
+        weir_str_addf(&text, "%s%.*s%s", text.len > 0 ? ", " : "",
+                      dot ? (int)(dot - full) + 1 : (int)strlen(full), full, dot ? "*" : "");
+    }
+    if (text.len > 0) {
+        weir_str_addf(out, "\nNot in this build: ");
+        weir_help_wrap(out, 19, 2, weir_str_text(&text));
+    }
+    weir_str_free(&text);
 }
 
 static void add_all(const struct weir_opts *o, const struct weir_help *help, struct weir_str *out)
 {
     weir_str_addf(out, "\n%s\n", help->brief);
-    for (int t = 0; weir_topic_names[t] != NULL; t++)
-        add_topic(o, help, (enum weir_topic)(t + 1), false, out);
-    add_topic(o, help, WEIR_TOPIC_NONE, false, out);
-    for (int i = 0; i < o->n; i++)
-        if (o->set[i].title != NULL)
-            add_table(o, help, i, false, out);
+    add_groups(o, help, NULL, out);
+    add_absent(o, out);
 }
 
 /* ---- one option ---- */
@@ -294,6 +307,8 @@ static void add_facts(const struct weir_opt *row, struct weir_str *out)
     if (row->def != NULL && !weir_opt_stands_for(row) && *row->def != '\0')
         weir_str_addf(&text, " Default: %s.", row->def);
     weir_opt_add_choices(row, " One of: ", ".", &text);
+    if (row->flags & WEIR_OPT_ABSENT)
+        weir_str_addf(&text, " Not in this build.");
     weir_str_addf(out, "    ");
     weir_help_wrap(out, 4, 4, weir_str_text(&text));
     weir_str_free(&text);
@@ -317,42 +332,52 @@ static bool add_option(const struct weir_opts *o, const struct weir_help *help, 
         add_facts(at.row, out);
         if (at.row->topic != WEIR_TOPIC_NONE)
             weir_str_addf(out, "    See also --help=%s.\n", weir_topic_names[at.row->topic - 1]);
-        if (at.row->type != WEIR_OPT_GONE)
-            weir_example_of_row(o, help, at.set, at.row, out);
+        weir_example_of_row(help, at.row, out);
         any = true;
     }
     return any;
 }
 
-static bool is_called(const struct weir_optset *set, const char *name)
-{
-    size_t bare = bare_len(set);
+/* ---- a word ---- */
 
-    if (set->title == NULL)
-        return false;
-    return strcasecmp(set->title, name) == 0 || strcasecmp(table_name(set), name) == 0 ||
-           (bare > 0 && strlen(name) == bare && strncasecmp(set->prefix, name, bare) == 0);
+static bool has_word(const struct weir_opt *row, const char *word)
+{
+    const char *const texts[] = { row->name, row->key, row->key2, row->help };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+        if (texts[i] && strcasestr(texts[i], word))
+            return true;
+    return false;
 }
 
-static bool add_tables(const struct weir_opts *o, const struct weir_help *help, const char *what,
-                       struct weir_str *out)
+/* The options with this word in a name or in their help, and what weir has for options of other
+ * benchmarks with this name. Returns whether there is one. */
+static bool add_found(const struct weir_opts *o, const char *word, struct weir_str *out)
 {
+    struct weir_optwalk w = { .takes = NULL };
+    const struct weir_foreign *f = NULL;
+    struct weir_str text = { 0 };
     bool any = false;
 
-    for (int i = 0; i < o->n; i++)
-        if (is_called(&o->set[i], what)) {
-            add_table(o, help, i, true, out);
+    word += strspn(word, "-");
+    if (strlen(word) < 2)
+        return false;
+    weir_str_addf(out, "\nOptions with the word '%s'\n", word);
+    while (weir_optwalk_next(o, &w))
+        if ((weir_opt_is_current(w.at.row) || (w.at.row->flags & WEIR_OPT_ABSENT)) &&
+            has_word(w.at.row, word)) {
+            add_row(&w.at, out);
             any = true;
         }
+    while ((f = weir_foreign_next(f, word)) != NULL) {
+        weir_str_clear(&text);
+        weir_str_addf(&text, "%s %s: %s (%s)", f->of, f->name, f->ours, f->what);
+        weir_str_addf(out, "  ");
+        weir_help_wrap(out, 2, 6, weir_str_text(&text));
+        any = true;
+    }
+    weir_str_free(&text);
     return any;
-}
-
-static enum weir_topic find_topic(const char *what)
-{
-    for (int t = 0; weir_topic_names[t] != NULL; t++)
-        if (strcasecmp(weir_topic_names[t], what) == 0)
-            return (enum weir_topic)(t + 1);
-    return WEIR_TOPIC_NONE;
 }
 
 static int refuse_what(const struct weir_opts *o, const char *what, struct weir_err *err)
@@ -360,11 +385,8 @@ static int refuse_what(const struct weir_opts *o, const char *what, struct weir_
     struct weir_str names = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
-    for (int t = 0; weir_topic_names[t] != NULL; t++)
-        weir_str_addf(&names, "%s%s", t > 0 ? ", " : "", weir_topic_names[t]);
-    add_table_names(o, ", ", "", &names);
-    weir_refuse(err, WEIR_EUSAGE,
-                "there is no help for '%s'; topics are all, %s and every option, as in --help=-v",
+    list_topics(o, &names);
+    weir_refuse(err, WEIR_EUSAGE, "there is no help for '%s'; topics are %s",
                 weir_quote_str(what, shown), weir_str_text(&names));
     weir_str_free(&names);
     return -1;
@@ -373,7 +395,6 @@ static int refuse_what(const struct weir_opts *o, const char *what, struct weir_
 int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const char *what,
                  struct weir_str *out, struct weir_err *err)
 {
-    enum weir_topic topic = what != NULL ? find_topic(what) : WEIR_TOPIC_NONE;
     struct weir_str page = { 0 };
     bool found = true;
 
@@ -381,10 +402,9 @@ int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const 
         add_first_page(o, help, &page);
     else if (strcasecmp(what, "all") == 0)
         add_all(o, help, &page);
-    else if (topic != WEIR_TOPIC_NONE)
-        add_topic(o, help, topic, true, &page);
     else
-        found = add_tables(o, help, what, &page) || add_option(o, help, what, &page);
+        found = add_groups(o, help, what, &page) || add_option(o, help, what, &page) ||
+                add_found(o, what, &page);
     if (found) {
         add_head(help, out);
         weir_str_add(out, weir_str_text(&page), page.len);

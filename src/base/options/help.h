@@ -19,9 +19,9 @@ struct weir_help {
     const char *usage;                   /* the first line of every page; may be NULL */
     const struct weir_example *examples; /* may be NULL */
     int tasks;                           /* of the command lines; 0: 4 */
-    /* Of all programs; may be NULL. Their arguments follow those of the first of 'examples'. They
-     * fill the first page, whatever their topic, and serve a topic for which 'examples' has
-     * none. */
+    /* Examples of all programs; may be NULL. Their arguments follow those of the first of
+     * 'examples'. They fill the first page, whatever their topic, and serve a topic for which
+     * 'examples' has none. */
     const struct weir_example *common;
 };
 
@@ -29,10 +29,37 @@ struct weir_help {
  * end. */
 extern const char *const weir_topic_names[], *const weir_topic_titles[];
 
-/* Append what --help=what shows. what NULL or "": the first page, at most 40 lines. "all": every
- * option. A name of a topic; the title or prefix of a table (case-insensitive); else an option in
- * any of its spellings. Lines have 80 columns at most. Anything else is refused: err
- * (WEIR_EUSAGE) has the names. Local. Returns 0 or -1. */
+/* A walk over the rows in the order of help and man page: the topics of the tables without title,
+ * their rows without topic, each table with a title. Begin with zeros and, as 'takes', a predicate
+ * that chooses rows (NULL: all). */
+struct weir_optwalk {
+    bool (*takes)(const struct weir_opt *row);
+    struct weir_optrow at; /* the row */
+    bool begins;           /* it is the first of its group */
+    int group;
+};
+
+/* Move to the next row. Local. Returns false when there is none. */
+bool weir_optwalk_next(const struct weir_opts *o, struct weir_optwalk *w);
+
+/* The topic of the walk's group; WEIR_TOPIC_NONE for tables with a title and rows without topic.
+ * Local. */
+enum weir_topic weir_optwalk_topic(const struct weir_optwalk *w);
+
+/* An option of another benchmark, and what weir has for it. */
+struct weir_foreign {
+    const char *of, *name, *ours, *what;
+};
+
+/* The next row, after 'at' (NULL: from the first on), of an option or a benchmark with this name in
+ * upper or lower case. Local. Returns NULL when there is none. */
+const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name);
+
+/* Append what --help=what shows. what NULL or "": the first page, at most 40 lines. "all":
+ * every option. Other words: a topic; the title or prefix of a table (case-insensitive); an
+ * option in any of its spellings. Else: the options that have the word in a name or in their
+ * help, and those of other benchmarks with that name. Lines have 80 columns at most. Without
+ * any of them err (WEIR_EUSAGE) has the names of the topics. Local. Returns 0 or -1. */
 int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const char *what,
                  struct weir_str *out, struct weir_err *err);
 
@@ -42,14 +69,15 @@ int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const 
  * begin at column 'indent'. Local, as all here. */
 void weir_help_wrap(struct weir_str *out, size_t at, size_t indent, const char *text);
 
-/* Append command lines to copy (examples.c): every one, the program's own ones first, each below a
- * line of words; those of a topic; one that sets a row of a backend's table or, row NULL, only
- * names the backend. */
+/* Append command lines to copy (examples.c), each below a line of words: all, the program's own ones
+ * first; those of a topic. */
 void weir_examples(const struct weir_help *help, struct weir_str *out);
 void weir_examples_of_topic(const struct weir_help *help, enum weir_topic topic,
                             struct weir_str *out);
-void weir_example_of_row(const struct weir_opts *o, const struct weir_help *help,
-                         const struct weir_optset *set, const struct weir_opt *row,
+
+/* Append the example of a row: the first one of the program, with row->example. Nothing when the row has
+ * none. */
+void weir_example_of_row(const struct weir_help *help, const struct weir_opt *row,
                          struct weir_str *out);
 
 /* Append two sections of a man page in man(7) markup: OPTIONS with every spelling, default, range,
@@ -70,10 +98,10 @@ struct weir_opt_word {
  * more. */
 typedef struct weir_opt_word weir_opt_values_fn(const struct weir_opt *row, int i);
 
-/* Append what a shell could offer for a word that begins as 'typed' does, where the word before it
- * is 'before' ("": there is none): one a line, the whole word, a tab, a sentence that may be
- * empty. Names of options, values of one (of a list, the last), keys and values of -O. A word that
- * ends with '=' or ':' goes on. Nothing: files, perhaps. more may be NULL. Local. */
+/* Append the completions of a word that begins as 'typed', where the word before it is 'before'
+ * ("": there is none). A completion is a line: the whole word, a tab, a sentence that may be
+ * empty. There are names of options, values of one (of a list, the last), keys and values of -O.
+ * A word that ends with '=' or ':' goes on. Nothing: files, perhaps. more may be NULL. Local. */
 void weir_opt_complete(const struct weir_opts *o, const char *before, const char *typed,
                        weir_opt_values_fn *more, struct weir_str *out);
 

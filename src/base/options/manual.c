@@ -108,27 +108,15 @@ static void man_row(const struct weir_optrow *at, struct weir_str *out)
     weir_str_addc(out, '\n');
 }
 
-static void man_heading(const char *title, struct weir_str *out)
+static void man_heading(const struct weir_optwalk *w, struct weir_str *out)
 {
+    const enum weir_topic topic = weir_optwalk_topic(w);
+
     weir_str_addf(out, ".SS ");
-    man_text(out, title);
+    man_text(out, topic != WEIR_TOPIC_NONE ? weir_topic_titles[topic - 1]
+                  : w->at.set->title       ? w->at.set->title
+                                           : "Other options, and those of older releases");
     weir_str_addc(out, '\n');
-}
-
-/* The rows of a topic in the tables without title; a heading where there are any. */
-static void man_topic(const struct weir_opts *o, enum weir_topic topic, const char *title,
-                      struct weir_str *out)
-{
-    bool any = false;
-
-    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
-        if (at.set->title != NULL || at.row->topic != topic)
-            continue;
-        if (!any)
-            man_heading(title, out);
-        any = true;
-        man_row(&at, out);
-    }
 }
 
 static void man_examples(const struct weir_help *help, struct weir_str *out)
@@ -143,19 +131,21 @@ static void man_examples(const struct weir_help *help, struct weir_str *out)
     weir_str_free(&lines);
 }
 
+static bool is_in_build(const struct weir_opt *row)
+{
+    return !(row->flags & WEIR_OPT_ABSENT);
+}
+
 void weir_optdump_man(const struct weir_opts *o, const struct weir_help *help,
                       struct weir_str *out)
 {
+    struct weir_optwalk w = { .takes = is_in_build };
+
     weir_str_addf(out, ".SH OPTIONS\n");
-    for (int t = 0; weir_topic_titles[t] != NULL; t++)
-        man_topic(o, (enum weir_topic)(t + 1), weir_topic_titles[t], out);
-    man_topic(o, WEIR_TOPIC_NONE, "Other options, and those of older releases", out);
-    for (int i = 0; i < o->n; i++) {
-        if (o->set[i].title == NULL)
-            continue;
-        man_heading(o->set[i].title, out);
-        for (struct weir_optrow at = { .table = i }; weir_opts_next(o, &at) && at.table == i;)
-            man_row(&at, out);
+    while (weir_optwalk_next(o, &w)) {
+        if (w.begins)
+            man_heading(&w, out);
+        man_row(&w.at, out);
     }
     man_examples(help, out);
 }

@@ -48,20 +48,20 @@ enum weir_topic {
 
 #define WEIR_OPTLIST_MOST 32
 
-/* The value of a LIST. How many there must be is the program's to say. */
+/* The value of a LIST. The program checks its length. */
 struct weir_optlist {
     int n;
     int64_t v[WEIR_OPTLIST_MOST];
 };
 
-/* A value for each of so many dimensions; a single one serves all. name: of the option; what: of
- * the option that says how many. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
+/* Give a value to each of 'dims' dimensions; a single one serves all. name: of the option;
+ * what: of the option that says how many. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int weir_optlist_spread(const struct weir_optlist *list, const char *name, int dims,
                         const char *what, uint64_t *out, struct weir_err *err);
 
 /* Flags of a row. */
 enum {
-    /* INT, SIZE, STR: the argument may be left out (--help[=NAME]) and is 1 or "" then; only
+    /* INT, SIZE, STR: the argument may be left out (--help[=NAME]); the value is then 1 or "". Only
      * "=value" is taken, with NEXT also "-bVALUE" and a next word that does not begin with '-'. */
     WEIR_OPT_OPTARG = 1u << 0,
     WEIR_OPT_NEXT = 1u << 7,
@@ -73,17 +73,20 @@ enum {
     WEIR_OPT_READS = 1u << 4,
     WEIR_OPT_WRITES = 1u << 5,
     WEIR_OPT_ADDS = 1u << 6,
-    /* The value says how often something is measured, where it is or how it is shown, not what is
-     * measured, or is reported in another form: no part of a test's configuration. */
-    WEIR_OPT_APART = 1u << 8,
+    /* The value does not change what is measured: it says how often, where or how it is shown.
+     * Results with other values can be compared: it is left out of a test's configuration. */
+    WEIR_OPT_NEUTRAL = 1u << 8,
     WEIR_OPT_PLACES = 1u << 9,   /* STR: names joined by '@'; only their number is a part of it */
     WEIR_OPT_PRIVATE = 1u << 10, /* STR: names, or words of the user's own, in any other form */
-    WEIR_OPT_INITIAL = 1u << 11, /* STR: the first letter of a suggestion stands for it; a word that
-                                  * begins otherwise after it is noted */
-    WEIR_OPT_JOINS = 1u << 12, /* STR: a list with commas; given again on a command line, it goes on */
+    WEIR_OPT_ABBREV = 1u << 11, /* STR: the first letter of a suggestion stands for it; a note is
+                                 * printed when the other letters of the value differ from it */
+    WEIR_OPT_APPEND = 1u << 12, /* STR: a list with commas; later values are appended to it */
     WEIR_OPT_PLACE = 1u << 13, /* STR: where files are made; without a value the working directory */
     WEIR_OPT_WORD = 1u << 14, /* STR: a word of a command line that begins without a dash is its value */
-    WEIR_OPT_NONE = 1u << 15  /* STR: "none" takes it back, as if it had not been given */
+    WEIR_OPT_NONE = 1u << 15, /* STR: "none" takes it back, as if it had not been given */
+    /* The build lacks a library that the option needs: a value is refused where it is used, and help,
+     * completion and man page leave the option out of lists. */
+    WEIR_OPT_ABSENT = 1u << 16
 };
 
 /* One option. name: the long name without dashes; key, key2: names used in scripts and -O, also
@@ -105,7 +108,8 @@ struct weir_opt {
     unsigned flags;
     enum weir_topic topic;
     bool first;          /* on the first page of --help: some twelve of a program */
-    const char *example; /* a value to show in help; NULL: one that follows from meta and choices */
+    const char *example; /* words of a command line that show the option in help, after those of the
+                          * first example of the program; NULL: none */
     const char *missing; /* what else may be meant where the value is missing, for a row whose value
                           * does not begin with a dash */
     const char *const
@@ -158,6 +162,13 @@ struct weir_opt {
         .name = NULL, .letter = 0, .key = NULL                                                     \
     }
 
+#define WEIR_OPT_TYPED 256 /* rows of a table that has a note of them, at most */
+
+/* Which rows of a table, by their numbers, were given a value, be it their default. */
+struct weir_opt_typed {
+    uint64_t bits[WEIR_OPT_TYPED / 64];
+};
+
 /* One table with its values. prefix is "" for the program and the engine, "posix." and so on for a
  * backend. */
 struct weir_optset {
@@ -168,6 +179,7 @@ struct weir_optset {
     size_t size;                 /* of that struct */
     const struct weir_opt
         *given; /* the first row that was given a value as one of this table only */
+    struct weir_opt_typed *typed; /* NULL: no note is taken */
 };
 
 #define WEIR_OPTSETS 32
@@ -204,18 +216,18 @@ void weir_opts_note(const struct weir_opts *o, const char *fmt, ...)
 /* Give every field its default. Local. Returns 0, or -1 and err. */
 int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
 
-/* Set one option by a name as scripts and -O write it, in upper or lower case: a key, a long name,
- * either with leading dashes, "-b", "--posix.odirect" or "posix.odirect". value NULL means "named
- * without a value". err (WEIR_EUSAGE) names the option, the value and what would be right.
- * Local. */
+/* Set one option by a name of scripts and -O, in upper or lower case: a key or a long name
+ * (either with leading dashes), "-b", "--posix.odirect" or "posix.odirect". A value of NULL
+ * means "named without a value". Then err (WEIR_EUSAGE) names the option, the value and what
+ * would be right. Local. */
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err);
 
 /* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error:
  *   -b 4k   -b4k   -b=4k   -vvv   -wrk   -wrb 8k   -k=1   -O key=v,key=v   --collective   --dataPacketType=o
  *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1   --minels 8 8
- * An attached value is consumed whole; letters of a group before an option with a value are flags; an unknown letter
- * in a group is an error, but for a dash before a known one ("-z-k"), which begins a word and is noted; a word without a dash is an error; "-b=" is "argument missing". Long names and keys after
- * "--" match in upper or lower case. Local. */
+ * An attached value is consumed whole. Letters of a group before an option with a value are flags. An unknown letter
+ * in a group is an error, but for a dash before a known one ("-z-k"), which begins a word and is noted. A word without
+ * a dash is an error; "-b=" is "argument missing". Names after "--" match in upper or lower case. Local. */
 int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir_err *err);
 
 /* Read a directive list "key=value[,key=value...]": blanks around words are dropped, '#' starts a
@@ -265,10 +277,10 @@ struct weir_optrow {
 /* The next row of all tables; before the first *at is zeros. false: there are no more. */
 bool weir_opts_next(const struct weir_opts *o, struct weir_optrow *at);
 
-/* Is this the row that ends a table? */
+/* True for the row that ends a table. */
 bool weir_opt_is_end(const struct weir_opt *row);
 
-/* Does the name mean this row? */
+/* True when the name means this row. */
 bool weir_opt_matches(const struct weir_optrow *at, const struct weir_optname *name);
 
 /* The row of a table with this name or key, in upper or lower case, NULL when there is none. */
@@ -277,16 +289,20 @@ const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *
 /* The first row of all tables that the name means, NULL when there is none. */
 const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name);
 
+/* Was the row with this name or key given a value? Local. */
+bool weir_opt_is_typed(const struct weir_opt_typed *typed, const struct weir_opt *rows,
+                       const char *key);
+
 /* Has the row a use today, so that help and completion name it? */
 bool weir_opt_is_current(const struct weir_opt *row);
 
-/* Must a value follow the option? */
+/* True when a value must follow the option. */
 bool weir_opt_takes_value(const struct weir_opt *row);
 
-/* Is it a spelling of other options (WEIR_OPT_ALIAS, WEIR_OPT_OLD)? */
+/* True for a spelling of other options (WEIR_OPT_ALIAS, WEIR_OPT_OLD). */
 bool weir_opt_stands_for(const struct weir_opt *row);
 
-/* Prefix and name in out. Returns out. */
+/* Write prefix and name to out. Returns out. */
 const char *weir_opt_fullname(const struct weir_optset *set, const char *name,
                               char out[WEIR_OPT_NAME]);
 
@@ -309,7 +325,7 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
 /* Append the numbers of a LIST with commas between. Local. */
 void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s);
 
-/* Has the row numbers, so that there is a range? */
+/* True when the row has numbers, so that there is a range. */
 bool weir_opt_is_number(const struct weir_opt *row);
 
 /* Put a parsed value into its field; strings are copied to the arena. Local. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rows.c - typed option rows: tables, names, ranges, defaults */
-#include "base/options/option.h"
+/* rows.c - typed option rows: tables, names, ranges, defaults, groups */
+#include "base/options/help.h"
 #include "config.h"
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static bool has_name(const struct weir_opt *row, const char *prefix, const char 
     const char *const names[] = { row->name, row->key, row->key2 };
     size_t skip = strlen(prefix);
 
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (names[i] != NULL && len == skip + strlen(names[i]) &&
             strncasecmp(text, prefix, skip) == 0 &&
             strncasecmp(text + skip, names[i], len - skip) == 0)
@@ -56,6 +56,15 @@ const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *
     return NULL;
 }
 
+bool weir_opt_is_typed(const struct weir_opt_typed *typed, const struct weir_opt *rows,
+                       const char *key)
+{
+    const struct weir_opt *row = weir_opt_row_of(rows, key);
+    size_t i = row ? (size_t)(row - rows) : WEIR_OPT_TYPED;
+
+    return i < WEIR_OPT_TYPED && typed->bits[i / 64] >> i % 64 & 1;
+}
+
 const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name)
 {
     for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
@@ -67,7 +76,7 @@ const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct wei
 bool weir_opt_is_current(const struct weir_opt *row)
 {
     return row->type != WEIR_OPT_OLD && row->type != WEIR_OPT_GONE &&
-           !(row->flags & WEIR_OPT_HIDDEN);
+           !(row->flags & (WEIR_OPT_HIDDEN | WEIR_OPT_ABSENT));
 }
 
 bool weir_opt_stands_for(const struct weir_opt *row)
@@ -118,7 +127,7 @@ void weir_opt_add_choices(const struct weir_opt *row, const char *before, const 
     weir_str_addf(out, "%s", after);
 }
 
-/* Has it numbers of 64 bits? */
+/* True for a row with numbers of 64 bits. */
 static bool is_wide(const struct weir_opt *row)
 {
     return row->type == WEIR_OPT_SIZE || row->type == WEIR_OPT_LIST;
@@ -184,4 +193,45 @@ int weir_opts_defaults(struct weir_opts *o, struct weir_err *err)
                                                    weir_opt_store(o, &at, &value, err) < 0))
             return -1;
     return 0;
+}
+
+/* ---- the walk of help and man page ---- */
+
+const char *const weir_topic_names[] = {
+    "files", "order", "data", "time", "output", "trust", NULL
+};
+const char *const weir_topic_titles[] = { "Files and directories",
+                                          "Phases, tasks and the order of accesses",
+                                          "Sizes, contents and checks of the data",
+                                          "Time, repetitions and limits",
+                                          "Results and messages",
+                                          "What the numbers are worth",
+                                          NULL };
+
+/* Groups from 0 on: the topics, the rows without topic, and then the tables. */
+enum { TOPICS = WEIR_TOPIC_TRUST };
+
+enum weir_topic weir_optwalk_topic(const struct weir_optwalk *w)
+{
+    return w->group < TOPICS ? (enum weir_topic)(w->group + 1) : WEIR_TOPIC_NONE;
+}
+
+static bool is_in_group(const struct weir_optwalk *w)
+{
+    if (w->group > TOPICS)
+        return w->at.set->title && w->at.table == w->group - TOPICS - 1;
+    return !w->at.set->title && w->at.row->topic == weir_optwalk_topic(w);
+}
+
+bool weir_optwalk_next(const struct weir_opts *o, struct weir_optwalk *w)
+{
+    w->begins = w->at.row == NULL;
+    for (; w->group <= TOPICS + o->n; w->group++) {
+        while (weir_opts_next(o, &w->at))
+            if (is_in_group(w) && (!w->takes || w->takes(w->at.row)))
+                return true;
+        w->at = (struct weir_optrow) { 0 };
+        w->begins = true;
+    }
+    return false;
 }

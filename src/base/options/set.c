@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/options/help.h"
 #include "base/str.h"
 
 struct nearest {
@@ -38,12 +39,47 @@ static void consider(struct nearest *best, const struct weir_optset *set, const 
     }
 }
 
+/* Returns what weir has, without the name of a program where the one at hand has the option. */
+static const char *ours_of(const struct weir_opts *o, const char *ours)
+{
+    const char *option = strchr(ours, ' ');
+    struct weir_optname name = { .text = option ? option + 3 : "" };
+    const struct weir_opt *row;
+
+    if (!option || strncmp(option, " --", 3) != 0)
+        return ours;
+    name.len = strcspn(name.text, "= ");
+    row = weir_opt_find(o, &name);
+    return row && row->type != WEIR_OPT_GONE ? option + 1 : ours;
+}
+
+/* Refuses an option that another benchmark has: err names what weir has for it. 0: there is none. */
+static int refuse_foreign(const struct weir_opts *o, const struct weir_optname *name,
+                          struct weir_err *err)
+{
+    char word[WEIR_NEAR_MOST + 1] = { name->letter };
+    const struct weir_foreign *first, *second;
+
+    if (!name->letter && name->text && name->len < sizeof(word))
+        memcpy(word, name->text, name->len);
+    first = *word || strcmp(name->shown, "--") == 0 ? weir_foreign_next(NULL, word) : NULL;
+    if (!first || strcasecmp(first->of, word) == 0 ||
+        (name->letter && first->name[1] != name->letter))
+        return 0;
+    second = weir_foreign_next(first, word);
+    return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s' (of %s%s%s): use %s (%s)",
+                       name->shown, first->of, second ? " and " : "", second ? second->of : "",
+                       ours_of(o, first->ours), first->what);
+}
+
 static int refuse_unknown(const struct weir_opts *o, const struct weir_optname *name,
                           struct weir_err *err)
 {
     int limit = weir_near_limit(name->len);
     struct nearest best = { .distance = limit + 1 };
 
+    if (refuse_foreign(o, name, err) < 0)
+        return -1;
     if (name->letter != 0 || name->len <= 1 || name->len > WEIR_NEAR_MOST)
         return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", name->shown);
     for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
@@ -124,7 +160,7 @@ static const char *word_meant(const struct weir_opt *row, const char *text)
 {
     const char *meant = NULL;
 
-    for (const char *const *w = row->suggestions; w && *w && (row->flags & WEIR_OPT_INITIAL); w++) {
+    for (const char *const *w = row->suggestions; w && *w && (row->flags & WEIR_OPT_ABBREV); w++) {
         if (strncasecmp(*w, text, strlen(text)) == 0)
             return NULL;
         if (!meant && strncasecmp(*w, text, 1) == 0)
@@ -148,6 +184,24 @@ static void note_reading(const struct weir_opts *o, const struct weir_opt *row, 
         weir_opts_note(o, "%s: '%s' is read as '%s'", label, shown, word);
 }
 
+/* Refuses a value for the reason in err. The name of a backend is meant for another option. */
+static int refuse_value(const struct weir_opts *o, const struct weir_opt *row, const char *label,
+                        const char *text, struct weir_err *err)
+{
+    const struct weir_optname api = { .text = "api", .len = 3 };
+    const struct weir_opt *other = weir_opt_find(o, &api);
+
+    weir_err_within(err, "%s", label);
+    for (int i = 0; other && other != row && i < o->n; i++) {
+        const char *name = o->set[i].title ? strrchr(o->set[i].title, ' ') : NULL;
+
+        if (name && strcasecmp(name + 1, text) == 0)
+            return weir_refuse(err, WEIR_EUSAGE, "%s; a backend is chosen with --api=%s", err->text,
+                               name + 1);
+    }
+    return -1;
+}
+
 static int apply_value(struct weir_opts *o, const struct weir_optrow *at,
                        const struct weir_optname *name, const char *text, bool is_first,
                        struct weir_err *err)
@@ -158,7 +212,7 @@ static int apply_value(struct weir_opts *o, const struct weir_optrow *at,
 
     label_option(at, name, label);
     if (weir_opt_parse(row, text, &value, err) < 0)
-        return weir_err_within(err, "%s", label);
+        return refuse_value(o, row, label, text, err);
     if (value.below && is_first)
         weir_opts_note(o, "%s: value %.15g is too small, using %.15g", label, value.asked,
                        row->type == WEIR_OPT_REAL ? value.real : (double)value.number);
@@ -190,9 +244,9 @@ static int apply_piece(struct weir_opts *o, const char *piece, struct weir_err *
     return weir_opt_apply(o, &name, equals + 1, err);
 }
 
-/* Build one directive from len bytes of an old spelling's text. value: the text for %s; is_off:
- * the old flag was switched off, then "=1" becomes "=0", and a piece with any other value is
- * left out (nothing is built). */
+/* Build one directive from len bytes of an old spelling's text, with 'value' for %s. 'is_off':
+ * the old flag was switched off; then "=1" becomes "=0", and for a piece with any other value
+ * nothing is built. */
 static void build_piece(const char *def, size_t len, const char *value, bool is_off,
                         struct weir_str *out)
 {
@@ -293,6 +347,14 @@ static int apply_row(struct weir_opts *o, const struct weir_optrow *at,
     return apply_value(o, at, name, value, is_first, err);
 }
 
+static void note_typed(const struct weir_optrow *at)
+{
+    size_t i = (size_t)(at->row - at->set->rows);
+
+    if (at->set->typed && i < WEIR_OPT_TYPED)
+        at->set->typed->bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const char *value,
                    struct weir_err *err)
 {
@@ -304,6 +366,7 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
             continue;
         if (apply_row(o, &at, name, value, matches == 0, err) < 0)
             return -1;
+        note_typed(&at);
         last = at;
         matches++;
     }

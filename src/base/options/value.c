@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -168,7 +167,7 @@ int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_opt
 static int store_text(struct weir_opts *o, const struct weir_opt *row, const char *text,
                       const char **field, struct weir_err *err)
 {
-    bool joins = (row->flags & WEIR_OPT_JOINS) && o->on_line && text && *field && **field;
+    bool joins = (row->flags & WEIR_OPT_APPEND) && o->on_line && text && *field && **field;
     const char *copy = text ? weir_arena_strdup(o->arena, text, err) : NULL;
     struct weir_str all = { 0 };
 

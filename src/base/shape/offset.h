@@ -25,8 +25,8 @@ struct weir_layout {
     bool shared; /* one file for all tasks: a segment is tasks * block */
 };
 
-/* A walk through a file. 'task' owns the data (the pretend rank), 0 <= task < tasks. file_bytes is
- * used by RANDOM only: the bytes of the file that is visited; less than one block is refused. */
+/* A walk through a file. 'task' owns the data (the pretend rank), 0 <= task < tasks. RANDOM alone
+ * uses file_bytes, the bytes of the file that is visited; less than one block is refused. */
 struct weir_offset_conf {
     struct weir_layout layout;
     enum weir_order order;
@@ -60,7 +60,7 @@ int weir_offsets_init(struct weir_offsets *o, const struct weir_offset_conf *con
                       struct weir_err *err);
 void weir_offsets_free(struct weir_offsets *o);
 
-/* Transfers in one pass of this task. */
+/* Return the number of transfers in one pass of this task. */
 uint64_t weir_offsets_count(const struct weir_offsets *o);
 
 /* For weir_offsets_next only: the next offset where it does not simply follow the last one. */
@@ -80,7 +80,7 @@ static inline uint64_t weir_offsets_next(struct weir_offsets *o)
     return off;
 }
 
-/* Back to the first transfer. */
+/* Go back to the first transfer. */
 void weir_offsets_rewind(struct weir_offsets *o);
 
 #endif

@@ -34,10 +34,10 @@ void weir_slab_box(struct weir_slab *out, int rank, const uint64_t *start, const
 /* All elements of an array. Local. */
 void weir_slab_all(struct weir_slab *out, const struct weir_shape *shape);
 
-/* No element of an array with so many dimensions. Local. */
+/* Set *out to no element of an array with 'rank' dimensions. Local. */
 void weir_slab_none(struct weir_slab *out, int rank);
 
-/* Do both name the same elements in the same way? Local. */
+/* True when both have the same elements in the same way. Local. */
 bool weir_slab_same(const struct weir_slab *a, const struct weir_slab *b);
 
 /* The bytes of an array of elements of 'elem' bytes. At least one dimension; a length of 0 is an
@@ -46,9 +46,9 @@ bool weir_slab_same(const struct weir_slab *a, const struct weir_slab *b);
 int weir_shape_bytes(const struct weir_shape *shape, uint64_t elem, uint64_t *bytes,
                      struct weir_err *err);
 
-/* Is the slab within the array, and do its blocks not overlap? *elements gets their number; it is
- * right only for a shape that weir_shape_bytes accepts. Local. Returns 0, or -1 and err
- * (WEIR_EUSAGE) that names the dimension. */
+/* Check that the slab is within the array, and that its blocks do not overlap. *elements gets
+ * their number; it is right only for a shape that weir_shape_bytes accepts. Local. Returns 0,
+ * or -1 and err (WEIR_EUSAGE) that names the dimension. */
 int weir_slab_check(const struct weir_slab *s, const struct weir_shape *shape, uint64_t *elements,
                     struct weir_err *err);
 
@@ -102,7 +102,7 @@ struct weir_tiles {
 
 void weir_tiles_begin(struct weir_tiles *t, const struct weir_shape *shape, uint64_t most);
 
-/* Tile i; none when there is no such tile. Local. */
+/* Return tile i in *out; none when there is no such tile. Local. */
 void weir_tiles_get(const struct weir_tiles *t, uint64_t i, struct weir_slab *out);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/size.h"
+#include "base/text/quote.h"
 
 #define KEPT_MOST ((size_t)8 << 20)
 
@@ -32,12 +33,7 @@ void weir_col_rule(struct weir_str *out, double value)
         weir_str_addf(out, "%-10.0f", value);
 }
 
-static bool is_end(const struct weir_col *col)
-{
-    return col->key == NULL && col->csv == NULL && col->head == NULL;
-}
-
-static const char *string_of(const struct weir_col *col, const void *record)
+const char *weir_col_string(const struct weir_col *col, const void *record)
 {
     return *(const char *const *)((const char *)record + col->offset);
 }
@@ -47,14 +43,13 @@ static int64_t integer_of(const struct weir_col *col, const void *record)
     return *(const int64_t *)((const char *)record + col->offset);
 }
 
-/* Is the integer shown as it is? One with a unit of its own becomes a fraction. */
+/* True when the integer is shown unchanged. One with a unit of its own becomes a fraction. */
 static bool is_whole(const struct weir_col *col)
 {
     return col->type == WEIR_COL_INT && (col->unit == 0 || col->unit == 1);
 }
 
-/* The number of a record in the unit of the column. */
-static double number_of(const struct weir_col *col, const void *record)
+double weir_col_number(const struct weir_col *col, const void *record)
 {
     double value = col->type == WEIR_COL_INT
                        ? (double)integer_of(col, record)
@@ -66,8 +61,8 @@ static double number_of(const struct weir_col *col, const void *record)
 bool weir_col_is_missing(const struct weir_col *col, const void *record)
 {
     if (col->type == WEIR_COL_STR)
-        return string_of(col, record) == NULL;
-    return col->type != WEIR_COL_INT && isnan(number_of(col, record));
+        return weir_col_string(col, record) == NULL;
+    return col->type != WEIR_COL_INT && isnan(weir_col_number(col, record));
 }
 
 /* Appends the sign of a missing value: of the row, else of IOR's number rule, else "NA". */
@@ -88,7 +83,7 @@ static void add_words(struct weir_str *out, const struct weir_col *cols, bool ru
 {
     size_t begin = out->len;
 
-    for (; !is_end(cols); cols++) {
+    for (; !weir_col_is_end(cols); cols++) {
         const char *word = rules ? cols->rule : cols->head;
         int width = cols->type == WEIR_COL_RULE ? -RULE_WIDTH : cols->width;
 
@@ -109,7 +104,7 @@ void weir_col_heading(struct weir_str *out, const struct weir_col *cols)
 {
     bool ruled = false;
 
-    for (const struct weir_col *c = cols; !is_end(c); c++)
+    for (const struct weir_col *c = cols; !weir_col_is_end(c); c++)
         ruled |= c->rule != NULL;
     add_words(out, cols, false);
     if (!ruled)
@@ -120,21 +115,21 @@ void weir_col_heading(struct weir_str *out, const struct weir_col *cols)
 
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record)
 {
-    for (; !is_end(cols); cols++) {
+    for (; !weir_col_is_end(cols); cols++) {
         if (cols->head == NULL)
             continue;
         if (weir_col_is_missing(cols, record))
             add_missing(out, cols);
         else if (cols->type == WEIR_COL_STR)
-            weir_str_addf(out, "%*s", cols->width, string_of(cols, record));
+            weir_str_addf(out, "%*s", cols->width, weir_col_string(cols, record));
         else if (is_whole(cols))
             weir_str_addf(out, "%*" PRId64, cols->width, integer_of(cols, record));
         else if (cols->type == WEIR_COL_RULE)
-            weir_col_rule(out, number_of(cols, record));
+            weir_col_rule(out, weir_col_number(cols, record));
         else if (cols->digits > 0)
-            weir_str_addf(out, "%*.*g", cols->width, cols->digits, number_of(cols, record));
+            weir_str_addf(out, "%*.*g", cols->width, cols->digits, weir_col_number(cols, record));
         else
-            weir_str_addf(out, "%*.*f", cols->width, cols->prec, number_of(cols, record));
+            weir_str_addf(out, "%*.*f", cols->width, cols->prec, weir_col_number(cols, record));
         weir_str_addf(out, "%*s", cols->gap, "");
     }
 }
@@ -153,20 +148,22 @@ void weir_col_keep(struct weir_str *out, const char *title, const struct weir_co
         weir_str_addf(out, "\n... the rest is in JSON");
 }
 
-/* A CSV field as RFC 4180 wants it. */
+/* A CSV field as RFC 4180 wants it, in UTF-8. */
 static void add_field(struct weir_str *out, const char *text)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL) {
-        weir_str_addf(out, "%s", text);
-        return;
-    }
-    weir_str_addc(out, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
+    bool quoted = strpbrk(text, ",\"\r\n") != NULL;
+    const char *c;
+    size_t len;
+
+    if (quoted)
+        weir_str_addc(out, '"');
+    while ((c = weir_utf8_next(&text, &len))) {
+        if (*c == '"')
             weir_str_addc(out, '"');
-        weir_str_addc(out, *text);
+        weir_str_add(out, c, len);
     }
-    weir_str_addc(out, '"');
+    if (quoted)
+        weir_str_addc(out, '"');
 }
 
 /* The shortest decimal fraction that reads back as the same number, never with an exponent:
@@ -200,18 +197,18 @@ static void add_cell(struct weir_str *out, const struct weir_col *col, const voi
     else if (weir_col_is_missing(col, record))
         return;
     else if (col->type == WEIR_COL_STR)
-        add_field(out, string_of(col, record));
+        add_field(out, weir_col_string(col, record));
     else if (is_whole(col))
         weir_str_addf(out, "%" PRId64, integer_of(col, record));
     else
-        add_fixed(out, number_of(col, record));
+        add_fixed(out, weir_col_number(col, record));
 }
 
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record)
 {
     bool is_first = true;
 
-    for (; !is_end(cols); cols++) {
+    for (; !weir_col_is_end(cols); cols++) {
         if (cols->csv == NULL)
             continue;
         if (!is_first)

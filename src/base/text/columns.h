@@ -17,8 +17,8 @@ enum weir_col_type {
 };
 
 /* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every
- * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, or 'digits'
- * digits where it is not 0, then 'gap' blanks. */
+ * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, or
+ * 'digits' digits unless that is 0, then 'gap' blanks. */
 struct weir_col {
     const char *key;  /* JSON key; NULL: not in JSON */
     const char *csv;  /* CSV heading; NULL: not in CSV */
@@ -51,6 +51,16 @@ struct weir_col {
         .key = NULL, .csv = NULL, .head = NULL                                                     \
     }
 
+/* The row that ends the columns of a table. */
+static inline bool weir_col_is_end(const struct weir_col *col)
+{
+    return !col->key && !col->csv && !col->head;
+}
+
+/* The text of a record in a column of texts; its number in the unit of any other column. */
+const char *weir_col_string(const struct weir_col *col, const void *record);
+double weir_col_number(const struct weir_col *col, const void *record);
+
 /* Was the value of this column not measured: a real number that is NaN, a text that is NULL? */
 bool weir_col_is_missing(const struct weir_col *col, const void *record);
 
@@ -58,8 +68,8 @@ bool weir_col_is_missing(const struct weir_col *col, const void *record);
  * 3600 "%-10.2f", else "%-10.0f". */
 void weir_col_rule(struct weir_str *out, double value);
 
-/* Append the text heading without final newline: the words of all columns, and in a second line
- * their rules when there are any. No line ends with a blank. */
+/* Append the text heading without final newline: the headings of all columns, and in a second
+ * line their rules when there are any. No line ends with a blank. */
 void weir_col_heading(struct weir_str *out, const struct weir_col *cols);
 
 /* Append one record as a text line without newline. cols ends with WEIR_COL_END. */
@@ -69,8 +79,9 @@ void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void
  * first where out is empty. No newline at the end. After 8 MiB the last line says that JSON has the rest. */
 void weir_col_keep(struct weir_str *out, const char *title, const struct weir_col *cols, const void *record);
 
-/* Append a record as a CSV line, or the heading where record is NULL (RFC 4180 quoting; real numbers
- * in full precision, with a point and without exponent; empty when missing). */
+/* Append a record as a CSV line, or the heading where record is NULL. Quoting is that of RFC
+ * 4180. Texts are in UTF-8: another byte is U+FFFD. Real numbers have full precision, with a
+ * point and without exponent; they are empty when missing. */
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);
 
 #endif

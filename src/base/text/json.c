@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/size.h"
@@ -31,19 +30,15 @@ static void add_ascii(struct weir_str *s, char c)
 
 static void add_text(struct weir_str *s, const char *text)
 {
-    weir_str_addc(s, '"');
-    for (size_t left = strlen(text); left > 0;) {
-        size_t n = weir_utf8_len(text, left);
+    const char *c;
+    size_t len;
 
-        if (n == 0)
-            weir_str_add(s, "\xef\xbf\xbd", 3);
-        else if (n == 1)
-            add_ascii(s, *text);
+    weir_str_addc(s, '"');
+    while ((c = weir_utf8_next(&text, &len))) {
+        if (len == 1)
+            add_ascii(s, *c);
         else
-            weir_str_add(s, text, n);
-        n = n == 0 ? 1 : n;
-        text += n;
-        left -= n;
+            weir_str_add(s, c, len);
     }
     weir_str_addc(s, '"');
 }

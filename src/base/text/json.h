@@ -10,10 +10,10 @@
 
 #define WEIR_JSON_DEPTH 64 /* objects and lists inside each other */
 
-/* A document, or one value of it, on its way into a text. Zero-initialise but for 'out'. What is
- * in 'out' may be taken away (weir_str_clear) between two calls, so that a document need not be in
- * memory. Each object or list begins a new line and indents its members by two blanks; from level
- * 'flat' on (0: never) they stand on one line. */
+/* A document, or one value of it, that is written into a text. Zero-initialise but for 'out'. A
+ * caller may take the text from 'out' (weir_str_clear) between two calls, so that a document
+ * need not be in memory. Each object or list begins a new line and indents its members by two
+ * blanks; from level 'flat' on (0: never) they are on one line. */
 struct weir_json {
     struct weir_str *out;
     int flat;

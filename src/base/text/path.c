@@ -72,7 +72,7 @@ int weir_path_open(const char *path, char **real, bool *failed)
     return fd;
 }
 
-/* Is the path at or below the mount point? Its length then, else 0. */
+/* Return the length of the mount point when the path is at or below it, else 0. */
 static size_t covers(const char *point, const char *path)
 {
     size_t len = strlen(point);
@@ -207,9 +207,37 @@ int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *er
         if ((len < 0 && errno == ELOOP) || links == MOST_LINKS)
             return weir_refuse(err, WEIR_EUSAGE, "'%s': the symbolic links form a loop", path);
         if (len < 0)
-            return weir_fail(err, WEIR_EIO, "follow the symbolic link '%s'", weir_str_text(out));
+            return weir_fail(err, WEIR_EIO, "%s '%s'",
+                             links ? "follow the symbolic link" : "look at", weir_str_text(out));
         target[len] = '\0';
         go_to(out, target);
     }
     return weir_refuse(err, WEIR_ESETUP, "no memory for a file name");
+}
+
+int weir_path_leads(const char *path, struct weir_err *err)
+{
+    struct weir_str part = { 0 }, target = { 0 };
+    struct stat st;
+    size_t len = 0;
+    int rc = 0;
+
+    while (rc == 0 && path[len] && stat(path, &st) < 0) {
+        len += strspn(path + len, "/");
+        len += strcspn(path + len, "/");
+        weir_str_clear(&part);
+        weir_str_add(&part, path, len);
+        if (stat(weir_str_text(&part), &st) == 0)
+            continue;
+        if (lstat(weir_str_text(&part), &st) < 0 || !S_ISLNK(st.st_mode))
+            break;
+        rc = weir_link_follow(weir_str_text(&part), &target, err);
+        if (rc == 0)
+            rc = weir_refuse(err, WEIR_EUSAGE,
+                             "'%s' is a symbolic link to '%s', which does not exist",
+                             weir_str_text(&part), weir_str_text(&target));
+    }
+    weir_str_free(&part);
+    weir_str_free(&target);
+    return rc;
 }

@@ -30,8 +30,8 @@ struct weir_mount {
 void weir_mount_find(const char *path, struct weir_mount *m);
 void weir_mount_free(struct weir_mount *m);
 
-/* Have the options of a mount one with this name? Its value, cut to size bytes, in 'value', which may be
- * NULL; "" where it has none. */
+/* True when the options of a mount have one with this name. Its value, cut to size bytes, in
+ * 'value', which may be NULL; "" where it has none. */
 bool weir_mount_option(const char *options, const char *name, char *value, size_t size);
 
 /* Bytes that are free for us on the mount of a path (that need not exist). False: not known;
@@ -42,7 +42,7 @@ bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed);
  * file system. */
 void weir_mount_of(const char *table, const char *real, struct weir_mount *m);
 
-/* The same as weir_mount_find, with another table. */
+/* As weir_mount_find, with another table. */
 void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m);
 
 /* The kind of a file in words, by its mode: "a device". Local. */
@@ -52,5 +52,10 @@ const char *weir_kind_of_file(mode_t mode);
  * is there or not; any other path is taken as it is. Links in the directories of a path stay. Local.
  * -1 and err (WEIR_EUSAGE: the links form a loop; WEIR_EIO; WEIR_ESETUP: no memory). */
 int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *err);
+
+/* Refuse a path of which a part is a symbolic link to what does not exist, or in a loop. A path that
+ * exists, or of which another part is missing, is none of them. Local. Returns 0, or -1 and err
+ * (WEIR_EUSAGE), which says where the link leads. */
+int weir_path_leads(const char *path, struct weir_err *err);
 
 #endif

@@ -37,7 +37,19 @@ size_t weir_utf8_len(const char *text, size_t len)
     return want;
 }
 
-/* Is the character of n bytes one that a terminal only shows? U+0080 to U+009F are control
+const char *weir_utf8_next(const char **at, size_t *len)
+{
+    const char *character = *at;
+    size_t n = weir_utf8_len(character, strnlen(character, 4));
+
+    if (*character == '\0')
+        return NULL;
+    *at += n > 0 ? n : 1;
+    *len = n > 0 ? n : 3;
+    return n > 0 ? character : "\xef\xbf\xbd";
+}
+
+/* True when the character of n bytes only shows on a terminal. U+0080 to U+009F are control
  * characters, too. */
 static bool is_printable(const char *text, size_t n)
 {
@@ -91,27 +103,30 @@ static int least(int a, int b, int c)
     return m < c ? m : c;
 }
 
+static bool is_same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 int weir_near_edits(const char *a, size_t na, const char *b, size_t nb)
 {
-    int row[WEIR_NEAR_MOST + 1];
+    int rows[3][WEIR_NEAR_MOST + 1]; /* of a[i], a[i - 1] and a[i - 2] */
 
     if (na > WEIR_NEAR_MOST || nb > WEIR_NEAR_MOST)
         return WEIR_NEAR_MOST + 1;
     for (size_t j = 0; j <= nb; j++)
-        row[j] = (int)j;
+        rows[0][j] = (int)j;
     for (size_t i = 1; i <= na; i++) {
-        int corner = row[0];
+        int *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
 
-        row[0] = (int)i;
+        now[0] = (int)i;
         for (size_t j = 1; j <= nb; j++) {
-            int same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
-            int edits = least(row[j] + 1, row[j - 1] + 1, corner + !same);
-
-            corner = row[j];
-            row[j] = edits;
+            now[j] = least(last[j] + 1, now[j - 1] + 1, last[j - 1] + !is_same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && is_same(a[i - 1], b[j - 2]) && is_same(a[i - 2], b[j - 1]))
+                now[j] = least(now[j], before[j - 2] + 1, now[j]); /* two letters changed places */
         }
     }
-    return row[nb];
+    return rows[na % 3][nb];
 }
 
 int weir_near_limit(size_t len)

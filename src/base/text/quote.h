@@ -15,20 +15,24 @@
  * marks. NULL reads as "". Returns out. */
 const char *weir_quote(const char *text, size_t len, char out[WEIR_QUOTE_TEXT]);
 
-/* The same for a NUL-terminated text. */
+/* As weir_quote, for a NUL-terminated text. */
 const char *weir_quote_str(const char *text, char out[WEIR_QUOTE_TEXT]);
 
 /* Bytes (1-4) of the well-formed UTF-8 character at the start of text, 0 when there is none. */
 size_t weir_utf8_len(const char *text, size_t len);
 
+/* Returns the next character of a text, of *len bytes, and moves *at behind it; NULL at the end. A byte
+ * that is not UTF-8 becomes U+FFFD. */
+const char *weir_utf8_next(const char **at, size_t *len);
+
 /* ---- the word that was probably meant ---- */
 
-/* How many letters must be put in, left out or changed to make b of a; upper and lower case are the
- * same. More than WEIR_NEAR_MOST where a word is too long to be compared. Local. */
+/* Return the number of letters to insert, delete or replace to make b of a, in upper or lower
+ * case. More than WEIR_NEAR_MOST when a word is too long to be compared. Local. */
 #define WEIR_NEAR_MOST 64
 int weir_near_edits(const char *a, size_t na, const char *b, size_t nb);
 
-/* So many edits of a word of that length may be a slip. */
+/* Return the number of edits that may be a slip in a word of that length. */
 int weir_near_limit(size_t len);
 
 /* Append " (did you mean 'WORD'?)" with the nearest of the words (ends with NULL); nothing where

@@ -14,10 +14,10 @@ struct weir_range {
 /* The next range of a list, after which *at stands then; false: there is none. Numbers are at most INT32_MAX. */
 bool weir_range_next(const char **at, struct weir_range *r);
 
-/* Is the whole list right, and not empty? */
+/* True when the whole list is right, and not empty. */
 bool weir_ranges_check(const char *list);
 
-/* Has a list that is right this number? */
+/* True when a list that is right has this number. */
 bool weir_ranges_have(const char *list, int64_t number);
 
 /* The highest number of a list that is right. */

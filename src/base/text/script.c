@@ -153,8 +153,8 @@ struct script {
     unsigned long before, after;
 };
 
-/* Is the line these words, in upper or lower case, with any blanks between them? second may be
- * NULL. */
+/* True when the line has these words, in upper or lower case, with any blanks between them.
+ * second may be NULL. */
 static bool is_keyword(const char *line, const char *first, const char *second)
 {
     size_t len = strlen(first), gap;
@@ -216,7 +216,7 @@ int weir_text_line_copy(const char **text, size_t *len, struct weir_arena *arena
     return *line ? 1 : -1;
 }
 
-/* Is there a line "IOR START"? */
+/* True when there is a line "IOR START". */
 static bool has_start(struct script *s, const char *text, size_t len)
 {
     const char *line;

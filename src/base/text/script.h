@@ -15,11 +15,11 @@ struct weir_directive {
     size_t key_len, value_len;
 };
 
-/* Read the piece at *at, which ends at 'end' at the latest, and move *at after it and its
- * comma (past 'end' when there is no comma: start with *at <= end). Blanks around words are
- * dropped; a '#' outside double quotes ends the list; only a value that begins with a double
- * quote is a quoted one. Returns 1 with *d filled, 0 at the end of the list, -1 and err
- * (WEIR_EUSAGE) for a piece that is empty, has no "=value", or is quoted wrongly. Local. */
+/* Read the piece at *at, which ends at 'end' at the latest, and move *at after it and its comma.
+ * Without a comma *at is moved past 'end'; start with *at <= end. Blanks around words are
+ * dropped. A '#' outside double quotes ends the list. Only a value that begins with a double
+ * quote is a quoted one. Returns 1 with *d filled, or 0 at the end of the list. Returns -1 and
+ * err (WEIR_EUSAGE) for a piece that is empty, has no "=value", or is quoted wrongly. Local. */
 int weir_directive_next(const char **at, const char *end, struct weir_directive *d,
                         struct weir_err *err);
 

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define FIRST_SLOTS 64
 #define MOST_TEXTS (UINT32_MAX - 1)
 
-/* Where a text is looked up from its place on: as many slots on as are taken. */
+/* A slot of the table. A lookup begins at the place of the text, and goes on while slots are taken. */
 struct weir_set_slot {
     uint32_t place; /* mixed bits of the hash; the lower ones are the slot it would have */
     uint32_t next;  /* its number and one; 0: the slot is free */
@@ -67,18 +69,9 @@ static bool grow_slots(struct weir_set *s)
 
 static bool make_room(struct weir_set *s)
 {
-    size_t begins = s->begins ? 2 * s->begins : FIRST_SLOTS, *begin;
-
     if (s->n >= MOST_TEXTS || (2 * (s->n + 1) > s->slots && !grow_slots(s)))
         return false;
-    if (s->n < s->begins)
-        return true;
-    begin = realloc(s->begin, begins * sizeof(*begin));
-    if (!begin)
-        return false;
-    s->begin = begin;
-    s->begins = begins;
-    return true;
+    return weir_mem_room(&s->begin, s->n, &s->begins, sizeof(*s->begin));
 }
 
 static bool append(struct weir_set *s, const char *text, size_t len)

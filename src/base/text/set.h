@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* set.h - a set of texts, which have the numbers 0, 1, 2 ... in the order in which they came
+/* set.h - a set of texts, which have the numbers 0, 1, 2 ... in the order in which they were added.
  *
- * To add or to find a text takes the same time whatever there is: open addressing, at most half full. */
+ * To add or to find one takes the same time in any set: open addressing, at most half full. */
 #ifndef WEIR_BASE_TEXT_SET_H
 #define WEIR_BASE_TEXT_SET_H
 
@@ -14,7 +14,7 @@
 struct weir_set {
     struct weir_set_slot *slot;
     size_t slots, n;       /* slots: a power of two; n: texts */
-    size_t *begin, begins; /* where each text begins; room for so many */
+    size_t *begin, begins; /* where each text begins, and the capacity of that */
     struct weir_str text;  /* all of them, each with its NUL */
     uint64_t *looked;      /* NULL, or where slots that were looked at are counted: for tests */
     bool failed;           /* memory ran out: texts that were added since then may be missing */

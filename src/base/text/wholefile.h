@@ -16,10 +16,10 @@ struct weir_wholefile {
     FILE *out;
 };
 
-/* Find out whether a file can be made at 'path' and renamed to it, and remember the place. Nothing
- * is left there, and a file that is there stays as it is. place stays NULL where this is not
- * possible: for a device, a pipe, a path that cannot be written to; open such a path as usual,
- * which also tells the error. Local. Returns 0, or -1 and err (WEIR_ESETUP) when memory is out. */
+/* Find out whether a file can be made at 'path' and renamed to it, and remember the place. The
+ * probe is removed, and an existing file stays as it is. 'place' stays NULL when this is
+ * impossible: for a device, a pipe, a path that cannot be written to. Open such a path as usual,
+ * which also gives the error. Local. Returns 0, or -1 and err (WEIR_ESETUP) when memory is out. */
 int weir_wholefile_prepare(struct weir_wholefile *w, const char *path, struct weir_err *err);
 
 /* Begin to write, into w->out. Local. -1 and err (WEIR_ESETUP). */
@@ -30,20 +30,19 @@ int weir_wholefile_open(struct weir_wholefile *w, struct weir_err *err);
  * (WEIR_ESETUP). */
 int weir_wholefile_close(struct weir_wholefile *w, bool keep, struct weir_err *err);
 
-/* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in place.
- * A pipe that nobody reads is an error. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Make the file at 'path' hold the text: whole, or as it was; a device or a pipe gets it in
+ * place. A pipe without a reader is an error. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_wholefile_put(const char *path, const char *text, struct weir_err *err);
 
-/* Create a new file in the directory of 'place', where the file system can without a name, so that nothing is left of a
- * process that is killed; *name is NULL then, else it is malloc'ed. weir_name_beside gives it one where it has none,
- * that does not depend on how long the name of the place is. Local. The descriptor, or 0; -1 with errno set and
- * *name NULL. */
+/* Create a new file in the directory of 'place', without a name where the file system can do that, so that nothing is
+ * left of a killed process. Then *name is NULL, else malloc'ed. weir_name_beside gives it a name where it has none; its
+ * length does not depend on that of the place. Local. The descriptor, or 0; -1 with errno set and *name NULL. */
 int weir_create_beside(const char *place, char **name);
 int weir_name_beside(int fd, const char *place, char **name);
 
-/* fopen(3) with mode "r", "w" or "a" that does not wait for the other end of a pipe: one that nobody
- * writes to is empty, and one that nobody reads is an error (ENXIO). For files that are opened
- * during a run, or again and again. Local. NULL with errno set. */
+/* Open a file as fopen(3) with mode "r", "w" or "a" does, but without a wait for the other end
+ * of a pipe. A pipe without a writer is empty; one without a reader is an error (ENXIO). For
+ * files that are opened during a run, or repeatedly. Local. NULL with errno set. */
 FILE *weir_open_now(const char *path, const char *mode);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* about.c - the row that reports what a run and its tests are, and where they run; and results
- * without names: --anonymous
+ * without names: --anonymous.
  *
- * In JSON, CSV and the document of a timeline, these texts are left out completely: the command
- * line, the mount point, and the values of options that name files, directories, or are the user's
- * own words (WEIR_OPT_READS, _WRITES, _ADDS, _PLACES, _PRIVATE). All other texts lose what
- * weir_names_hide takes for a name. Hosts are numbered in the order of their first ranks. Text on
- * standard output, messages on standard error and the hash of the configuration stay as they
- * are. */
+ * JSON, CSV and the document of a timeline leave out three texts completely. These are the
+ * command line, the mount point, and the values of options that name files, directories, or are
+ * the user's own words (WEIR_OPT_READS, _WRITES, _ADDS, _PLACES, _PRIVATE). All other texts
+ * lose what weir_names_hide takes for a name. Hosts are numbered in the order of their first
+ * ranks. Text on standard output, messages on standard error and the hash of the configuration
+ * stay as they are. */
 #include "config.h"
 
 #include <pwd.h>
@@ -19,13 +19,13 @@
 #include "backends/backend.h"
 #include "backends/registry.h"
 #include "base/options/option.h"
-#include "base/text/names.h"
 #include "engine/about/banner.h"
 #include "engine/about/configuration.h"
+#include "engine/about/names.h"
 #include "engine/observe/all.h"
 #include "par/reduce.h"
 
-/* Of a run; used on rank 0 only. */
+/* Names of a run; used on rank 0 only. */
 struct anonymous {
     struct weir_names names;
     int hosts;            /* names of them that are known */
@@ -119,27 +119,16 @@ static void add_place(struct weir_names *names, const char *path)
     free(directory);
 }
 
-/* Names joined by '@' are several. What stands before a ':' may be a driver ("ufs:"), which
- * messages leave out. */
-static void add_places(struct weir_names *names, const char *value)
+/* Add the names in a value, which is cut into them. The text before a ':' may be a driver
+ * ("ufs:"), which messages leave out. */
+static void add_places(struct weir_names *names, char *value, const char *between)
 {
-    struct weir_str one = { 0 };
-
-    for (; *value; value += *value == '@') {
-        size_t n = strcspn(value, "@");
-
-        weir_str_clear(&one);
-        weir_str_add(&one, value, n);
-        if (strcmp(weir_str_text(&one), "-") != 0)
-            for (const char *path = weir_str_text(&one), *colon; path;
-                 path = colon ? colon + 1 : NULL) {
-                add_place(names, path);
-                colon = strchr(path, ':');
-            }
-        value += n;
-    }
-    names->failed |= one.failed;
-    weir_str_free(&one);
+    for (char *one; (one = strsep(&value, between));)
+        for (const char *path = strcmp(one, "-") == 0 ? NULL : one, *colon; path;
+             path = colon ? colon + 1 : NULL) {
+            add_place(names, path);
+            colon = strchr(path, ':');
+        }
 }
 
 static void add_table(struct anonymous *a, const char *prefix, const struct weir_opt *rows,
@@ -158,7 +147,7 @@ static void add_table(struct anonymous *a, const char *prefix, const struct weir
         weir_opt_show(rows, values, &value);
         if (value.len > 0)
             value.text[weir_opt_file_length(rows, value.text)] = '\0';
-        add_places(&a->names, weir_str_text(&value));
+        add_places(&a->names, value.text, rows->flags & WEIR_OPT_PLACES ? "@" : "");
     }
     a->names.failed |= value.failed;
     weir_str_free(&value);
@@ -278,7 +267,6 @@ static void run_open(struct weir_run *run, void *state)
 
 static void test_open(struct weir_run *run, void *state)
 {
-    (void)state;
     weir_configuration_report(run);
     if (!weir_words_of(run->program)->report)
         weir_banner_test(run);

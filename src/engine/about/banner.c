@@ -15,14 +15,19 @@
 
 #define NODEMAP_MOST 4096 /* tasks that are shown one by one */
 
-const char *weir_banner_now(char out[32], const char *form)
+const char *weir_banner_when(int64_t seconds, char out[32], const char *form)
 {
-    time_t now = time(NULL);
+    time_t at = (time_t)seconds;
     struct tm tm;
 
-    if (!localtime_r(&now, &tm) || strftime(out, 32, form, &tm) == 0)
+    if (!localtime_r(&at, &tm) || strftime(out, 32, form, &tm) == 0)
         out[0] = '\0';
     return out;
+}
+
+const char *weir_banner_now(char out[32], const char *form)
+{
+    return weir_banner_when((int64_t)time(NULL), out, form);
 }
 
 void weir_banner_fakes(struct weir_run *run)
@@ -183,7 +188,7 @@ void weir_banner_test(struct weir_run *run)
     struct weir_str first = { 0 };
 
     weir_report_int(&run->report, WEIR_FOR_DATA, "TestID", t->id);
-    weir_str_add(&first, path, strcspn(path, "@"));
+    weir_str_add(&first, path, strcspn(path, t->plan.between));
     if (run->report.details && t->n_used > 0)
         weir_provenance_test(run, t->used[0].be, weir_str_text(&first));
     weir_report_free(&run->report, &first);

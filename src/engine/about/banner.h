@@ -6,14 +6,16 @@
 #include "base/options/option.h"
 #include "engine/run.h"
 
-/* The time now in strftime's form, in out; empty where it is not known. Local. */
+/* Format a time, seconds since 1970, and the time now in strftime's form, in out; empty when it
+ * is not known. Local. */
+const char *weir_banner_when(int64_t seconds, char out[32], const char *form);
 const char *weir_banner_now(char out[32], const char *form);
 
-/* Replaces the numbers of nodes and tasks by IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES. Rank 0. */
+/* Replace the numbers of nodes and tasks by IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES. Rank 0. */
 void weir_banner_fakes(struct weir_run *run);
 
-/* Program, version of its results and divisor of its deviations, for data readers; and the command
- * line. Rank 0; no-ops elsewhere. */
+/* Report the program, version of its results and divisor of its deviations, for data readers;
+ * and the command line. Rank 0; no-ops elsewhere. */
 void weir_banner_program(struct weir_run *run);
 void weir_banner_command(struct weir_run *run, unsigned readers);
 
@@ -21,7 +23,7 @@ void weir_banner_command(struct weir_run *run, unsigned readers);
  * 'most' bytes of it at most. Rank 0. */
 void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most);
 
-/* System and host of rank 0, with more of it from -v -v on. Rank 0. */
+/* Report system and host of rank 0, with more of it from -v -v on. Rank 0. */
 void weir_banner_machine(struct weir_run *run, unsigned readers);
 
 /* The line "Nodemap: 110.." in these forms of the text: which tasks share the node of task 0.
@@ -52,7 +54,7 @@ void weir_banner_time(struct weir_run *run, unsigned readers, const char *key);
  * people, the text "hints" for data readers. Empties *facts; nothing where it is empty. Rank 0. */
 void weir_banner_facts(struct weir_run *run, struct weir_str *facts);
 
-/* The same of an open file of arrays. Rank 0 of run->par; nothing elsewhere. Local. */
+/* Report the facts of an open file of arrays. Rank 0 of run->par; nothing elsewhere. Local. */
 struct weir_array_file;
 void weir_banner_array_facts(struct weir_run *run, struct weir_array_file *file);
 

@@ -52,15 +52,6 @@ struct table {
     void *defaults;
 };
 
-static int64_t places_in(const char *names)
-{
-    int64_t n = 1;
-
-    for (; *names; names++)
-        n += *names == '@';
-    return n;
-}
-
 static void emit_row(struct parts *p, const struct table *t, const struct weir_opt *row)
 {
     struct weir_str name = { 0 }, value = { 0 }, usual = { 0 };
@@ -69,7 +60,7 @@ static void emit_row(struct parts *p, const struct table *t, const struct weir_o
     weir_opt_show(row, t->values, &value);
     weir_opt_show(row, t->defaults, &usual);
     if (row->flags & WEIR_OPT_PLACES) {
-        int64_t n = places_in(weir_str_text(&value));
+        int n = weir_places_count(weir_str_text(&value));
 
         if (n > 1)
             emit_number(p, weir_str_text(&name), n);
@@ -81,13 +72,13 @@ static void emit_row(struct parts *p, const struct table *t, const struct weir_o
     weir_report_free(p->report, &usual);
 }
 
-/* Does its value change what is measured? */
+/* True when its value changes what is measured. */
 static bool is_configuration(const struct weir_opt *row)
 {
-    const unsigned apart =
-        WEIR_OPT_APART | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
+    const unsigned neutral =
+        WEIR_OPT_NEUTRAL | WEIR_OPT_PLACES | WEIR_OPT_READS | WEIR_OPT_WRITES | WEIR_OPT_ADDS;
 
-    return row->type < WEIR_OPT_DIRECTIVES && !(row->flags & apart);
+    return row->type < WEIR_OPT_DIRECTIVES && !(row->flags & neutral);
 }
 
 /* Only what differs from the default: an option that a later version adds changes no hash. */

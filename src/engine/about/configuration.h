@@ -7,9 +7,9 @@
 #include "engine/test.h"
 
 /* Report the object "configuration" of run->test, for data readers: program, tasks, nodes,
- * placement, backends, and the options whose values are not the defaults, with what the program
- * computed from them; and "hash", which is equal for equal tests, in whatever order and spelling
- * their options were given. Rank 0; nothing elsewhere and where nobody reads details. */
+ * placement and backends. It has the options whose values are not the defaults, with what the
+ * program computed from them. Its "hash" is equal for equal tests, in any order and spelling of
+ * their options. Rank 0, when an output has details; nothing elsewhere. */
 void weir_configuration_report(struct weir_run *run);
 
 /* Append that hash. Local, the same on all ranks. */

@@ -35,7 +35,7 @@ static void add_missing(struct weir_missing *missing, const char *key)
         missing->n++;
 }
 
-/* Is it unknown, or does --anonymous change it? */
+/* True when the text is unknown, or --anonymous changes it. */
 static bool is_hidden(const struct weir_run *run, const char *key, const char *text)
 {
     struct weir_str room = { 0 };
@@ -153,7 +153,7 @@ static void report_variables(struct weir_run *run)
     weir_report_free(&run->report, &name);
 }
 
-/* Of the node of rank 0. Collective. */
+/* Report the node of rank 0. Collective. */
 static void report_environment(struct weir_run *run)
 {
     weir_report_enter(&run->report, "environment", false);
@@ -165,6 +165,7 @@ static void report_environment(struct weir_run *run)
     report_needed_text(run, "binding", emit_binding);
     report_bound(run);
     report_text(run, "mpiIo", weir_mpi_io);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "clock", weir_clock_source.trusted ? "tsc" : "monotonic");
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
     report_variables(run);
     weir_report_leave(&run->report);
@@ -188,7 +189,7 @@ static void report_queue(struct weir_run *run, const char *device)
     weir_report_free(&run->report, &text);
 }
 
-/* Of path, or of the directory above it in which it will be made. */
+/* Find the layout of path, or of the directory above it in which it will be made. */
 static void find_layout(const char *path, struct weir_str *text)
 {
     struct weir_str dir = { 0 };

@@ -6,12 +6,12 @@
 #include "backends/backend.h"
 #include "engine/run.h"
 
-/* "block", "cyclic" or "other". Local. */
+/* Return the name of a placement: "block", "cyclic" or "other". Local. */
 const char *weir_placement_name(enum weir_placement placement);
 
-/* Report the object "provenance" of a run: version, MPI library, nodes, tasks,
- * placement, hosts with their ranks, and "environment": what the node of rank 0 is, what tasks may use, and what
- * steers MPI-IO. For data readers. Collective over run->world. */
+/* Report the object "provenance" of a run: version, MPI library, nodes, tasks, placement, and
+ * hosts with their ranks. Its "environment" has the node of rank 0, what tasks may use, and
+ * settings of MPI-IO. For data readers. Collective over run->world. */
 void weir_provenance_run(struct weir_run *run);
 
 /* Report the object "provenance" of a test: file system, mount point and options, device, layout,

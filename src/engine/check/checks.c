@@ -1,68 +1,215 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* checks.c - the row of the checks: what each rank measures around a phase and adds to its sums, and
- * the inputs that come of it */
+/* checks.c - the row of the checks: owns their state, measures around a phase, calls the parts */
 #include "config.h"
 #include "engine/check/checks.h"
 
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/stats.h"
-#include "base/steady.h"
+#include "engine/check/parts.h"
+#include "engine/check/rules.h"
 #include "engine/observe/all.h"
 #include "engine/pace.h"
 #include "engine/phase.h"
 #include "engine/place/pagecache.h"
+#include "par/agree.h"
+#include "par/reduce.h"
 
-static enum weir_moves moves_of(const struct weir_stage *s)
-{
-    return (enum weir_moves)((s->flags & WEIR_STAGE_READS ? WEIR_MOVES_IN : 0) |
-                             (s->flags & WEIR_STAGE_WRITES ? WEIR_MOVES_OUT : 0));
-}
+/* State of a run, on every rank. */
+struct checks {
+    struct weir_inputs *inputs; /* of the test that runs; NULL: nothing is judged. The first
+                                   member, which weir_checks_applied reads */
+    enum weir_rule_set rules;   /* of tests without --rules */
+    struct weir_limits limits;  /* of the test that runs */
+    struct weir_inputs room;    /* for them */
+    uint64_t spent_ns;          /* gathering them */
+    struct weir_machine_use before; /* the phase that runs */
+    const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
+    struct weir_cached cached;      /* of its record */
+    struct weir_cache_look cache;
+    double resident_before, dirty_before; /* of this rank's bytes: before a phase that reads */
+    struct weir_others others;
+    struct weir_collect_machine machine;
+    struct weir_collect_reads reads; /* rank 0 */
+    struct weir_judged_test judgement; /* the last one; rank 0 */
+    struct weir_str tables; /* for people, after the summaries; each ends with a line break */
+};
 
-static bool is_measured(const struct weir_run *run, const struct weir_stage *s)
-{
-    return weir_checks_of(run)->inputs && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
-}
+_Static_assert(offsetof(struct checks, inputs) == 0, "weir_checks_applied reads it");
 
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
     struct weir_limits limits;
 
-    (void)files;
+    if (weir_findings_shown(o->findings) < 0)
+        return weir_refuse(err, WEIR_EUSAGE, "option --findings: '%s' is not 'all'", o->findings);
     return weir_limits_parse(&limits, o->limits, err);
+}
+
+/* ---- the run ---- */
+
+/* The rule set of WEIR_RULES, for tests without --rules. */
+static int read_environment(struct checks *t, struct weir_err *err)
+{
+    const char *name = getenv("WEIR_RULES");
+    int set = name && *name ? weir_rule_set_find(name) : WEIR_RULES_DEFAULT;
+
+    if (set < 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "environment variable WEIR_RULES is '%s'; rule sets are default, "
+                           "jupiter, io500, snia, mlperf and none",
+                           name);
+    t->rules = (enum weir_rule_set)set;
+    return 0;
+}
+
+static enum weir_rule_set rules_of(const struct checks *t, const struct weir_run_options *o)
+{
+    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : t->rules;
+}
+
+/* A program that reports nothing about its tests has no verdict: SOUND would be a guess. */
+static bool is_judged(const struct checks *t, const struct weir_test *test)
+{
+    return test->program->judged && rules_of(t, test->plan.options) != WEIR_RULES_NONE;
+}
+
+static int warn_of_nodes(const struct weir_run *run, struct weir_err *err)
+{
+    const struct weir_par *par = &run->world;
+
+    if (!par->differs || par->given)
+        return 0;
+    return weir_warn(&run->log, err,
+                     "nodes that MPI reports: %d; kernels that the tasks run on: %d%s. What is about "
+                     "caches goes by the kernels (H36); where these are wrong, set IOR_FAKE_NODES "
+                     "and IOR_FAKE_TASK_PER_NODES to the nodes and the tasks of each",
+                     par->nodes, par->kernels,
+                     par->nodes == par->kernels ? ", with other tasks" : "");
+}
+
+static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
+                     struct weir_err *err)
+{
+    struct checks *t = state;
+    uint64_t begin_ns;
+    bool any = false;
+
+    if (weir_agree(&run->world, run->world.rank == 0 ? read_environment(t, err) : 0, err) < 0)
+        return -1;
+    weir_bcast(&run->world, &t->rules, sizeof(t->rules), 0);
+    begin_ns = weir_now_ns();
+    for (int i = 0; i < n && !any; i++)
+        any = is_judged(t, &tests[i]);
+    if (any) {
+        t->machine = weir_collect_machine(run, weir_others_find(run, &t->others));
+        weir_report_verdict(&run->report, "", "");
+    }
+    t->spent_ns = weir_now_ns() - begin_ns;
+    return warn_of_nodes(run, err);
 }
 
 /* The tables of --findings, after the summaries. A line has its own break. */
 static void summary(struct weir_run *run, void *state)
 {
-    struct weir_str *text = &((struct weir_checks *)state)->tables;
+    struct weir_str *text = &((struct checks *)state)->tables;
 
     if (text->len > 0)
         weir_report_line(&run->report, "%.*s", (int)text->len - 1, text->text);
     weir_report_free(&run->report, text);
 }
 
+/* ---- a test ---- */
+
+static int test_start(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct checks *t = state;
+    uint64_t begin_ns = weir_now_ns();
+
+    run->test->missing = run->report.missing;
+    t->inputs = NULL;
+    if (run->report.verdict.name)
+        weir_report_verdict(&run->report, "", "");
+    if (!is_judged(t, run->test) ||
+        weir_limits_parse(&t->limits, run->test->plan.options->limits, NULL) < 0)
+        return 0;
+    t->inputs = &t->room;
+    weir_collect_test(run, &t->machine, &t->reads, t->inputs);
+    weir_others_begin(run, &t->others, t->inputs);
+    t->spent_ns += weir_now_ns() - begin_ns;
+    return 0;
+}
+
+/* By what is known until now. Rank 0. */
+static void judge(const struct weir_run *run, struct checks *t)
+{
+    if (run->report.details) /* else not read */
+        t->inputs->missing = run->test->missing;
+    weir_verdict_judge(t->inputs, rules_of(t, run->test->plan.options), &t->limits, &t->judgement);
+}
+
+/* Returns the verdict. Rank 0. */
+static enum weir_severity conclude(struct weir_run *run, struct checks *t)
+{
+    const struct weir_inputs *f = t->inputs;
+    bool is_measured = f->phases > 0 || f->no_room;
+    uint64_t begin_ns = weir_now_ns();
+
+    if (!f->objects)
+        weir_collect_space(run, t->inputs);
+    judge(run, t);
+    weir_verdict_report(run, &t->judgement, is_measured, t->spent_ns + weir_now_ns() - begin_ns);
+    if (is_measured && !run->test->failed)
+        weir_verdict_keep(run, &t->judgement, &t->tables);
+    weir_collect_read(run, f, &t->reads);
+    return is_measured ? t->judgement.worst : WEIR_SOUND;
+}
+
+static void test_end(struct weir_run *run, void *state)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+    struct checks *t = state;
+    int64_t worst = WEIR_SOUND;
+
+    if (!t->inputs)
+        return;
+    if (run->par.rank == 0)
+        worst = conclude(run, t);
+    t->inputs = NULL;
+    t->spent_ns = 0;
+    if (!o->strict)
+        return;
+    weir_bcast(&run->par, &worst, sizeof(worst), 0);
+    if (worst == WEIR_INVALID)
+        run->test->invalid_by = weir_rule_sets[rules_of(t, o)];
+}
+
 /* ---- a phase ---- */
+
+static bool is_measured(const struct checks *t, const struct weir_stage *s)
+{
+    return t->inputs && s && s->phase && !(s->flags & WEIR_STAGE_UNTIMED);
+}
 
 static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                   struct weir_err *err)
 {
-    struct weir_checks *t = state;
+    struct checks *t = state;
     uint64_t begin_ns = weir_now_ns();
     bool reads;
 
-    (void)err;
     t->stage = NULL; /* the last phase may have failed */
-    if (!rec->stage || !is_measured(run, rec->stage))
+    if (!is_measured(t, rec->stage))
         return 0;
-    reads = moves_of(rec->stage) & WEIR_MOVES_IN;
+    reads = weir_stage_moves(rec->stage) & WEIR_MOVES_IN;
     if (reads)
-        weir_pagecache_sample(run, rec->stage, &t->cache, &t->cache_why);
-    t->resident_before = reads && !t->cache_why ? t->cache.resident : 0;
-    t->dirty_before = reads && !t->cache_why ? t->cache.dirty : 0;
-    weir_others_before(run);
+        weir_pagecache_sample(run, rec->stage, &t->cache.seen, &t->cache.why);
+    t->resident_before = reads && !t->cache.why ? t->cache.seen.resident : 0;
+    t->dirty_before = reads && !t->cache.why ? t->cache.seen.dirty : 0;
+    weir_others_before(run, &t->others);
     t->stage = run->test->plan.options->dry_run ? NULL : rec->stage;
     t->spent_ns += weir_now_ns() - begin_ns;
     return 0;
@@ -71,17 +218,24 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 /* The preparation of a phase is no part of its use of the processor. */
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
-    struct weir_checks *t = state;
+    struct checks *t = state;
 
-    (void)run;
-    (void)rec;
     if (t->stage)
-        weir_machine_use(&t->before, moves_of(t->stage) != WEIR_MOVES_NOTHING);
+        weir_machine_use(&t->before, weir_stage_moves(t->stage) != WEIR_MOVES_NOTHING);
+}
+
+static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
+{
+    struct checks *t = state;
+
+    if (t->stage)
+        weir_others_end(&t->others);
+    *max = t->others.processors.share;
 }
 
 /* ---- the sums of a phase ---- */
 
-/* In which part of the phase has this rank done its work? */
+/* Return the part of the phase in which this rank has done its work. */
 static int part_of(const struct weir_run *run, const struct weir_phase_rec *rec)
 {
     int64_t end = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_WORKED]);
@@ -112,26 +266,26 @@ static uint64_t known_bytes(double bytes, uint64_t *unknown)
     return *unknown ? 0 : (uint64_t)bytes;
 }
 
-static void add_cache(const struct weir_checks *t, struct weir_checks_sums *s)
+static void add_cache(const struct checks *t, struct weir_checks_sums *s)
 {
     uint64_t unknown;
 
-    s->looked = (uint64_t)t->cache.looked;
-    s->size = (uint64_t)t->cache.size;
-    s->allocated = (uint64_t)t->cache.allocated;
+    s->looked = (uint64_t)t->cache.seen.looked;
+    s->size = (uint64_t)t->cache.seen.size;
+    s->allocated = (uint64_t)t->cache.seen.allocated;
     s->lookers = s->looked > 0;
-    s->resident = (uint64_t)t->cache.resident;
-    s->dirty = known_bytes(t->cache.dirty, &s->dirty_unknown);
-    s->written = known_bytes(t->cache.written, &s->written_unknown);
-    s->compressed = (uint64_t)t->cache.compressed;
+    s->resident = (uint64_t)t->cache.seen.resident;
+    s->dirty = known_bytes(t->cache.seen.dirty, &s->dirty_unknown);
+    s->written = known_bytes(t->cache.seen.written, &s->written_unknown);
+    s->compressed = (uint64_t)t->cache.seen.compressed;
     s->before = (uint64_t)t->resident_before;
     s->dirty_before = known_bytes(t->dirty_before, &unknown);
     s->dirty_unknown |= unknown;
-    s->cache_unknown = t->cache_why != NULL;
-    s->cache_hidden = t->cache.hides != NULL;
+    s->cache_unknown = t->cache.why != NULL;
+    s->cache_hidden = t->cache.seen.hides != NULL;
 }
 
-/* Of this rank: opening and closing. */
+/* Return the time of this rank in open and close. */
 static uint64_t ends_of(const struct weir_phase_rec *rec)
 {
     return (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
@@ -148,7 +302,7 @@ static uint64_t own_use(const struct weir_run *run, uint64_t user_ns)
 
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
-    struct weir_checks *t = state;
+    struct checks *t = state;
     struct weir_checks_sums *s = (struct weir_checks_sums *)sum;
     uint64_t begin_ns = weir_now_ns();
     struct weir_machine_use now;
@@ -156,16 +310,16 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 
     if (!t->stage) /* nothing is judged, or a phase of no stage */
         return;
-    moves = moves_of(t->stage);
+    moves = weir_stage_moves(t->stage);
     if ((moves & WEIR_MOVES_OUT) || t->inputs->direct == 1)
-        weir_pagecache_sample(run, t->stage, &t->cache, &t->cache_why);
+        weir_pagecache_sample(run, t->stage, &t->cache.seen, &t->cache.why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
     s->user_ns = own_use(run, now.user_ns - t->before.user_ns);
     s->io_unknown = !now.io_known || !t->before.io_known;
     s->reached = (moves & WEIR_MOVES_IN ? now.read - t->before.read : 0) +
                  (moves & WEIR_MOVES_OUT ? now.written - t->before.written : 0);
     if (moves != WEIR_MOVES_NOTHING)
-        weir_others_add(run, &now, moves, s);
+        weir_others_add(run, &t->others, &now, moves, s);
     s->ends_ns = ends_of(rec);
     add_sessions(run->test, s);
     weir_service_add(run->test, s);
@@ -174,277 +328,91 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     t->spent_ns += weir_now_ns() - begin_ns;
 }
 
-/* ---- the inputs of a phase ---- */
+/* ---- after a phase ---- */
 
-/* User time is taken in ticks of the kernel: a phase needs many of them. */
-#define CPU_LEAST_S 0.1
-
-#define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
-
-/* How much of the phase is after 9 of 10 tasks were done? */
-static double tail_of(const struct weir_checks_sums *s, int tasks)
+static void note_stragglers(double share, const char *words, struct weir_inputs_phase *p)
 {
-    uint64_t most = (uint64_t)tasks * 9 / 10, done = 0;
-
-    for (int i = 0; i < WEIR_CHECKS_PARTS; i++)
-        if ((done += s->ended[i]) >= (most > 0 ? most : 1))
-            return 1 - (i + 1) / (double)WEIR_CHECKS_PARTS;
-    return 0;
-}
-
-#define MOST(field, value) (p->field = fmax(p->field, (value)))
-#define LEAST(field, value) (p->field = fmin(p->field, (value)))
-
-/* Bytes that were in the page cache for the reads of a phase. One that writes, too, was looked at again. */
-static double found_cached(const struct weir_checks_sums *s, enum weir_moves moves)
-{
-    return (double)(moves == WEIR_MOVES_BOTH ? s->before : s->resident);
-}
-
-/* Notes the facts of the phase that programs get, too. */
-static void note_seen(const struct weir_checks_sums *s, struct weir_phase_rec *rec)
-{
-    if (s->looked == 0 || s->cache_unknown > 0)
+    if (p->slow >= share)
         return;
-    rec->cache_looked = (double)s->looked;
-    rec->cache_resident = found_cached(s, moves_of(rec->stage));
-    rec->cache_dirty = s->dirty_unknown ? NAN : (double)s->dirty;
+    p->slow = share;
+    snprintf(p->stragglers, sizeof(p->stragglers), "%s", words);
 }
 
-/* The number of blocks is that of a file that was flushed; a file of another size is one of another
- * run. */
-static void note_files(const struct weir_checks_sums *s, struct weir_inputs *f, enum weir_moves moves)
+/* All ranks have measured the phase. */
+static void collect(struct weir_run *run, struct checks *t, struct weir_phase_rec *rec)
 {
-    bool reads = moves == WEIR_MOVES_IN;
-
-    if (s->size == 0)
-        return;
-    if (f->durable == 1 || (reads && !weir_inputs_have(f, WEIR_MOVES_OUT)))
-        f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
-    if ((f->durable == 1 || reads) && s->written_unknown == 0)
-        f->written = fmin(f->written, (double)s->written / (double)s->looked);
-    f->compressed = fmax(f->compressed, (double)s->compressed / (double)s->looked);
-    if ((moves & WEIR_MOVES_IN) && !isnan(f->file_bytes))
-        f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
-}
-
-/* The bytes that a phase with direct I/O has brought into the page cache. A write drops what was
- * there, a read leaves it: of a file that was there already nothing can be said. */
-static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
-                        struct weir_inputs_phase *p)
-{
-    double before = p->moves & WEIR_MOVES_IN ? (double)s->before : 0;
-    double room = (double)s->looked - before;
-
-    if (room > LEAST_ROOM * (double)s->looked)
-        MOST(left, fmax(0, ((double)s->resident - before) / room));
-    else
-        f->cache_why = "the files were in the page cache before they were read";
-}
-
-/* The share of what was written that is dirty. A mixed phase writes a part of what is looked at; what was
- * dirty before it cannot be told apart. NaN: not known. */
-static double dirty_share(const struct weir_phase_rec *rec, const struct weir_checks_sums *s,
-                          const struct weir_inputs *f, enum weir_moves moves)
-{
-    double looked = (double)s->looked, part;
-
-    if (s->dirty_unknown > 0)
-        return NAN;
-    if (moves == WEIR_MOVES_OUT || s->dirty == 0)
-        return (double)s->dirty / looked;
-    part = (double)rec->half[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
-    if ((double)s->dirty_before > LEAST_ROOM * looked || !(part > 0))
-        return NAN;
-    return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
-}
-
-/* The share of what was read that was in the page cache before. Further passes read again what came into it
- * in the first one: where little was there before, the share is not known. */
-static void note_cached(const struct weir_phase_rec *rec, const struct weir_checks_sums *s,
-                        struct weir_inputs *f, struct weir_inputs_phase *p)
-{
-    double share = found_cached(s, p->moves) / (double)s->looked;
-
-    if (weir_checks_repeats(rec, f) && share <= LEAST_ROOM)
-        f->cache_why = "passes after the first one read again what was moved before";
-    else
-        MOST(cached, share);
-}
-
-/* A rank that has nothing to do in the phase knows nothing, which is no gap. */
-static void note_cache(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct weir_checks_sums *s, struct weir_inputs *f,
-                       struct weir_inputs_phase *p)
-{
-    if (f->objects)
-        return;
-    if (s->looked == 0 || s->cache_unknown > 0) {
-        f->cache_why = weir_checks_of(run)->cache_why ? weir_checks_of(run)->cache_why
-                                            : "some ranks could not look at their files";
-        p->unseen |= s->cache_unknown > 0 && run->test->program->judged->range;
-        return;
-    }
-    note_files(s, f, p->moves);
-    if (s->cache_hidden > 0)
-        f->cache_hides = weir_checks_of(run)->cache.hides ? weir_checks_of(run)->cache.hides
-                                                : "some ranks have files that other caches hold";
-    if (f->direct == 1)
-        note_direct(s, f, p);
-    else if (p->moves & WEIR_MOVES_IN)
-        note_cached(rec, s, f, p);
-    if (p->moves & WEIR_MOVES_OUT)
-        MOST(dirty, dirty_share(rec, s, f, p->moves));
-}
-
-/* From the sums of --interval, which rank 0 has now. */
-static double unsteady_of(const struct weir_run *run, double seconds, bool moves)
-{
-    const struct weir_intervals *s = run->records.intervals;
-
-    if (!s || s->used == 0)
-        return NAN;
-    return weir_series_unsteady(moves ? s->bytes : s->ops, s->used, (double)s->width_ns / 1e9,
-                                fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));
-}
-
-static void note_steady(const struct weir_steady_verdict *v, struct weir_inputs_phase *p)
-{
-    double past = weir_steady_past(v);
-
-    if (past <= p->past_steady)
-        return;
-    p->past_steady = past;
-    weir_steady_why(v, p->steadiness);
-}
-
-static void note_rate(const struct weir_phase_rec *rec, struct weir_inputs_phase *p)
-{
-    double missed = 1 - rec->rate_reached / rec->rate_asked;
-
-    if (isnan(missed) || p->rate_missed >= missed)
-        return;
-    p->rate_missed = fmax(0, missed);
-    p->rate_asked = rec->rate_asked;
-    p->rate_late = rec->late_share;
-    p->rate_bytes = rec->rate_bytes;
-}
-
-/* How much of its time a phase of data was in open, close and sync, of which those of tasks may overlap. */
-static double ends_share(const struct weir_phase_rec *rec, const struct weir_checks_sums *s, double tasks)
-{
-    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-    double ends = fmax(total - weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED), (double)s->ends_ns / tasks / 1e9);
-
-    return fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total);
-}
-
-static void note_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct weir_checks_sums *s, struct weir_inputs *f,
-                       struct weir_inputs_phase *p)
-{
-    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
-    double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
-    bool moves = p->moves != WEIR_MOVES_NOTHING;
-    double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
-
-    p->n++;
-    LEAST(shortest_s, total);
-    MOST(bytes, (double)rec->bytes_sum);
-    LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
-    MOST(tail, tail_of(s, run->par.size));
-    if (total >= CPU_LEAST_S)
-        MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
-    MOST(unsteady, unsteady_of(run, work, moves));
-    MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
-    if (run->par.size > 1)
-        MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
-    if (rec->steady)
-        note_steady(rec->steady, p);
-    note_rate(rec, p);
-    weir_service_note(s, f);
-    f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
-    if (p->nrates < WEIR_INPUTS_RATES)
-        p->rates[p->nrates++] = rate;
-    if (!moves)
-        return;
-    note_cache(run, rec, s, f, p);
-    MOST(rate, rate);
-    MOST(ends, ends_share(rec, s, tasks));
-}
-
-/* All ranks have measured the phase; a dry run means to do it. */
-static void collect(struct weir_run *run, struct weir_phase_rec *rec, enum weir_moves moves)
-{
-    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
     const struct weir_stage *stage = rec->stage;
-    struct weir_inputs *f = weir_checks_of(run)->inputs;
+    struct weir_inputs *f = t->inputs;
     struct weir_inputs_phase *p;
+    char words[WEIR_STRAGGLER_TEXT];
+    double share = weir_stragglers_report(run, rec, words);
 
-    if (run->test->plan.options->dry_run) {
-        weir_checks_expect(run, rec, moves);
-        return;
-    }
-    weir_stragglers_note(run, rec, stage->key);
     for (int i = 0; i < run->test->sessions; i++)
-        weir_checks_applied(run, run->test->session[i], NULL);
+        weir_collect_applied(run->test->session[i], NULL, f);
     if (run->par.rank != 0 || rec->steps_sum == 0)
         return;
     f->evicted = run->test->evicted;
-    note_seen(s, rec);
+    weir_collect_seen(&t->cached, rec);
     if (!(p = weir_inputs_phase_of(f, stage->key)))
         return;
-    p->moves = moves;
+    if (share > 0)
+        note_stragglers(share, words, p);
+    p->moves = weir_stage_moves(stage);
     p->makes = stage->flags & WEIR_STAGE_MAKES;
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
-    note_phase(run, rec, s, f, p);
-    weir_others_note(run, rec, f, p);
+    weir_collect_phase(run, rec, &t->cache, f, p);
+    weir_others_note(&t->others, rec, f, p);
 }
 
 static enum weir_moves moved_by(const struct weir_phase_rec *rec)
 {
-    return rec->stage->flags & WEIR_STAGE_CHECKS ? WEIR_MOVES_IN : moves_of(rec->stage);
+    return rec->stage->flags & WEIR_STAGE_CHECKS ? WEIR_MOVES_IN : weir_stage_moves(rec->stage);
 }
 
 static double bytes_read(const struct weir_phase_rec *rec)
 {
-    return (double)(moves_of(rec->stage) == WEIR_MOVES_BOTH ? rec->half[WEIR_DIR_READ].bytes_sum : rec->bytes_sum);
+    bool is_mixed = weir_stage_moves(rec->stage) == WEIR_MOVES_BOTH;
+
+    return (double)(is_mixed ? rec->half[WEIR_DIR_READ].bytes_sum : rec->bytes_sum);
 }
 
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
-    struct weir_checks *t = state;
+    struct checks *t = state;
     uint64_t begin_ns = weir_now_ns();
 
-    (void)err;
     t->stage = NULL;
-    if (rec->failed || !rec->stage)
+    if (rec->failed || !rec->stage || !t->inputs)
         return 0;
-    if (t->inputs && run->par.rank == 0)
+    if (run->par.rank == 0)
         weir_service_note_data(rec, moved_by(rec), bytes_read(rec), t->inputs);
-    if (is_measured(run, rec->stage))
-        collect(run, rec, moves_of(rec->stage));
-    if (t->inputs && run->par.rank == 0)
-        weir_verdict_for_rows(run);
+    if (is_measured(t, rec->stage) && run->test->plan.options->dry_run)
+        weir_collect_expected(run, rec, t->inputs);
+    else if (is_measured(t, rec->stage))
+        collect(run, t, rec);
+    if (run->par.rank == 0 && run->report.has_csv) {
+        judge(run, t);
+        weir_verdict_for_rows(run, &t->judgement);
+    }
     t->spent_ns += weir_now_ns() - begin_ns;
     return 0;
 }
 
 const struct weir_observer weir_checks = {
     .name = "checks",
-    .state_size = sizeof(struct weir_checks),
+    .state_size = sizeof(struct checks),
     .maxima = 1,
     .sums = sizeof(struct weir_checks_sums) / sizeof(uint64_t),
-    .help = weir_checks_help,
+    .help = weir_verdict_help,
     .check = check,
-    .run_begin = weir_checks_run_begin,
+    .run_begin = run_begin,
     .summary = summary,
-    .test_start = weir_checks_test_start,
-    .test_end = weir_checks_test_end,
+    .test_start = test_start,
+    .test_end = test_end,
     .before = before,
     .start = start,
-    .most = weir_others_most,
+    .most = most,
     .add = add,
     .after = after,
 };

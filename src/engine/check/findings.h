@@ -36,14 +36,16 @@ struct weir_finding {
     bool below;                  /* as in the rule */
     enum weir_severity severity; /* that it has, or would have */
     double value, limit;         /* NaN: not known */
-    const char *unit;
+    const char *unit, *brief;    /* as in the rule */
+    bool is_usual; /* what the default options write: people get it where it is more than a note */
     const char *more; /* the value may be larger, because ...: it is not fine then; NULL: it is not */
-    char text[WEIR_FINDING_TEXT]; /* a clause for people; why, where it is not judged */
+    char text[WEIR_FINDING_TEXT]; /* a clause for people; the reason, when it is not judged */
 };
 
-#define WEIR_RULES 42
+enum { WEIR_RULES_FILES = 4, WEIR_RULES_FILE = 24 }; /* of rules, and how many one has at most */
+#define WEIR_RULES (WEIR_RULES_FILES * WEIR_RULES_FILE)
 
-/* Limits that a user has changed, in the order of the table; NaN: as in the rule set. */
+/* Limits that a user has changed, in the order of weir_rule_at; NaN: as in the rule set. */
 struct weir_limits {
     double limit[WEIR_RULES];
 };
@@ -62,6 +64,9 @@ int weir_findings_judge(const struct weir_inputs *f, enum weir_rule_set set,
 
 /* The worst severity that was found, for people: SOUND, SUSPECT or INVALID (a NOTE is sound). */
 enum weir_severity weir_findings_worst(const struct weir_finding *list, int n);
+/* Return the number of findings of a test that this value of --findings shows to people; NULL,
+ * as when it was not given: 0. Local. -1: not a value. */
+int weir_findings_shown(const char *value);
 const char *weir_severity_name(enum weir_severity severity);
 const char *weir_verdict_name(enum weir_severity worst);
 

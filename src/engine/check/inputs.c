@@ -16,7 +16,7 @@ void weir_inputs_init(struct weir_inputs *f)
     f->memory = f->tasks_per_core = f->cores = f->full = f->full_inodes = NAN;
     f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
     f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
-    f->collective = f->independent = f->other_layout = f->foreign = f->apart = -1;
+    f->collective = f->independent = f->other_layout = f->foreign = f->apart = f->indirect = -1;
     f->distance = f->missing.n = -1;
     f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
     f->service.reread = f->service.stale = f->service.memory = f->service.working_set = NAN;
@@ -49,8 +49,7 @@ struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char
     p->key = key;
     p->shortest_s = p->bytes = p->rate = p->cached = p->dirty = p->left = NAN;
     p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
-    p->past_steady = NAN;
-    p->rate_missed = NAN;
+    p->past_steady = p->rate_missed = p->joined = NAN;
     return p;
 }
 

@@ -13,7 +13,7 @@
 #define WEIR_INPUTS_RATES 128 /* repetitions of which the rate is kept */
 #define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
 
-/* Bits: data that are read, and written. */
+/* Bits for data that are read, and written. */
 enum weir_moves {
     WEIR_MOVES_NOTHING,
     WEIR_MOVES_IN,
@@ -50,6 +50,7 @@ struct weir_inputs_phase {
     double rate_missed;      /* of the rate that was asked for (--rate); NaN: none was */
     double rate_asked, rate_late; /* then: it, of all tasks, and the share of operations that were late */
     bool rate_bytes;         /* it is in bytes a second, else in operations */
+    double joined;           /* writes for each request of writing that a device completed */
     double asked, reached;   /* bytes of read or write calls, and of these from or to a device */
     double rates[WEIR_INPUTS_RATES]; /* bytes or, where none are moved, operations a second */
     int nrates;
@@ -63,7 +64,7 @@ enum weir_inputs_data {
 
 struct weir_par;
 
-/* Of files that are objects of a service. */
+/* Inputs for files that are objects of a service. */
 struct weir_inputs_service {
     double sent, refused, lost; /* requests of all phases; those that were sent again because the service asked for
                                  * it, and because a connection was lost or no answer came */
@@ -112,14 +113,15 @@ struct weir_inputs {
     int independent;         /* 1: collective was asked for and is not done */
     int other_layout;        /* 1: the layout is not what was asked for */
     int foreign;             /* 1: what was read was written with other parameters */
+    int indirect;            /* 1: direct transfers with a GPU go through memory of the host */
     int apart;               /* 1: nodes do not see the same files */
-    int distance;            /* in nodes, of the task whose data are read; -1: nobody asked for
-                              * one */
+    int distance;            /* in nodes, of the task whose data are read; -1: not asked for */
     double transfer;         /* bytes */
     double planned_bytes;    /* of all tasks in a phase */
     double file_bytes;       /* of a file that is read, as this test writes them */
     double own_node;         /* share of the tasks that read what their own node wrote */
-    double unread;           /* share of the data that nobody reads because others are read twice */
+    double unread;           /* fraction of the data that is not read because other data are
+                              * read twice */
     double repeats;          /* share of the blocks that are drawn again */
     enum weir_inputs_data data_kind;
     /* what happened */
@@ -141,14 +143,14 @@ struct weir_inputs {
     double need_of_free;     /* then: bytes or inodes that are needed, of those that are free */
     bool repeated;           /* a phase moved the same bytes in several passes, through the page cache */
     bool evicted;            /* the pages of the files were dropped before each read phase */
-    const char *cache_why;   /* why the page cache is not known; NULL: nobody asked */
+    const char *cache_why;   /* why the page cache is not known; NULL: not asked for */
     const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */
     int repetitions;
     struct weir_inputs_phase phase[WEIR_INPUTS_PHASES];
     int phases;
 };
 
-/* Nothing is known. Local. */
+/* Set all inputs to: not known. Local. */
 void weir_inputs_init(struct weir_inputs *f);
 
 /* The share of tasks whose 'whom', a rank, is on their own node. Collective over par. */
@@ -158,7 +160,7 @@ double weir_inputs_own_node(const struct weir_par *par, int whom);
  * must live as long as the inputs. Local. */
 struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char *key);
 
-/* Does a phase move data this way, if only some of them? Local. */
+/* True when a phase moves data this way, or some of them. Local. */
 bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves);
 bool weir_inputs_move_data(const struct weir_inputs *f); /* either way */
 

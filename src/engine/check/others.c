@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* others.c - what others did during the phases: of the block device under the files, and of the
- * processors of a node's tasks (H26); and what of this run's bytes reached the device (H04)
+/* others.c - use of devices and processors by other programs during the phases: of the block
+ * device under the files, and of the processors of a node's tasks (H26). Includes the bytes of
+ * this run that reached the device (H04).
  *
- * The first rank of each node reads, before and after a phase, how busy the processors were that
- * its tasks may use, and what the tasks themselves had of them: all tasks of the run, for those
- * that wait in MPI are busy, too. The rest is that of others. */
+ * The first rank of each node reads the load of its tasks' processors, before and after a
+ * phase. It subtracts the time of all tasks (those in MPI are busy, too). */
 #include "config.h"
-#include "engine/check/checks.h"
+#include "engine/check/parts.h"
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,9 +24,8 @@
  * counts for no process: so much is ours for each. */
 #define SMALL 65536
 
-static void begin_device(struct weir_run *run, struct weir_inputs *f)
+static void begin_device(struct weir_run *run, struct weir_others_device *d, struct weir_inputs *f)
 {
-    struct weir_others_device *d = &weir_checks_of(run)->device;
     struct weir_devices before = d->on;
 
     if (!d->begun) /* once a run: pages of a test may be written during the next one */
@@ -42,7 +40,7 @@ static void begin_device(struct weir_run *run, struct weir_inputs *f)
     f->image = d->on.image[0];
     if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
         d->slack = d->others = 0;
-        d->moved = (struct weir_traffic) { 0, 0 };
+        d->moved = (struct weir_traffic) { .read = 0 };
         d->known = f->nodes == 1 && weir_devices_moved(&d->on, &d->phase);
     }
     d->asked = d->in_test = 0;
@@ -62,16 +60,18 @@ static void add_traffic(struct weir_others_device *d, const struct weir_traffic 
     d->in_test += (double)(read + written);
 }
 
-void weir_others_add(struct weir_run *run, const struct weir_machine_use *now,
-                     enum weir_moves moves, struct weir_checks_sums *s)
+void weir_others_add(const struct weir_run *run, struct weir_others *o,
+                     const struct weir_machine_use *now, enum weir_moves moves,
+                     struct weir_checks_sums *s)
 {
-    struct weir_others_device *d = &weir_checks_of(run)->device;
+    struct weir_others_device *d = &o->device;
     const struct weir_machine_use *was = &d->own_before;
     struct weir_traffic moved;
 
     if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved)) {
         d->reached = (moves & WEIR_MOVES_IN ? moved.read - d->phase.read : 0) +
                      (moves & WEIR_MOVES_OUT ? moved.written - d->phase.written : 0);
+        d->requests = moved.writes - d->phase.writes;
         add_traffic(d, &moved);
     }
     if (!now->io_known || !was->io_known)
@@ -85,12 +85,11 @@ static double beyond(uint64_t device, double own)
     return fmax(0, (double)device - own);
 }
 
-/* A task's own counts say what it gave to the block layer; less may have come to the device (it
- * compresses, or an image has pages of its own), but not more of ours. */
-static void note_reached(const struct weir_run *run, const struct weir_phase_rec *rec,
+/* A task's own counts are the bytes that it gave to the block layer. The device may have got
+ * less (it compresses, or an image has pages of its own), but not more of ours. */
+static void note_reached(const struct weir_others_device *d, const struct weir_phase_rec *rec,
                          struct weir_inputs_phase *p)
 {
-    const struct weir_others_device *d = &weir_checks_of(run)->device;
     double given = (double)((const struct weir_checks_sums *)rec->sum)->reached;
 
     if (d->on.n == 0)
@@ -99,21 +98,32 @@ static void note_reached(const struct weir_run *run, const struct weir_phase_rec
     p->reached += d->known ? fmin(given, (double)d->reached) : given;
 }
 
-static void note_device(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
-                        struct weir_inputs_phase *p)
+/* Writes that the page cache has joined come to the device as one request. */
+static void note_requests(const struct weir_others_device *d, const struct weir_phase_rec *rec,
+                          struct weir_inputs_phase *p)
 {
-    struct weir_others_device *d = &weir_checks_of(run)->device;
+    uint64_t mixed = rec->half[WEIR_DIR_WRITE].ops_sum;
+    uint64_t writes = p->moves == WEIR_MOVES_BOTH ? mixed : rec->steps_sum;
+
+    if (d->known && (p->moves & WEIR_MOVES_OUT) && d->requests > 0)
+        p->joined = fmax(p->joined, (double)writes / (double)d->requests);
+}
+
+static void note_device(struct weir_others_device *d, const struct weir_phase_rec *rec,
+                        struct weir_inputs *f, struct weir_inputs_phase *p)
+{
     const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
     double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
 
     d->asked += (double)rec->bytes_sum;
     d->slack += SMALL * (small + (double)s->syncs);
+    note_requests(d, rec, p);
     if (s->io_unknown > 0)
         return;
     if (f->direct != 1 && weir_checks_repeats(rec, f))
         f->repeated = true;
     else if (p->moves != WEIR_MOVES_NOTHING)
-        note_reached(run, rec, p);
+        note_reached(d, rec, p);
     if (!d->known || p->moves == WEIR_MOVES_NOTHING)
         return;
     d->others = beyond(d->moved.read, (double)s->all_read) +
@@ -146,9 +156,9 @@ static void gather_tasks(struct weir_run *run, struct weir_others_processors *p)
     }
 }
 
-int weir_others_find(struct weir_run *run)
+int weir_others_find(struct weir_run *run, struct weir_others *o)
 {
-    struct weir_others_processors *p = &weir_checks_of(run)->processors;
+    struct weir_others_processors *p = &o->processors;
 
     weir_machine_cores(p->mask);
     weir_nodes_or(&run->world, p->mask, WEIR_MACHINE_CORE_WORDS);
@@ -168,8 +178,8 @@ static bool read_now(const struct weir_others_processors *p, struct weir_process
            weir_processors_busy(p->mask, WEIR_MACHINE_CORE_WORDS, &u->busy);
 }
 
-/* Of the time of others, which may be that of threads of the kernel that work for us: write back,
- * encrypt, send. They are looked for only where it matters, for it takes a while. */
+/* Subtract threads of the kernel that may work for us (write back, encrypt, send) from the time
+ * of others. They are read only where it matters, because that takes a while. */
 static double without_kernel(struct weir_others_processors *p, double others)
 {
     double now;
@@ -180,8 +190,9 @@ static double without_kernel(struct weir_others_processors *p, double others)
     return isnan(now) ? others : fmax(0, others - (now - p->kernel));
 }
 
-static void end_phase(struct weir_others_processors *p)
+void weir_others_end(struct weir_others *o)
 {
+    struct weir_others_processors *p = &o->processors;
     struct weir_processor_use now;
     double span, busy, own;
 
@@ -198,44 +209,30 @@ static void end_phase(struct weir_others_processors *p)
         p->share = (int64_t)(PPM * without_kernel(p, p->others) / p->room);
 }
 
-void weir_others_most(struct weir_run *run, void *state, const struct weir_phase_rec *rec,
-                      int64_t *max)
-{
-    struct weir_checks *t = state;
-
-    (void)run;
-    (void)rec;
-    if (t->stage)
-        end_phase(&t->processors);
-    *max = t->processors.share;
-}
-
 /* ---- both ---- */
 
-void weir_others_begin(struct weir_run *run, struct weir_inputs *f)
+void weir_others_begin(struct weir_run *run, struct weir_others *o, struct weir_inputs *f)
 {
-    struct weir_others_processors *p = &weir_checks_of(run)->processors;
-
-    begin_device(run, f);
-    p->others = p->room = 0;
-    p->share = INT64_MIN;
+    begin_device(run, &o->device, f);
+    o->processors.others = o->processors.room = 0;
+    o->processors.share = INT64_MIN;
 }
 
-void weir_others_before(struct weir_run *run)
+void weir_others_before(const struct weir_run *run, struct weir_others *o)
 {
-    struct weir_others_device *d = &weir_checks_of(run)->device;
-    struct weir_others_processors *p = &weir_checks_of(run)->processors;
+    struct weir_others_device *d = &o->device;
+    struct weir_others_processors *p = &o->processors;
 
     if (run->par.rank == 0 && d->known)
         weir_devices_moved(&d->on, &d->phase);
     p->reads = p->tasks > 0 && read_now(p, &p->before);
 }
 
-void weir_others_note(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_inputs *f,
-                      struct weir_inputs_phase *p)
+void weir_others_note(struct weir_others *o, const struct weir_phase_rec *rec,
+                      struct weir_inputs *f, struct weir_inputs_phase *p)
 {
     int64_t most = *rec->max;
 
     f->others_cpu = most >= 0 ? (double)most / PPM : NAN;
-    note_device(run, rec, f, p);
+    note_device(&o->device, rec, f, p);
 }

@@ -48,7 +48,7 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
     else if (f->stores == 0)
         weir_finding_unknown(out, WEIR_NOT_STORED);
     else if (out->set == WEIR_RULES_JUPITER)
-        weir_finding_set(out, node / GIB, "%.3g GiB of data a node", node / GIB);
+        weir_finding_set(out, node / GIB, out->brief = "%.3g GiB of data a node", node / GIB);
     else if (f->objects)
         weir_finding_unknown(out, WEIR_OBJECTS);
     else if (!weir_inputs_have(f, WEIR_MOVES_IN) && f->durable == 1)
@@ -83,8 +83,8 @@ static void h03(const struct weir_inputs *f, struct weir_finding *out)
 
 #define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
 
-/* Nothing that is known lets the bytes of this phase stay in memory: they were not there before, or
- * the system does not tell who asks, or they were made durable in the time. */
+/* True when nothing that is known keeps the bytes of this phase in memory. They were not there
+ * before, or the system does not know the reader, or they were made durable in the time. */
 static bool is_cold(const struct weir_inputs *f, const struct weir_inputs_phase *p)
 {
     bool read = p->cached <= COLD || (isnan(p->cached) && p->unseen);
@@ -95,8 +95,8 @@ static bool is_cold(const struct weir_inputs *f, const struct weir_inputs_phase 
     return (read || !(p->moves & WEIR_MOVES_IN)) && (written || !(p->moves & WEIR_MOVES_OUT));
 }
 
-/* The phase of which the smallest share of the bytes reached a device: of all, or of those phases
- * that write (out) or of which the bytes ought to have reached one (cold). */
+/* Return the phase with the smallest fraction of bytes that reached a device. out: only phases
+ * that write; cold: only those whose bytes ought to have reached one. */
 static const struct weir_inputs_phase *least_reached(const struct weir_inputs *f, bool out, bool cold)
 {
     const struct weir_inputs_phase *p = NULL;
@@ -149,9 +149,12 @@ static void h04(const struct weir_inputs *f, struct weir_finding *out)
 /* In memory no page is ever dirty. */
 static void h05(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (WEIR_MOST(f, dirty, NULL) && is_in_memory(f))
-        weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
-                         f->file_system);
+    if (!WEIR_MOST(f, dirty, NULL) || !is_in_memory(f))
+        return;
+    weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
+                     f->file_system);
+    if (f->durable == 1)
+        out->brief = "written to memory only";
 }
 
 /* A service answers a write when the data are durable. */
@@ -161,12 +164,13 @@ static void h06(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_set(out, 0, "the service has answered each write, which says that it is durable");
 }
 
-/* On one node there is no other way; of several that are one kernel MPI says that there is. */
+/* On one node there is no other way, and the rules of JUPITER order runs on one node, too; of several that are one kernel
+ * MPI says that there is. */
 static void h07(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->objects && out->set == WEIR_RULES_DEFAULT)
         weir_finding_unknown(out, WEIR_OBJECTS);
-    else if (f->nodes < 2 && f->mpi_nodes < 2 && out->set == WEIR_RULES_DEFAULT)
+    else if (f->nodes < 2 && f->mpi_nodes < 2 && (out->set == WEIR_RULES_DEFAULT || out->set == WEIR_RULES_JUPITER))
         weir_finding_unknown(out, WEIR_ONE_NODE);
 }
 
@@ -176,11 +180,13 @@ static void h09(const struct weir_inputs *f, struct weir_finding *out)
 
     if (here && !(f->own_node < 1)) {
         weir_finding_set(out, 1, "the distance of reader and writer is 0 nodes");
+        out->brief = "-Q leads to the same node";
     } else if (here && !f->uneven) { /* see ior_shift */
         weir_finding_set(out, 1,
                          "-Q comes to 0 nodes and shifts by tasks: %.0f %% of them read what "
                          "their own node wrote",
                          100 * f->own_node);
+        out->brief = "-Q shifts by tasks";
         if (f->own_node == 0) /* as it was meant */
             out->severity = WEIR_NOTE;
     } else {
@@ -208,6 +214,7 @@ static void h10(const struct weir_inputs *f, struct weir_finding *out)
     } else if (f->peak > 0 && p->rate > f->peak) {
         weir_finding_set(out, p->rate / f->peak, "the rate of %s is %.2g times --peak", p->key,
                          p->rate / f->peak);
+        out->brief = "rate %.2g x --peak";
         out->severity = WEIR_INVALID;
     } else if (!isnan(bound)) {
         weir_finding_set(out, p->rate / bound, "the rate of %s is %.2g times what %s", p->key,
@@ -227,7 +234,7 @@ static void h11(const struct weir_inputs *f, struct weir_finding *out)
                          p->rate / f->sequential_rate);
 }
 
-/* Does the file system, or the device, store less than it is given? In words. */
+/* True when the file system, or the device, stores less than it is given. In words. */
 static bool is_reduced(const struct weir_inputs *f, struct weir_finding *out)
 {
     const struct weir_inputs_phase *p = least_reached(f, true, true);
@@ -249,9 +256,11 @@ static void h13(const struct weir_inputs *f, struct weir_finding *out)
 {
     bool repeated = f->data_kind == WEIR_DATA_REPEATED;
 
-    if (f->stores != 0 && is_reduced(f, out))
+    out->is_usual = repeated;
+    if (f->stores != 0 && is_reduced(f, out)) {
         weir_finding_suspect(out);
-    else if (!weir_inputs_have(f, WEIR_MOVES_OUT))
+        out->brief = "data are compressed";
+    } else if (!weir_inputs_have(f, WEIR_MOVES_OUT))
         weir_finding_unknown(out, WEIR_NO_WRITE);
     else if (f->data_kind != WEIR_DATA_UNKNOWN)
         weir_finding_set(out, repeated, "the data written %s be compressed or deduplicated%s",
@@ -261,14 +270,16 @@ static void h13(const struct weir_inputs *f, struct weir_finding *out)
 
 static void h14(const struct weir_inputs *f, struct weir_finding *out)
 {
-    if (!isnan(f->written) && !(f->allocated < f->written))
-        weir_finding_set(out, 100 * f->written, "%.0f %% of the bytes of the files were written%s",
-                         100 * f->written, f->written < 1 ? ", the rest are holes" : "");
+    if (isnan(f->written) || f->allocated < f->written)
+        return;
+    weir_finding_set(out, 100 * f->written, "%.0f %% of the bytes of the files were written%s",
+                     100 * f->written, f->written < 1 ? ", the rest are holes" : "");
+    out->brief = "files %.0f %% written";
 }
 
 const struct weir_rule weir_rules_data[] = {
-    { WEIR_RULE("H01", "shortest timed phase", "s"),
-      .below = true,
+    { WEIR_RULE("H01", 20, "shortest timed phase", "s"),
+      .brief = "shortest phase %.3g s", .below = true,
       .at = { { WEIR_NOTE, 1, NULL },
               { WEIR_INVALID, 60, NULL },
               { WEIR_INVALID, 300, NULL },
@@ -277,8 +288,8 @@ const struct weir_rule weir_rules_data[] = {
       .worse = { WEIR_SUSPECT, 0.1, NULL },
       .measure = h01, .unknown = WEIR_NO_PHASE,
       .remedy = "move more data or items, or repeat until a time has passed (minTimeDuration)" },
-    { WEIR_RULE("H02", "data of a node against its memory", "x memory"),
-      .below = true,
+    { WEIR_RULE("H02", 22, "data of a node against its memory", "x memory"),
+      .brief = "data are %.2g x memory", .below = true,
       .at = { { WEIR_SUSPECT, 1, NULL },
               { WEIR_INVALID, 128, "GiB a node" },
               { WEIR_SOUND, 0, NULL },
@@ -288,24 +299,25 @@ const struct weir_rule weir_rules_data[] = {
       .unknown = "the memory of the nodes is not known",
       .remedy = "make the data of a node larger than its memory, or use direct I/O, or drop the "
                 "files from the cache before the read phase" },
-    { WEIR_RULE("H03", "read from the page cache of the reader's node", "%"),
+    { WEIR_RULE("H03", 36, "read from the page cache of the reader's node", "%"),
+      .brief = "%.0f %% read from page cache",
       WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h03, .cached = true, .unknown = WEIR_NO_READ,
       .remedy = "read data that another node wrote (-C with several nodes), use direct I/O, or drop "
                 "the files from the cache before the read phase" },
-    { WEIR_RULE("H04", "bytes asked for that no block device moved", "%"),
-      WEIR_RULE_AT(5, NOTE, NOTE, NOTE, NOTE),
-      .measure = h04,
+    { WEIR_RULE("H04", 30, "bytes asked for that no block device moved", "%"),
+      .brief = "%.0f %% reached no device", WEIR_RULE_AT(5, NOTE, NOTE, NOTE, NOTE), .measure = h04,
       .unknown = "it is known of local block file systems only",
       .remedy = "compare with the rate of the device; the rest was served by memory, or never "
                 "stored (holes, compression)" },
-    { WEIR_RULE("H05", "not on storage at the end of the write time", "%"),
-      WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
+    { WEIR_RULE("H05", 34, "not on storage at the end of the write time", "%"),
+      .brief = "not flushed", WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h05, .needs = WEIR_NEEDS_WRITES, WEIR_RULE_PHASE(dirty), .cached = true,
       .text = "%.0f %% of what was written was in memory only at the end of the time",
       .unknown = "the kernel does not tell which pages are dirty",
       .remedy = "flush inside the time (ior -e, -Y), or use direct I/O" },
-    { WEIR_RULE("H06", "write phases with nothing that makes data durable", "phases"),
+    { WEIR_RULE("H06", 32, "write phases with nothing that makes data durable", "phases"),
+      .brief = "not flushed", .with = "H05",
       WEIR_RULE_AT5(0, SUSPECT, SUSPECT, INVALID, SUSPECT, INVALID),
       .measure = h06, .needs = WEIR_NEEDS_WRITES | WEIR_NEEDS_STORED,
       WEIR_RULE_VALUE(WEIR_VALUE_IS_NOT, durable),
@@ -313,51 +325,55 @@ const struct weir_rule weir_rules_data[] = {
       .text_not = "something in the write time makes the data durable",
       .unknown = "the program does not say whether it flushes",
       .remedy = "flush inside the time (ior -e, -Y; mdtest -y, -Y), or use direct I/O" },
-    { WEIR_RULE("H07", "tasks that read what their own node wrote", "%"),
+    { WEIR_RULE("H07", 14, "tasks that read what their own node wrote", "%"),
+      .brief = "%.0f %% read by node that wrote",
       WEIR_RULE_AT5(0, SUSPECT, INVALID, INVALID, SOUND, SOUND),
       .measure = h07, .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, own_node),
       .text = "%.0f %% of the tasks read what their own node wrote",
       .unknown = "the program does not say who wrote the data",
       .remedy = "let another node read it: -C, with a -Q that is no multiple of the nodes" },
-    { WEIR_RULE("H08", "data that no task reads, because other data are read twice", "%"),
-      WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
+    { WEIR_RULE("H08", 0, "data that no task reads, because other data are read twice", "%"),
+      .brief = "%.0f %% of data never read", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, unread),
       .text = "%.0f %% of the data are never read, others twice",
       .unknown = "the program does not count what is read twice",
       .remedy = "use -Z twice, which is a permutation, or -C" },
-    { WEIR_RULE("H09", "placement that is uneven, or a -Q that leads to the same node", "cases"),
-      WEIR_RULE_AT(0, SUSPECT, INVALID, INVALID, SOUND),
+    { WEIR_RULE("H09", 0, "placement that is uneven, or a -Q that leads to the same node", "cases"),
+      .brief = "uneven placement", WEIR_RULE_AT(0, SUSPECT, INVALID, INVALID, SOUND),
       .measure = h09,
       .remedy = "place the same number of tasks on each node; -Q counts nodes, not tasks" },
-    { WEIR_RULE("H10", "best rate against what the hardware can do", "x bound"),
-      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+    { WEIR_RULE("H10", 18, "best rate against what the hardware can do", "x bound"),
+      .brief = "rate %.2g x hardware's bound", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h10, .needs = WEIR_NEEDS_DATA,
       .unknown = "no bound is known",
       .remedy = "look for a cache: such a rate cannot come from storage" },
-    { WEIR_RULE("H11", "random reads against sequential ones of the same files", "x sequential"),
+    { WEIR_RULE("H11", 16, "random reads against sequential ones of the same files",
+                "x sequential"),
+      .brief = "random reads %.2g x sequential",
       WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h11,
       .unknown = "no earlier test reads the same files in order",
       .remedy = "look for a cache, on clients or servers: make the data larger, or drop the caches" },
-    { WEIR_RULE("H12", "random blocks that are drawn again", "%"),
-      WEIR_RULE_AT(5, NOTE, SUSPECT, INVALID, SUSPECT),
+    { WEIR_RULE("H12", 0, "random blocks that are drawn again", "%"),
+      .brief = "%.0f %% of blocks drawn again", WEIR_RULE_AT(5, NOTE, SUSPECT, INVALID, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_SHARE, repeats),
       .text = "%.0f %% of the random blocks are repeats",
       .unknown = "no blocks are drawn at random",
       .remedy = "use -z once, which visits every block once, or more blocks than transfers" },
-    { WEIR_RULE("H13", "data that can be, or are, compressed or deduplicated", "kinds"),
-      WEIR_RULE_AT(0, NOTE, NOTE, INVALID, SUSPECT),
+    { WEIR_RULE("H13", 0, "data that can be, or are, compressed or deduplicated", "kinds"),
+      .brief = "data can be compressed", WEIR_RULE_AT(0, NOTE, NOTE, INVALID, SUSPECT),
       .measure = h13,
       .unknown = "the program does not say what it writes",
       .remedy = "write random data (-l random, or -l signature), to a file system that does not "
                 "compress" },
-    { WEIR_RULE("H14", "allocated or written bytes of the files against their size", "%"),
-      .below = true,
+    { WEIR_RULE("H14", 2, "allocated or written bytes of the files against their size", "%"),
+      .brief = "files %.0f %% allocated", .below = true,
       WEIR_RULE_AT(95, SUSPECT, SUSPECT, INVALID, SUSPECT),
       .measure = h14, .needs = WEIR_NEEDS_DATA, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, allocated),
       .text = "%.0f %% of the size of the files is allocated",
       .unknown = "the blocks of the files are not known",
       .remedy = "the file system compresses, delays or leaves out blocks: write random data, flush, "
                 "and read what was written before" },
-    { .id = NULL },
+    { .id = NULL }
 };
+WEIR_RULES_FIT(weir_rules_data);

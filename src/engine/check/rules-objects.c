@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules-objects.c - the rules H39 to H43: files that are objects of a service */
+/* rules-objects.c - the rules H39 to H44: files that are objects of a service, buffers on a GPU */
 #include "config.h"
 #include "engine/check/rules.h"
 
@@ -68,34 +68,50 @@ static void h43(const struct weir_inputs *f, struct weir_finding *out)
 }
 
 const struct weir_rule weir_rules_objects[] = {
-    { WEIR_RULE("H39", "how often the bytes of an object are read since it was written", "times"),
+    { WEIR_RULE("H39", 24, "how often the bytes of an object are read since it was written",
+                "times"),
+      .brief = "objects read %.2g times",
       WEIR_RULE_AT5(1, SUSPECT, SUSPECT, INVALID, SUSPECT, NOTE),
       .measure = h39, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "the program does not say how large the objects are",
       .remedy = "read each object once, since a server may have it in its memory the second time: write new ones for each "
                 "repetition, or let them be larger than the memory of the servers" },
-    { WEIR_RULE("H40", "data that are read from a service against the memory of its servers", "x memory"),
-      .below = true,
+    { WEIR_RULE("H40", 26, "data that are read from a service against the memory of its servers",
+                "x memory"),
+      .brief = "data are %.2g x server memory", .below = true,
       WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h40, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "the memory of the servers is not known",
       .remedy = "make the data larger than the memory of all servers together, or say that they are read from it" },
-    { WEIR_RULE("H41", "tasks that ask a service over its only endpoint", "tasks"),
-      WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
+    { WEIR_RULE("H41", 0, "tasks that ask a service over its only endpoint", "tasks"),
+      .brief = "tasks on one endpoint: %.0f", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h41, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not say how many endpoints there are",
       .remedy = "name all endpoints of the service, which tasks share then: one of them, or a load balancer after it, may be the limit" },
-    { WEIR_RULE("H42", "transfers in flight for each connection of a task to a service", "transfers"),
-      WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
+    { WEIR_RULE("H42", 0, "transfers in flight for each connection of a task to a service",
+                "transfers"),
+      .brief = "%.2g transfers a connection", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h42, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not say how many connections a task has",
       .remedy = "allow as many connections as --depth has transfers: with HTTP/1.1 a request waits until its connection "
                 "is free" },
-    { WEIR_RULE("H43", "transfers of objects that did not have what other tasks had just written", "transfers"),
+    { WEIR_RULE("H43", 38,
+                "transfers of objects that did not have what other tasks had just written",
+                "transfers"),
+      .brief = "transfers with old data: %.0f",
       WEIR_RULE_AT5(0, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h43, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "no phase checks data (-R) that other tasks wrote in this test",
       .remedy = "ask who runs the service: one that gives old data after a write that it has answered must not be read at "
                 "once" },
-    { .id = NULL },
+    { WEIR_RULE("H44", 34, "GPUDirect that goes through memory of the host", "cases"),
+      .brief = "GPUDirect is not direct", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+      WEIR_RULE_VALUE(WEIR_VALUE_IS, indirect),
+      .text = "the kernel module for direct transfers is not loaded, so its library copies through "
+              "memory of the host",
+      .text_not = "the kernel module for direct transfers is loaded",
+      .unknown = "direct transfers with a GPU were not asked for",
+      .remedy = "load the kernel module (nvidia_fs), or call the rates those of staged transfers" },
+    { .id = NULL }
 };
+WEIR_RULES_FIT(weir_rules_objects);

@@ -51,6 +51,7 @@ static void h25(const struct weir_inputs *f, struct weir_finding *out)
 
     if (f->no_room) {
         weir_finding_set(out, 100 * f->need_of_free, "it does not fit: %s", f->no_room);
+        out->brief = "does not fit";
         out->severity = WEIR_INVALID;
         out->unit = "% of what is free";
         out->limit = 100;
@@ -108,6 +109,7 @@ static void h28(const struct weir_inputs *f, struct weir_finding *out)
     if (share > MANY)
         weir_finding_suspect(out);
     out->unit = "% of the requests";
+    out->brief = "%.2g %% of requests tried again";
     weir_finding_set(out, share,
                      "%.0f of %.0f requests (%.2g %%) were sent again: the service asked for %.0f, %.0f had lost their "
                      "connection or got no answer in time",
@@ -118,6 +120,17 @@ static void h29(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->collective == 0)
         weir_finding_set(out, 0, "collective transfers were not asked for");
+}
+
+/* A flush writes the pages of a file in its order, so the device never sees random writes. */
+static void h32(const struct weir_inputs *f, struct weir_finding *out)
+{
+    const struct weir_inputs_phase *p = WEIR_MOST(f, joined, NULL);
+
+    if (p && f->random == 1 && f->direct == 0 && f->durable == 1)
+        weir_finding_set(out, p->joined, "the page cache joined %.3g random writes of a %s phase to "
+                                         "each request that a device completed",
+                         p->joined, p->key);
 }
 
 static void h33(const struct weir_inputs *f, struct weir_finding *out)
@@ -175,123 +188,131 @@ static void h38(const struct weir_inputs *f, struct weir_finding *out)
 }
 
 const struct weir_rule weir_rules_run[] = {
-    { WEIR_RULE("H19", "time that was spent waiting for the last tenth of the tasks", "%"),
-      WEIR_RULE_AT(20, SUSPECT, SUSPECT, NOTE, SUSPECT),
+    { WEIR_RULE("H19", 0, "time that was spent waiting for the last tenth of the tasks", "%"),
+      .brief = "stragglers cost %.0f %%", WEIR_RULE_AT(20, SUSPECT, SUSPECT, NOTE, SUSPECT),
       .measure = h19, .unknown = WEIR_NO_PHASE,
       .remedy = "find the slow tasks in the file of the ranks" },
-    { WEIR_RULE("H20", "open, close and sync", "% of the time"),
-      WEIR_RULE_AT(20, NOTE, NOTE, NOTE, NOTE),
+    { WEIR_RULE("H20", 0, "open, close and sync", "% of the time"),
+      .brief = "open, close, sync took %.0f %%", WEIR_RULE_AT(20, NOTE, NOTE, NOTE, NOTE),
       WEIR_RULE_PHASE(ends),
       .text = "open, close and sync are %.0f %% of a %s phase",
       .unknown = WEIR_NO_DATA,
       .remedy = "move more data for each file, or state that the rate includes them" },
-    { WEIR_RULE("H21", "user time, or time to make and check data", "% of the time"),
-      WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+    { WEIR_RULE("H21", 0, "user time, or time to make and check data", "% of the time"),
+      .brief = "processor busy %.0f %%", WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h21, WEIR_RULE_PHASE(cpu),
       .text = "user time is %.0f %% of a %s phase",
       .unknown = WEIR_NO_PHASE,
       .remedy = "the processor is the limit: use more nodes, or larger transfers" },
-    { WEIR_RULE("H22", "tasks for each core that they may use", "tasks"),
-      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+    { WEIR_RULE("H22", 0, "tasks for each core that they may use", "tasks"),
+      .brief = "%.3g tasks for a core", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_TEST, tasks_per_core),
       .text = "%.3g tasks for each core",
       .unknown = "the cores of the tasks are not known",
       .remedy = "use fewer tasks on a node, or bind them to more cores" },
-    { WEIR_RULE("H23", "uncertainty of the common clock", "% of a phase"),
-      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+    { WEIR_RULE("H23", 0, "uncertainty of the common clock", "% of a phase"),
+      .brief = "clocks uncertain", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h23, WEIR_RULE_PHASE(clock),
       .text = "the clocks are uncertain by %.2g %% of a %s phase",
       .unknown = WEIR_NO_PHASE,
       .remedy = "make the phases longer" },
-    { WEIR_RULE("H24", "file system that is local to each node", "cases"),
-      WEIR_RULE_AT(0, INVALID, INVALID, INVALID, SOUND),
+    { WEIR_RULE("H24", 44, "file system that is local to each node", "cases"),
+      .brief = "file system is local to nodes", WEIR_RULE_AT(0, INVALID, INVALID, INVALID, SOUND),
       .measure = h24, WEIR_RULE_VALUE(WEIR_VALUE_IS, apart),
       .text = "the nodes do not see the same files",
       .text_not = "the nodes see the same files",
       .unknown = "the files were not looked for from another node",
       .remedy = "use a directory of a file system that all nodes share" },
-    { WEIR_RULE("H25", "use of the file system or of its inodes", "%"),
-      WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE),
-      .measure = h25,
+    { WEIR_RULE("H25", 0, "use of the file system or of its inodes", "%"),
+      .brief = "file system %.0f %% full", WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE), .measure = h25,
       .unknown = "the backend does not report it",
       .remedy = "make room: file systems slow down when they are nearly full" },
-    { WEIR_RULE("H26", "bytes of the device that others moved, or processors that they used", "%"),
+    { WEIR_RULE("H26", 10, "bytes of the device that others moved, or processors that they used",
+                "%"),
+      .brief = "others used %.0f %% of the node",
       WEIR_RULE_AT(100 * WEIR_OTHERS_SHARE, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h26,
       .remedy = "use nodes that are not shared with other jobs" },
-    { WEIR_RULE("H27", "in the page cache although direct I/O was asked for", "%"),
-      WEIR_RULE_AT(5, SUSPECT, INVALID, SUSPECT, INVALID),
+    { WEIR_RULE("H27", 28, "in the page cache although direct I/O was asked for", "%"),
+      .brief = "%.0f %% of direct I/O cached", WEIR_RULE_AT(5, SUSPECT, INVALID, SUSPECT, INVALID),
       .measure = h27, WEIR_RULE_PHASE(left), .cached = true,
       .text = "%.0f %% of a %s phase with direct I/O came into the page cache",
       .unknown = WEIR_NO_DATA,
       .remedy = "the file system takes direct I/O for buffered I/O: use another one, or larger "
                 "aligned transfers" },
-    { WEIR_RULE("H28", "short transfers, and calls or requests that were tried again (more than 1 % of the requests to a "
-                  "service: SUSPECT)", "calls"),
-      WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
+    { WEIR_RULE("H28", 0, "short transfers, and calls or requests that were tried again (more than "
+                "1 % of the requests to a service: SUSPECT)", "calls"),
+      .brief = "calls tried again: %.0f", WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h28, WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
       .text = "%.0f short transfers or calls tried again",
       .unknown = "the program has no session that counts them",
       .remedy = "look for a full or interrupted file system, or for a service that has more to do than it can: ask it with "
                 "fewer requests at a time" },
-    { WEIR_RULE("H29", "independent transfers where collective ones were asked for", "cases"),
-      WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
+    { WEIR_RULE("H29", 0, "independent transfers where collective ones were asked for", "cases"),
+      .brief = "transfers not collective", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
       .measure = h29, WEIR_RULE_VALUE(WEIR_VALUE_IS, independent),
       .text = "transfers were independent although collective ones were asked for",
       .text_not = "transfers were collective",
       .unknown = "the library does not report it, or decides anew for each transfer",
       .remedy = "look at the hints in effect (romio_cb_read, romio_cb_write)" },
-    { WEIR_RULE("H30", "layout that is not what was asked for", "cases"),
-      WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
+    { WEIR_RULE("H30", 0, "layout that is not what was asked for", "cases"),
+      .brief = "other layout than asked", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
       WEIR_RULE_VALUE(WEIR_VALUE_IS, other_layout),
       .text = "the layout is not the one that was asked for",
       .text_not = "the layout is the one that was asked for",
       .unknown = "no layout was asked for, or the library does not read it back",
       .remedy = "remove the old files: a layout is chosen when a file is made" },
-    { WEIR_RULE("H31", "files that were written with other parameters", "cases"),
-      WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
+    { WEIR_RULE("H31", 0, "files that were written with other parameters", "cases"),
+      .brief = "files of other parameters", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_IS, foreign),
       .text = "the files that are read have another size than the test writes",
       .text_not = "the files have the size that the test writes",
       .unknown = "the size of the files is not known",
       .remedy = "read what the same options wrote, best in the same run" },
-    { WEIR_RULE("H33", "items that a reader needs and the results do not have", "items"),
+    { WEIR_RULE("H32", 33, "random writes for each request that a device completed until the flush",
+                "writes"),
+      .brief = "%.0f writes a device request", WEIR_RULE_AT(4, SUSPECT, SUSPECT, NOTE, SUSPECT),
+      .measure = h32, .needs = WEIR_NEEDS_WRITES,
+      .unknown = "it is known of buffered random writes that are flushed to a local block file system",
+      .remedy = "use direct I/O: the operations a second are those of the page cache, and the device had "
+                "large writes in order" },
+    { WEIR_RULE("H33", 0, "items that a reader needs and the results do not have", "items"),
       .data_only = true,
       WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h33,
       .unknown = "no results for programs are written",
       .remedy = "say in words: kernel, mount options, layout and binding of the tasks" },
-    { WEIR_RULE("H34", "time that a task worked against the resolution of the clock",
+    { WEIR_RULE("H34", 0, "time that a task worked against the resolution of the clock",
                   "x resolution"),
-      .below = true,
-      WEIR_RULE_AT(1000, NOTE, NOTE, NOTE, NOTE),
+      .brief = "too short for the clock", .below = true, WEIR_RULE_AT(1000, NOTE, NOTE, NOTE, NOTE),
       .measure = h34, .unknown = WEIR_NO_PHASE,
       .remedy = "do more operations for each task" },
-    { WEIR_RULE("H35", "phases in which a node looks at what it made itself", "phases"),
-      WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SOUND),
+    { WEIR_RULE("H35", 12, "phases in which a node looks at what it made itself", "phases"),
+      .brief = "nodes look at their own items", WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SOUND),
       .measure = h35, WEIR_RULE_VALUE(WEIR_VALUE_IS, own_metadata),
       .text = "nodes look at items that they made themselves",
       .text_not = "other nodes look at the items than those that made them",
       .unknown = "the program does not say who made the items",
       .remedy = "let another node look at it (mdtest -N with the tasks of a node, on several "
                 "nodes)" },
-    { WEIR_RULE("H36", "nodes of MPI that are not the kernels of the tasks", "cases"),
-      WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+    { WEIR_RULE("H36", 42, "nodes of MPI that are not the kernels of the tasks", "cases"),
+      .brief = "nodes of MPI are wrong", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h36,
       .unknown = "the kernels are not known",
       .remedy = "repair the MPI library or its launcher; where the kernels are wrong, set "
                 "IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES" },
-    { WEIR_RULE("H37", "rate that was asked for and not reached", "%"),
-      WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
+    { WEIR_RULE("H37", 40, "rate that was asked for and not reached", "%"),
+      .brief = "rate missed by %.1f %%", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h37,
       .unknown = "no rate was asked for",
       .remedy = "the times are those of a lower load: ask for a lower rate (--rate), or give each task more "
                 "transfers in flight (--depth), or use more tasks" },
-    { WEIR_RULE("H38", "phases that --until=steady found not to be steady", "% of its limit"),
-      WEIR_RULE_AT(100, SUSPECT, SUSPECT, NOTE, INVALID),
+    { WEIR_RULE("H38", 8, "phases that --until=steady found not to be steady", "% of its limit"),
+      .brief = "phases never steady", WEIR_RULE_AT(100, SUSPECT, SUSPECT, NOTE, INVALID),
       .measure = h38,
       .unknown = "--until=steady was not asked for",
       .remedy = "let the phases be longer (most=SECONDS, -D), so that the storage can come to its steady state, or "
                 "find what changes with time" },
-    { .id = NULL },
+    { .id = NULL }
 };
+WEIR_RULES_FIT(weir_rules_run);

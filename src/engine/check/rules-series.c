@@ -63,7 +63,7 @@ static double half_width(const struct weir_inputs_phase *p)
 #define WIDE 10.0     /* percent */
 #define SCATTERED 25.0 /* percent: of repetitions that are too few for an interval */
 
-/* The range of two to five repetitions over their median, in percent; NaN: there are not so many. */
+/* Return the range of two to five repetitions over their median, in percent; NaN: another number. */
 static double range_of(const struct weir_inputs_phase *p)
 {
     double v[WEIR_INPUTS_RATES], median = sort(v, p->rates, p->nrates);
@@ -75,6 +75,7 @@ static double range_of(const struct weir_inputs_phase *p)
 /* Another number than that of the repetitions. */
 static void judge_by(struct weir_finding *out, double limit, const char *unit)
 {
+    out->brief = "repetitions differ by %.0f %%";
     out->limit = limit;
     out->unit = unit;
     out->below = false;
@@ -114,7 +115,7 @@ static void h15(const struct weir_inputs *f, struct weir_finding *out)
     weir_finding_set(out, widest, "the interval of the median is +-%.0f %%", widest);
 }
 
-/* Of two values next to each other, with at least two on each side. */
+/* Return the largest gap between two adjacent values, with at least two on each side. */
 static double largest_gap(const double *sorted, int n)
 {
     double gap = 0;
@@ -177,7 +178,7 @@ static void h17(const struct weir_inputs *f, struct weir_finding *out)
                          100 * p->unsteady);
 }
 
-/* Of sorted values, between two of them where it must be. */
+/* Return a quantile of sorted values, interpolated between two of them. */
 static double quantile(const double *sorted, int n, double q)
 {
     double at = q * (n - 1);
@@ -186,7 +187,7 @@ static double quantile(const double *sorted, int n, double q)
     return i + 1 < n ? sorted[i] + (at - i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-/* How many interquartile ranges of the others the first repetition is off. */
+/* Return the distance of the first repetition in interquartile ranges of the others. */
 static double first_off(const struct weir_inputs_phase *p)
 {
     double v[WEIR_INPUTS_RATES], off, range;
@@ -210,8 +211,8 @@ static void h18(const struct weir_inputs *f, struct weir_finding *out)
 }
 
 const struct weir_rule weir_rules_series[] = {
-    { WEIR_RULE("H15", "repetitions, and how far they differ", "repetitions"),
-      .below = true,
+    { WEIR_RULE("H15", 6, "repetitions, and how far they differ", "repetitions"),
+      .brief = "repetitions: %.0f", .below = true,
       .at = { { WEIR_NOTE, 3, NULL },
               { WEIR_INVALID, 3, NULL },
               { WEIR_SOUND, 0, NULL },
@@ -220,22 +221,23 @@ const struct weir_rule weir_rules_series[] = {
       .measure = h15, .unknown = WEIR_NO_PHASE,
       .remedy = "repeat the test (-i) until the interval of the median is narrow; what differs "
                 "between runs, repetitions of one run do not show" },
-    { WEIR_RULE("H16", "drift of the repetitions, or a gap between two groups, of their range",
+    { WEIR_RULE("H16", 4, "drift of the repetitions, or a gap between two groups, of their range",
                   "%"),
+      .brief = "repetitions drift or in groups",
       WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h16,
       .unknown = "there are fewer than 6 repetitions",
       .remedy = "do not use one number for it: find what changes with time, or tells the groups "
                 "apart" },
-    { WEIR_RULE("H17", "change of the rate inside a phase", "%"),
-      WEIR_RULE_AT(20, NOTE, NOTE, NOTE, INVALID),
+    { WEIR_RULE("H17", 0, "change of the rate inside a phase", "%"),
+      .brief = "rate changed %.0f %% in a phase", WEIR_RULE_AT(20, NOTE, NOTE, NOTE, INVALID),
       .measure = h17,
       .unknown = "the rate inside a phase is not sampled in ten or more intervals (--interval)",
       .remedy = "run longer, and leave out the time before the steady state" },
-    { WEIR_RULE("H18", "first repetition against the others", "interquartile ranges"),
-      WEIR_RULE_AT(3, NOTE, NOTE, NOTE, NOTE),
-      .measure = h18,
+    { WEIR_RULE("H18", 0, "first repetition against the others", "interquartile ranges"),
+      .brief = "first repetition is off", WEIR_RULE_AT(3, NOTE, NOTE, NOTE, NOTE), .measure = h18,
       .unknown = "there are fewer than 5 repetitions",
       .remedy = "leave the first repetition out, or make all repetitions cold" },
-    { .id = NULL },
+    { .id = NULL }
 };
+WEIR_RULES_FIT(weir_rules_series);

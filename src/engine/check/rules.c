@@ -6,20 +6,22 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/size.h"
+#include "base/str.h"
+#include "base/text/quote.h"
 #include "engine/options.h"
 
 const struct weir_rule *weir_rule_at(int i)
 {
-    static const struct weir_rule *const parts[] = { weir_rules_data, weir_rules_series,
-                                                     weir_rules_run, weir_rules_objects };
+    static const struct weir_rule *const files[WEIR_RULES_FILES] = {
+        weir_rules_data, weir_rules_series, weir_rules_run, weir_rules_objects
+    };
 
-    for (size_t k = 0; k < sizeof(parts) / sizeof(*parts); k++)
-        for (const struct weir_rule *r = parts[k]; r->id; r++)
+    for (int k = 0; k < WEIR_RULES_FILES; k++)
+        for (const struct weir_rule *r = files[k]; r->id; r++)
             if (i-- == 0)
                 return r;
     return NULL;
@@ -47,6 +49,20 @@ const char *weir_verdict_name(enum weir_severity worst)
     return worst < WEIR_SUSPECT ? "SOUND" : weir_severity_name(worst);
 }
 
+int weir_findings_shown(const char *value)
+{
+    static const struct {
+        const char *word;
+        int shown;
+    } words[] = { { "", 8 },   { "1", 8 }, { "yes", 8 }, { "on", 8 },  { "true", 8 },
+                  { "0", 0 },  { "no", 0 }, { "off", 0 }, { "false", 0 }, { "all", WEIR_RULES } };
+
+    for (size_t i = 0; value && i < sizeof(words) / sizeof(*words); i++)
+        if (strcasecmp(value, words[i].word) == 0)
+            return words[i].shown;
+    return value ? -1 : 0;
+}
+
 /* ---- limits ---- */
 
 static int find_rule(const char *id, size_t len)
@@ -59,6 +75,24 @@ static int find_rule(const char *id, size_t len)
     return -1;
 }
 
+/* A limit of len bytes, of which the first 'id' name no rule. */
+static int refuse_rule(const char *word, size_t len, size_t id, struct weir_err *err)
+{
+    const char *ids[WEIR_RULES + 1] = { NULL };
+    struct weir_str name = { 0 }, near = { 0 };
+    const struct weir_rule *r;
+
+    for (int i = 0; (r = weir_rule_at(i)); i++)
+        ids[i] = r->id;
+    weir_str_add(&name, word, id);
+    weir_near_ask(weir_str_text(&name), ids, &near);
+    weir_refuse(err, WEIR_EUSAGE, "option --limit: '%.*s' names no rule (--help=trust lists them)%s",
+                (int)len, word, weir_str_text(&near));
+    weir_str_free(&name);
+    weir_str_free(&near);
+    return -1;
+}
+
 static int parse_limit(struct weir_limits *l, const char *word, size_t len, struct weir_err *err)
 {
     size_t id = strcspn(word, ":,+");
@@ -67,9 +101,7 @@ static int parse_limit(struct weir_limits *l, const char *word, size_t len, stru
     double value = NAN;
 
     if (i < 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --limit: '%.*s' names no rule; rules are H01 to H43", (int)len,
-                           word);
+        return refuse_rule(word, len, id, err);
     if (word[id] == ':')
         end = weir_real_scan(word + id + 1, &value);
     if (end == word + id + 1 || end != word + len || !isfinite(value) || value < 0)
@@ -210,6 +242,7 @@ static void judge(const struct weir_inputs *f, const struct weir_rule *r, enum w
                                    .severity = at->severity,
                                    .limit = isnan(own_limit) ? at->limit : own_limit,
                                    .unit = at->unit ? at->unit : r->unit,
+                                   .brief = r->brief,
                                    .more = r->cached ? f->cache_hides : NULL };
     measure(r, f, out);
     if (out->outcome == WEIR_NOT_JUDGED)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rules.h - the table of rules: what each finding means, where it begins, and how its value is
- * measured. A rule is a row of rules-data.c (H01 to H14), rules-series.c (H15 to H18),
- * rules-run.c (H19 to H38) or rules-objects.c (H39 to H43). */
+/* rules.h - the rules: what each finding means, where it begins, and how its value is measured. A
+ * rule is a function and a row in rules-data.c (H01 to H14), rules-series.c (H15 to H18),
+ * rules-run.c (H19 to H38) or rules-objects.c (H39 to H44). */
 #ifndef WEIR_ENGINE_CHECK_RULES_H
 #define WEIR_ENGINE_CHECK_RULES_H
 
@@ -25,7 +25,7 @@ enum weir_needs {
     WEIR_NEEDS_OBJECTS = 16 /* its files are objects of a service */
 };
 
-/* From which member the value is read, where the measure writes no text. */
+/* The member from which the value is read, where the measure writes no text. */
 enum weir_value {
     WEIR_VALUE_NONE,
     WEIR_VALUE_TEST,  /* a double of the test, in the unit of the rule */
@@ -38,6 +38,9 @@ enum weir_value {
 /* One row of the table. */
 struct weir_rule {
     const char *id, *what, *unit, *remedy;
+    int weight;        /* of two findings of one severity the heavier one is shown first */
+    const char *brief; /* a format of the value for the line, 32 characters: "not flushed" */
+    const char *with;  /* a rule: where both are found, they are one for people; NULL: none */
     bool below;     /* a finding when the value is below the limit; else when it is above */
     bool data_only; /* not in the line for people */
     struct weir_level at[WEIR_RULE_SETS];
@@ -54,15 +57,20 @@ struct weir_rule {
     bool cached;          /* of a page cache: inputs may say why it is not known, or may be more */
 };
 
-extern const struct weir_rule weir_rules_data[], weir_rules_series[], weir_rules_run[], weir_rules_objects[];
+/* The rows of each file, which end with one without an id. */
+extern const struct weir_rule weir_rules_data[], weir_rules_series[], weir_rules_run[],
+    weir_rules_objects[];
+#define WEIR_RULES_FIT(rows)                                                                       \
+    _Static_assert(sizeof(rows) / sizeof(*(rows)) <= WEIR_RULES_FILE + 1, "see findings.h")
 
-/* Row i of the table, in the order of the numbers; NULL: there are fewer. Local. */
+/* Return rule i of all, in the order of the files; NULL: there are fewer. Local. */
 const struct weir_rule *weir_rule_at(int i);
 
 /* ---- for the rows ---- */
 
-#define WEIR_RULE(number, heading, of) .id = (number), .what = (heading), .unit = (of)
-/* The severities of default, jupiter, io500, snia and mlperf, with one limit; mlperf as default where it is not named. */
+#define WEIR_RULE(number, heavy, heading, of)                                                      \
+    .id = (number), .weight = (heavy), .what = (heading), .unit = (of)
+/* The severities of default, jupiter, io500, snia and mlperf, with one limit; without mlperf that of default. */
 #define WEIR_RULE_AT5(limit, d, j, i, s, m)                                                        \
     .at = { { WEIR_##d, limit, NULL },                                                             \
             { WEIR_##j, limit, NULL },                                                             \
@@ -103,10 +111,10 @@ const struct weir_inputs_phase *weir_rule_extreme(const struct weir_inputs *f, s
 void weir_finding_set(struct weir_finding *out, double value, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* SUSPECT, where it would be less. Local. */
+/* Make a finding SUSPECT, where it would be less. Local. */
 void weir_finding_suspect(struct weir_finding *out);
 
-/* There is none, because of 'why', a clause. Local. */
+/* Make a finding unknown, because of 'why', a clause. Local. */
 void weir_finding_unknown(struct weir_finding *out, const char *why);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* service.c - inputs about objects of a service: requests, what is read again, and by what means */
 #include "config.h"
-#include "engine/check/checks.h"
+#include "engine/check/parts.h"
 
 #include <math.h>
 
@@ -46,7 +46,7 @@ void weir_service_note_data(const struct weir_phase_rec *rec, enum weir_moves mo
     if (all > 0)
         v->reread = fmax(v->reread, v->read_since / all);
     if (rec->verify_ns_sum > 0 && v->written && v->of_others == 1)
-        v->stale = (isnan(v->stale) ? 0 : v->stale) + (double)rec->wrong_sum;
+        v->stale = (isnan(v->stale) ? 0 : v->stale) + (double)weir_phase_wrong(rec);
 }
 
 void weir_service_applied(const struct weir_session *s, const struct weir_applied *applied, struct weir_inputs *f)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* straggler.c - ranks without which a phase would have been shorter */
 #include "config.h"
-#include "engine/check/checks.h"
+#include "engine/check/parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -132,8 +132,8 @@ static void name_them(struct weir_run *run, const int *who, int part, uint64_t s
     }
 }
 
-/* By the time that each rank spent in open, work and close; waiting at barriers between these is no
- * work. In lock step all wait for all, and nobody is found. The same on all ranks. */
+/* Find stragglers by each rank's time in open, work and close, without waits at barriers. With
+ * collective steps all wait for all, and none is found. The result is the same on all ranks. */
 static void find(struct weir_run *run, const struct weir_phase_rec *rec, struct stragglers *out)
 {
     const uint64_t *mark = rec->mark;
@@ -205,36 +205,34 @@ static void report_stragglers(struct weir_run *run, const char *key, const struc
     }
 }
 
-/* In words, of the phase that would have been shortest. */
-static void keep_words(const struct stragglers *s, struct weir_inputs_phase *p)
+static void write_words(const struct stragglers *s, const char *key,
+                        char words[WEIR_STRAGGLER_TEXT])
 {
     char others[32] = "", call[48] = "";
 
-    if (p->slow >= s->share)
-        return;
-    p->slow = s->share;
     if (s->n > 1 && snprintf(others, sizeof(others), " and %d more", s->n - 1) < 0)
         others[0] = '\0';
     if (s->who[0].call < WEIR_OPS &&
         snprintf(call, sizeof(call), ", in one %s of %.3g s", call_names[s->who[0].call],
                  (double)s->who[0].call_ns / WEIR_NS_PER_S) < 0)
         call[0] = '\0';
-    if (snprintf(p->stragglers, sizeof(p->stragglers),
+    if (snprintf(words, WEIR_STRAGGLER_TEXT,
                  "without rank %d (host %s)%s the %s phase would have been %.0f %% shorter: late "
                  "in %s%s",
-                 s->who[0].rank, s->who[0].host, others, p->key, 100 * s->share,
+                 s->who[0].rank, s->who[0].host, others, key, 100 * s->share,
                  part_names[s->who[0].part], call) < 0)
-        p->stragglers[0] = '\0';
+        words[0] = '\0';
 }
 
-void weir_stragglers_note(struct weir_run *run, const struct weir_phase_rec *rec, const char *key)
+double weir_stragglers_report(struct weir_run *run, const struct weir_phase_rec *rec,
+                              char words[WEIR_STRAGGLER_TEXT])
 {
-    struct weir_inputs_phase *p;
     struct stragglers s;
 
     find(run, rec, &s);
-    if (run->par.rank != 0 || s.n == 0 || !(p = weir_inputs_phase_of(weir_checks_of(run)->inputs, key)))
-        return;
-    report_stragglers(run, key, &s);
-    keep_words(&s, p);
+    if (run->par.rank != 0 || s.n == 0)
+        return 0;
+    report_stragglers(run, rec->stage->key, &s);
+    write_words(&s, rec->stage->key, words);
+    return s.share;
 }

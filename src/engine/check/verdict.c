@@ -2,6 +2,7 @@
 /* verdict.c - the findings of a test, for programs and for people */
 #include "config.h"
 #include "engine/check/checks.h"
+#include "engine/check/parts.h"
 
 #include <string.h>
 
@@ -12,33 +13,16 @@
 
 /* ---- the judgement ---- */
 
-struct judged {
-    const char *rules;
-    enum weir_severity worst;
-    struct weir_finding list[WEIR_RULES];
-    int n;
-    const struct weir_finding *found[WEIR_RULES]; /* for people, the worst first, notes last */
-    int found_n, notes;
-};
-
-/* The finding that says most about a number comes first: that it is not one of the storage at all,
- * then how sure it is. The others follow in the order of the table. */
-static int importance(const struct weir_finding *f)
-{
-    static const char order[] = "H24 H36 H37 H43 H03 H05 H06 H04 H27 H40 H39 H02 H01 H10 H11 H07 H35 H26 H38 H15 H16 H14";
-    const char *at = strstr(order, f->rule->id);
-
-    return at ? (int)(at - order) : (int)sizeof(order);
-}
-
-/* Is a to be read before b? Those of one importance stay as they are. */
+/* True when people should read a before b. Those of one weight stay as they are. */
 static bool is_before(const struct weir_finding *a, const struct weir_finding *b)
 {
-    return a->severity != b->severity ? a->severity > b->severity : importance(a) < importance(b);
+    if (a->severity != b->severity)
+        return a->severity > b->severity;
+    return a->rule->weight > b->rule->weight;
 }
 
 /* Sorts the findings into the order in which people read them. */
-static void sort_found(struct judged *v)
+static void sort_found(struct weir_judged_test *v)
 {
     for (int i = 0; i < v->n; i++) {
         const struct weir_finding *f = &v->list[i];
@@ -54,15 +38,11 @@ static void sort_found(struct judged *v)
     }
 }
 
-/* By what is known until now. */
-static void judge(const struct weir_run *run, struct judged *v)
+void weir_verdict_judge(const struct weir_inputs *f, enum weir_rule_set set,
+                        const struct weir_limits *limits, struct weir_judged_test *v)
 {
-    enum weir_rule_set set = weir_checks_rules(run, run->test->plan.options);
-
-    if (run->report.details) /* else nobody reads them */
-        weir_checks_of(run)->inputs->missing = run->test->missing;
     v->rules = weir_rule_sets[set];
-    v->n = weir_findings_judge(weir_checks_of(run)->inputs, set, &weir_checks_of(run)->limits, v->list);
+    v->n = weir_findings_judge(f, set, limits, v->list);
     v->worst = weir_findings_worst(v->list, v->n);
     v->found_n = v->notes = 0;
     sort_found(v);
@@ -72,9 +52,9 @@ static void judge(const struct weir_run *run, struct judged *v)
 
 #define F struct weir_finding_row
 
-/* The text table has the words of a finding below its line. */
+/* The text table has the texts of a finding below its line. */
 static const struct weir_col cols[] = {
-    COL_STR(F, id, "id", "The rule: H01 to H43", .head = "ID", .width = -4, .gap = 1),
+    COL_STR(F, id, "id", "The rule: H01 to H44", .head = "ID", .width = -4, .gap = 1),
     COL_STR(F, outcome, "outcome", "found, fine or not judged"),
     COL_STR(F, severity, "severity", "NOTE, SUSPECT or INVALID where it is found",
             .head = "Severity", .width = -8, .gap = 1),
@@ -106,12 +86,11 @@ static struct weir_finding_row row_of(const struct weir_finding *f)
                                        .limit = f->limit };
 }
 
-/* A reader of many documents finds the same keys in each. SOUND would be a guess where no phase was
- * measured. */
-static void report_to_programs(struct weir_run *run, const struct judged *v, bool measured)
+/* SOUND would be a guess where no phase was measured. */
+void weir_verdict_report(struct weir_run *run, const struct weir_judged_test *v, bool measured,
+                         uint64_t spent_ns)
 {
     struct weir_report *r = &run->report;
-    uint64_t spent_ns = weir_checks_of(run)->spent_ns + weir_now_ns() - weir_checks_of(run)->end_ns;
 
     weir_report_str(r, WEIR_FOR_DATA, "rules", v->rules);
     weir_report_str(r, WEIR_FOR_DATA, "verdict", measured ? weir_verdict_name(v->worst) : NULL);
@@ -130,64 +109,104 @@ static void report_to_programs(struct weir_run *run, const struct judged *v, boo
 
 /* ---- for people ---- */
 
-#define SHOWN 3 /* in the line */
+#define SHOWN 2 /* in the line */
+
+/* Findings that always come together are one, and what the default data bring along is none. */
+static bool is_counted(const struct weir_judged_test *v, const struct weir_finding *f)
+{
+    bool is_counted = !f->is_usual || f->severity > WEIR_NOTE;
+
+    for (int i = 0; f->rule->with && i < v->found_n; i++)
+        is_counted &= strcmp(v->found[i]->rule->id, f->rule->with) != 0;
+    return is_counted;
+}
+
+/* ": 100 % read from page cache (H03)": the worst ones; notes only where there is nothing else. */
+static void write_worst(const struct weir_judged_test *v, bool notes, struct weir_str *out)
+{
+    for (int i = 0, shown = 0; i < v->found_n && shown < SHOWN; i++) {
+        const struct weir_finding *f = v->found[i];
+
+        if (!is_counted(v, f) || (f->severity == WEIR_NOTE) != notes)
+            continue;
+        weir_str_addf(out, shown++ == 0 ? ": " : "; ");
+        weir_str_addf(out, f->brief, f->value);
+        weir_str_addf(out, " (%s)", f->rule->id);
+    }
+}
 
 static void write_count(int n, const char *what, struct weir_str *out)
 {
-    weir_str_addf(out, "%d %s%s", n, what, n == 1 ? "" : "s");
+    if (n > 0)
+        weir_str_addf(out, "%d %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* The verdict, and why. Where there is more than notes, these are counted only. */
-static void write_line(const struct weir_run *run, const struct judged *v, struct weir_str *out)
+/* "SUSPECT (2 findings, 1 note; --findings): not flushed (H05)": 154 characters at most. */
+static void write_line(const struct weir_run *run, const struct weir_judged_test *v,
+                       struct weir_str *out)
 {
-    int n = v->found_n, shown = n > v->notes ? n - v->notes : n;
+    int findings = 0, notes = 0;
 
+    for (int i = 0; i < v->found_n; i++)
+        if (is_counted(v, v->found[i]))
+            *(v->found[i]->severity == WEIR_NOTE ? &notes : &findings) += 1;
     if (run->test->id > 0)
         weir_str_addf(out, "test %d: ", run->test->id);
-    weir_str_addf(out, "%s by the %s rules", weir_verdict_name(v->worst), v->rules);
-    if (n > 0) {
-        weir_str_addf(out, ", ");
-        write_count(shown, n > v->notes ? "finding" : "note", out);
+    weir_str_addf(out, "%s", weir_verdict_name(v->worst));
+    if (strcmp(v->rules, weir_rule_sets[WEIR_RULES_DEFAULT]) != 0)
+        weir_str_addf(out, " by %s rules", v->rules);
+    if (findings + notes > 0) {
+        weir_str_addf(out, " (");
+        write_count(findings, "finding", out);
+        weir_str_addf(out, findings > 0 && notes > 0 ? ", " : "");
+        write_count(notes, "note", out);
+        weir_str_addf(out, "; --findings)");
+        write_worst(v, findings == 0, out);
     }
-    for (int i = 0; i < shown && i < SHOWN; i++)
-        weir_str_addf(out, "%s %s %s", i > 0 ? "," : ":", v->found[i]->rule->id, v->found[i]->text);
-    if (shown > SHOWN)
-        weir_str_addf(out, ", and %d more", shown - SHOWN);
-    if (n > shown) {
-        weir_str_addf(out, "; ");
-        write_count(v->notes, "note", out);
-    }
-    weir_str_addf(out, n > 0 ? "; --findings lists them with remedies\n" : "\n");
+    weir_str_addc(out, '\n');
 }
 
-static void write_table(const struct weir_run *run, const struct judged *v, struct weir_str *out)
+static void write_row(const struct weir_finding *f, struct weir_str *out)
 {
+    struct weir_finding_row row = row_of(f);
+
+    weir_str_addc(out, '\n');
+    weir_col_text(out, cols, &row);
+    weir_str_addf(out, "\n%14s%s\n%14sremedy: %s", "", row.text, "", row.remedy);
+}
+
+/* The findings that count, the worst first, or all. */
+static void write_table(const struct weir_run *run, const struct weir_judged_test *v, int most,
+                        struct weir_str *out)
+{
+    int shown = 0;
+
     weir_str_addf(out, "\nFindings of test %d by the %s rules: %s\n", run->test->id, v->rules,
                   weir_verdict_name(v->worst));
     if (v->found_n == 0)
         weir_str_addf(out, "none");
     else
         weir_col_heading(out, cols);
-    for (int i = 0; i < v->found_n; i++) {
-        struct weir_finding_row row = row_of(v->found[i]);
-
-        weir_str_addc(out, '\n');
-        weir_col_text(out, cols, &row);
-        weir_str_addf(out, "\n%14s%s\n%14sremedy: %s", "", row.text, "", row.remedy);
-    }
+    for (int i = 0; i < v->found_n; i++)
+        if (most == WEIR_RULES || (shown < most && is_counted(v, v->found[i]))) {
+            write_row(v->found[i], out);
+            shown++;
+        }
+    if (shown < v->found_n)
+        weir_str_addf(out, "\n%d more: --findings=all", v->found_n - shown);
     weir_str_addf(out, "\n%s", run->test->rates ? run->test->rates : "");
 }
 
-static void keep_for_people(struct weir_run *run, const struct judged *v)
+void weir_verdict_keep(struct weir_run *run, const struct weir_judged_test *v,
+                       struct weir_str *tables)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    struct weir_checks *t = weir_checks_of(run);
 
     if (o->verbose >= 0 && !run->report.is_data)
         write_line(run, v, &run->report.last.notes);
-    if (o->findings)
-        write_table(run, v, &t->tables);
-    run->report.lost |= run->report.last.notes.failed || t->tables.failed;
+    if (weir_findings_shown(o->findings) > 0)
+        write_table(run, v, weir_findings_shown(o->findings), tables);
+    run->report.lost |= run->report.last.notes.failed || tables->failed;
 }
 
 /* ---- help ---- */
@@ -211,42 +230,26 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
     weir_str_free(&text);
 }
 
-void weir_checks_help(enum weir_topic topic, struct weir_str *out)
+void weir_verdict_help(enum weir_topic topic, struct weir_str *out)
 {
     const struct weir_rule *r;
 
     if (topic != WEIR_TOPIC_TRUST)
         return;
-    weir_str_addf(out, "\nEach test ends with a line that has its verdict. INVALID: by the rules it must\n"
-                       "not be published. SUSPECT: it probably does not mean what it seems to. SOUND:\n"
-                       "there are notes at most. The default rules:\n");
+    weir_str_addf(out, "\n"
+                       "A NOTE on standard error, before the summary, has the verdict of a test.\n"
+                       "INVALID: by the rules it must not be published. SUSPECT: it probably does not\n"
+                       "mean what it seems to. SOUND: there are notes at most. The default rules:\n");
     for (int i = 0; (r = weir_rule_at(i)); i++)
         help_rule(r, out);
 }
 
-enum weir_severity weir_verdict_report(struct weir_run *run)
-{
-    const struct weir_inputs *f = weir_checks_of(run)->inputs;
-    bool measured = f->phases > 0 || f->no_room;
-    struct judged v;
-
-    judge(run, &v);
-    report_to_programs(run, &v, measured);
-    if (measured && !run->test->failed)
-        keep_for_people(run, &v);
-    return measured ? v.worst : WEIR_SOUND;
-}
-
-void weir_verdict_for_rows(struct weir_run *run)
+void weir_verdict_for_rows(struct weir_run *run, const struct weir_judged_test *v)
 {
     struct weir_str ids = { 0 };
-    struct judged v;
 
-    if (!run->report.has_csv)
-        return;
-    judge(run, &v);
-    for (int i = 0; i < v.found_n - v.notes; i++)
-        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", v.found[i]->rule->id);
-    weir_report_verdict(&run->report, weir_verdict_name(v.worst), weir_str_text(&ids));
+    for (int i = 0; i < v->found_n - v->notes; i++)
+        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", v->found[i]->rule->id);
+    weir_report_verdict(&run->report, weir_verdict_name(v->worst), weir_str_text(&ids));
     weir_report_free(&run->report, &ids);
 }

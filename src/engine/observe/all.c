@@ -3,6 +3,8 @@
 #include "config.h"
 #include "engine/observe/all.h"
 
+#include "engine/run.h"
+
 /* The order is that of every hook. */
 const struct weir_observer *const weir_observers[] = {
     &weir_watchdog, /* before sessions begin, which note their calls */
@@ -20,7 +22,10 @@ const struct weir_observer *const weir_observers[] = {
     &weir_op_files,
     &weir_ranks,
     &weir_queue_use,
+    &weir_gpu_use,
     &weir_requests,
     &weir_metrics, /* it sums histograms in place, which the checks read of each rank */
     NULL,
 };
+/* One more is that of a program which calls the library. */
+_Static_assert(sizeof(weir_observers) / sizeof(*weir_observers) <= WEIR_OBSERVERS_MOST, "run.h");

@@ -20,6 +20,7 @@ extern const struct weir_observer weir_ranks;    /* the file of the ranks, and o
 extern const struct weir_observer weir_dropcache; /* --drop-cache */
 extern const struct weir_observer weir_checks;   /* findings and verdict of a test */
 extern const struct weir_observer weir_queue_use; /* how full the queue of transfers was */
+extern const struct weir_observer weir_gpu_use;  /* GPUs, and copies between them and the host */
 extern const struct weir_observer weir_requests; /* what a service was asked for */
 extern const struct weir_observer weir_metrics;  /* everything measured about a phase */
 

@@ -23,9 +23,9 @@ int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct we
  * ranks and tests. Local. */
 int64_t weir_records_time(const struct weir_run *run, uint64_t local_ns);
 
-/* Hand the operations of rank 0, or of all ranks one after the other, to 'each' on rank 0, some
- * hundred at a time. origin_ns: the beginning of the phase on the clock of the rank that recorded
- * them. Constant memory. Collective over run->par when all is set. */
+/* Pass the operations of rank 0, or of all ranks one after the other, to 'each' on rank 0, some
+ * hundred at a time. Then origin_ns is the beginning of the phase on the clock of the rank that
+ * recorded them. Constant memory. Collective over run->par when all is set. */
 void weir_records_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
                          void (*each)(void *arg, const struct weir_record *r, size_t n,
                                       uint64_t origin_ns),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* interval.c - bandwidth, operations and their latency in a phase in intervals of time */
 #include "config.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,13 +72,13 @@ static const struct weir_table table = { .key = "intervals",
                                          .readers = READERS,
                                          .in_line = -1 };
 
-/* Of one operation of several. */
+/* Columns of one operation of several. */
 static const struct weir_table call_table = { .key = "intervalCalls",
                                               .cols = cols,
                                               .readers = READERS,
                                               .in_line = -1 };
 
-/* Intervals go to rank 0 in pieces of so many words, or one at a time. */
+/* Number of words of a message with which intervals go to rank 0, unless they go one at a time. */
 #define PIECE_WORDS ((size_t)16384)
 
 /* An operation that happened in a phase, and the bins of a histogram that its times have on any rank. */
@@ -88,8 +87,8 @@ struct call {
     unsigned first, count;
 };
 
-/* Intervals on their way. One is the number of stalled tasks, then for each operation its bytes,
- * how many ended, and how many of them are in each bin; and of each operation the longest time. */
+/* Intervals as messages. An interval is the number of stalled tasks, then for each operation
+ * its bytes, its count and the count of each bin, then the longest time of each operation. */
 struct room {
     struct weir_hist all, one; /* of an interval, on rank 0 */
     int calls;
@@ -136,7 +135,6 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 {
     uint64_t ns;
 
-    (void)files;
     return parse(o->interval, &ns, err);
 }
 
@@ -181,7 +179,6 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
     struct state *s = state;
     int64_t now = (int64_t)weir_now_ns();
 
-    (void)rec;
     if (!s->bins.bytes)
         return;
     weir_bcast(&run->par, &now, sizeof(now), 0);
@@ -336,7 +333,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 {
     struct state *s = state;
 
-    (void)err;
     if (!s->bins.bytes || !run->stage || rec->failed)
         return 0;
     align(run, &s->bins, &s->room);

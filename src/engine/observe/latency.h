@@ -31,6 +31,8 @@ struct weir_metrics {
     int64_t operations_min, operations_max; /* of a task */
     struct weir_latency whole; /* operations of the program, where it measures them as a whole */
     struct weir_stonewall stonewall;
+    double rate; /* of the phase, in this unit */
+    const char *unit;
     /* at a rate, else NaN */
     double rate_asked, rate_reached, late, late_ns;
     struct weir_latency response; /* from when they were due, of all operations */
@@ -45,15 +47,14 @@ void weir_latency_of(const struct weir_hist *h, struct weir_latency *out);
 /* An operation as a whole, then its calls in the order of enum weir_op, and the parts of requests to a service. */
 #define WEIR_CALLS (1 + WEIR_OPS + WEIR_PARTS)
 
-/* How tables call an operation as a whole, and its transfers. */
+/* The names of an operation as a whole and of its transfers in tables. */
 struct weir_call_names {
     const char *whole, *transfer;
 };
 
-/* Make the times of the operations of the phase that has just run, of the calls in a session, and what the session
- * knows of requests to a service those of all ranks on rank 0, and find the ranks with the shortest and the longest work
- * (run->records): one maximum, one sum. Once a phase: a second call does nothing.
- * Collective over run->par. */
+/* On rank 0, sum up the times of all ranks in the phase that has just run. Times are those of its operations, of the
+ * calls in a session, of requests to a service. The ranks with the shortest and the longest work are found, too
+ * (run->records). One maximum, one sum. Once a phase: a second call does nothing. Collective over run->par. */
 void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec);
 
 /* Rows "latency" for data readers: operation 'op' in the phase that has just run, and the calls in

@@ -3,6 +3,7 @@
  * operations took from the time at which they were due */
 #include "config.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,11 +17,10 @@
 #include "par/reduce.h"
 
 struct state {
-    struct weir_pace pace;
+    struct weir_rate_reached reached; /* of the phase */
     struct weir_load_points points; /* --rate in percent: n > 0 */
     struct weir_load at_points;     /* and what else is said of them */
     double percent;                 /* of the point that runs; 0: the maximum; NaN: none of them */
-    struct weir_hist *room; /* two for each operation, and two to merge them; then the extremes of each */
     struct weir_str text;
 };
 
@@ -128,39 +128,37 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     return load.bytes ? check_bytes(files->program, err) : 0;
 }
 
-static int histograms(const struct weir_run *run)
-{
-    return 2 * (weir_operations_count(run->program) + 1);
-}
-
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
-    int n = histograms(run);
 
-    s->room = calloc((size_t)n, sizeof(*s->room) + 2 * sizeof(int64_t));
-    if (!s->room)
-        return weir_fail(err, WEIR_ESETUP, "memory for the response times of all operations");
-    s->pace.response = s->room;
-    s->pace.service = s->room + n / 2;
     s->percent = NAN;
     return weir_pace_parse(run->test->plan.options, 1, &s->at_points, &s->points, err);
 }
 
 /* ---- around a phase ---- */
 
-/* In lock step all tasks have the same schedule. */
+/* A rate at which nothing seems to happen. */
+static void note_slow(const struct weir_run *run, const struct weir_phase_rec *rec)
+{
+    const struct weir_load *load = &run->pace->plan.load;
+    double unit = load->bytes ? (double)rec->timing->op_bytes : 1;
+    double pause_s = (double)load->pause_ns / WEIR_NS_PER_S;
+
+    if (!rec->stage || run->repetition > 0)
+        return;
+    if (unit > load->rate && load->rate > 0)
+        weir_note(&run->log, "at its rate of %.6g %s a second each task begins an operation of the %s phase every %.6g s", load->rate,
+                  load->bytes ? "bytes" : "operations", rec->stage->key, unit / load->rate);
+    if (pause_s > 1)
+        weir_note(&run->log, "--burst: in the %s phase each task waits %.6g s after each %" PRIu64 " operation%s", rec->stage->key, pause_s,
+                  load->burst, load->burst == 1 ? "" : "s");
+}
+
 static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec, struct weir_err *err)
 {
-    struct state *s = state;
-    const struct weir_load *load = &rec->timing->load;
-    bool same = rec->timing->lock_step;
-
-    (void)err;
-    run->pace = load->rate > 0 || load->burst > 0 || !isnan(s->percent) ? &s->pace : NULL;
     if (run->pace)
-        weir_pace_begin(&s->pace, weir_operations_count(run->program) + 1, load,
-                        same ? 0 : run->par.rank, same ? 1 : run->par.size, run->repetition);
+        note_slow(run, rec);
     return 0;
 }
 
@@ -170,8 +168,6 @@ enum { OPS, LATE, TASKS, BYTES, PLANNED_NS, TAKEN_NS, SLEPT_NS, SPUN_NS, SUMS };
 
 static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
 {
-    (void)state;
-    (void)rec;
     if (run->pace)
         max[MOST_LATE] = (int64_t)run->pace->most_late_ns;
 }
@@ -181,8 +177,6 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     const struct weir_pace *p = run->pace;
     uint64_t planned;
 
-    (void)state;
-    (void)rec;
     if (!p)
         return;
     for (int i = 0; i < weir_operations_count(run->program); i++)
@@ -200,36 +194,38 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 }
 
 /* As many operations as were begun were to take PLANNED_NS, and took TAKEN_NS. */
-static void fill_record(const struct weir_pace *p, struct weir_phase_rec *rec)
+static void find_reached(const struct weir_pace *p, const struct weir_phase_rec *rec,
+                         struct weir_rate_reached *out)
 {
     const uint64_t *sum = rec->sum;
 
     if (p->plan.load.rate <= 0 || sum[OPS] == 0)
         return;
-    rec->rate_bytes = p->plan.load.bytes;
-    rec->rate_asked = (double)sum[TASKS] * weir_load_mean(&p->plan.load, (double)sum[BYTES] / (double)sum[OPS]);
-    rec->rate_reached = rec->rate_asked;
+    out->bytes = p->plan.load.bytes;
+    out->asked = weir_load_mean(&p->plan.load, (double)sum[BYTES] / (double)sum[OPS]);
+    out->asked *= (double)sum[TASKS];
+    out->reached = out->asked;
     if (sum[TAKEN_NS] > 0)
-        rec->rate_reached *= (double)sum[PLANNED_NS] / (double)sum[TAKEN_NS];
-    rec->late_share = (double)sum[LATE] / (double)sum[OPS];
-    rec->late_ns = (double)rec->max[MOST_LATE];
+        out->reached *= (double)sum[PLANNED_NS] / (double)sum[TAKEN_NS];
+    out->late_share = (double)sum[LATE] / (double)sum[OPS];
+    out->late_ns = (double)rec->max[MOST_LATE];
 }
 
 /* The histograms of all ranks, on rank 0: one maximum, one sum. */
-static void sum_up(struct weir_run *run, struct state *s)
+static void sum_up(struct weir_run *run)
 {
-    int n = histograms(run);
-    int64_t *ends = (int64_t *)(void *)(s->room + n);
+    struct weir_hist *h = run->pace->response;
+    int n = 2 * run->pace->kinds;
 
     for (int i = 0; i < n; i++)
-        weir_hist_ends(&s->room[i], &ends[2 * i]);
-    weir_allmax_i64(&run->par, ends, 2 * n);
-    weir_sum_u64(&run->par, (uint64_t *)(void *)s->room, (size_t)n * sizeof(*s->room) / sizeof(uint64_t));
+        weir_hist_ends(&h[i], &run->pace->ends[2 * i]);
+    weir_allmax_i64(&run->par, run->pace->ends, 2 * n);
+    weir_sum_u64(&run->par, (uint64_t *)(void *)h, (size_t)n * sizeof(*h) / sizeof(uint64_t));
     for (int i = 0; i < n; i++)
-        weir_hist_set_ends(&s->room[i], &ends[2 * i]);
+        weir_hist_set_ends(&h[i], &run->pace->ends[2 * i]);
 }
 
-/* As far as it is the same for all operations of the phase. */
+/* Fill the columns that are the same for all operations of the phase. */
 static struct load_row begin_row(const struct weir_run *run, const struct weir_phase_rec *rec,
                                  const struct state *s)
 {
@@ -238,12 +234,12 @@ static struct load_row begin_row(const struct weir_run *run, const struct weir_p
         .iter = rec->repetition,
         .phase = rec->phase->key,
         .percent = s->percent > 0 ? s->percent : NAN,
-        .asked = rec->rate_asked,
-        .reached = rec->rate_reached,
-        .unit = rec->rate_bytes ? "bytes/s" : "ops/s",
-        .arrivals = weir_arrivals[s->pace.plan.load.arrivals],
-        .late = 100 * rec->late_share,
-        .late_ns = rec->late_ns,
+        .asked = s->reached.asked,
+        .reached = s->reached.reached,
+        .unit = s->reached.bytes ? "bytes/s" : "ops/s",
+        .arrivals = weir_arrivals[run->pace->plan.load.arrivals],
+        .late = 100 * s->reached.late_share,
+        .late_ns = s->reached.late_ns,
         .slept_ns = (double)rec->sum[SLEPT_NS] / run->par.size,
         .spun_ns = (double)rec->sum[SPUN_NS] / run->par.size,
     };
@@ -252,7 +248,7 @@ static struct load_row begin_row(const struct weir_run *run, const struct weir_p
 /* A row for each operation that the phase had. The last histograms are those of all of them. */
 static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
 {
-    const struct weir_pace *p = &s->pace;
+    const struct weir_pace *p = run->pace;
     int n = weir_operations_count(run->program);
     struct load_row row = begin_row(run, rec, s);
 
@@ -275,14 +271,16 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
 {
     struct state *s = state;
 
-    (void)err;
-    if (rec->failed || !run->pace || (s->percent != 0 && s->pace.plan.load.rate <= 0))
+    if (rec->failed || !run->pace || (s->percent != 0 && run->pace->plan.load.rate <= 0))
         return 0;
+    s->reached = (struct weir_rate_reached) { NAN, NAN, NAN, NAN, false };
+    rec->rate = &s->reached;
     if (s->percent == 0)
-        rec->rate_reached = (double)rec->done_sum / weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+        s->reached.reached = (double)rec->done_sum /
+                             weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     else
-        fill_record(&s->pace, rec);
-    sum_up(run, s);
+        find_reached(run->pace, rec, &s->reached);
+    sum_up(run);
     if (run->par.rank == 0)
         report(run, rec, s);
     return 0;
@@ -298,10 +296,11 @@ struct curve {
     int n;
 };
 
-/* Point 0 is the maximum. A phase that comes to its end has none where it is too short for a rate. */
+/* Run a point; point 0 is the maximum. A phase that is too short for a rate has no maximum. */
 static int run_point(struct weir_run *run, struct state *s, struct curve *c, int point, struct weir_err *err)
 {
     struct weir_load load = s->at_points;
+    const struct weir_again again = { .load = &load, .seconds = run->test->plan.options->rate_s };
     struct weir_phase_rec rec;
 
     s->percent = point > 0 ? weir_load_point(&s->points, point - 1) : 0;
@@ -310,7 +309,7 @@ static int run_point(struct weir_run *run, struct state *s, struct curve *c, int
     for (int k = 0; k < c->n; k++) {
         if (point > 0)
             load.rate = c->most[k] * s->percent / 100;
-        if (weir_stages_again(run, c->stage[k], NULL, &load, run->test->plan.options->rate_s, &rec, err) < 0)
+        if (weir_stages_again(run, c->stage[k], &again, &rec, err) < 0)
             return -1;
         if (point == 0)
             c->most[k] = (double)rec.done_sum / run->par.size / weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
@@ -348,11 +347,7 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
 
 static void test_free(struct weir_run *run, void *state)
 {
-    struct state *s = state;
-
     run->pace = NULL;
-    free(s->room);
-    s->room = NULL;
 }
 
 const struct weir_observer weir_load = {

@@ -82,6 +82,8 @@ static const struct weir_col cols[] = {
     RESPONSE(p99, "responseP99", "99 % of the times from due to end are less, seconds"),
     RESPONSE(p999, "responseP999", "99.9 % of the times from due to end are less, seconds"),
     RESPONSE(max, "responseMax", "Longest time from due to end, seconds"),
+    RATE(rate, "rate", "Bytes of a phase that moves data, else operations, by totalTime"),
+    COL_STR(M, unit, NULL, "Of the rate: bytes/s or ops/s", .csv = "unit"),
     WEIR_COL_END
 };
 
@@ -121,10 +123,10 @@ static void gather(const struct weir_run *run, const struct weir_phase_rec *rec,
         .operations = (int64_t)rec->done_sum,
         .operations_min = (int64_t)rec->done_min,
         .operations_max = (int64_t)rec->done_max,
-        .wrong = (int64_t)rec->wrong_sum,
-        .cache_looked = rec->cache_looked,
-        .cache_resident = rec->cache_resident,
-        .cache_dirty = rec->cache_dirty,
+        .wrong = (int64_t)weir_phase_wrong(rec),
+        .cache_looked = rec->cached ? rec->cached->looked : NAN,
+        .cache_resident = rec->cached ? rec->cached->resident : NAN,
+        .cache_dirty = rec->cached ? rec->cached->dirty : NAN,
         .stonewall = rec->stonewall,
         .interrupted = rec->interrupted,
         .ended = name_end(rec, (uint64_t)run->par.size),
@@ -145,10 +147,10 @@ static void add_times(const struct weir_phase_rec *rec, struct weir_metrics *out
     out->slowest_ns = (double)rec->work_ns_max;
     out->stop_ns = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORKED]);
     out->clock_error_ns = (double)rec->clock_error_ns;
-    out->rate_asked = rec->rate_asked;
-    out->rate_reached = rec->rate_reached;
-    out->late = 100 * rec->late_share;
-    out->late_ns = rec->late_ns;
+    out->rate_asked = rec->rate ? rec->rate->asked : NAN;
+    out->rate_reached = rec->rate ? rec->rate->reached : NAN;
+    out->late = rec->rate ? 100 * rec->rate->late_share : NAN;
+    out->late_ns = rec->rate ? rec->rate->late_ns : NAN;
 }
 
 /* The calls, and the operations of the program of all kinds that the phase had. */
@@ -168,7 +170,20 @@ static void add_latencies(struct weir_run *run, struct weir_session *s,
         weir_hist_merge(all, &run->records.hist[op]);
     weir_latency_of(all, &out->whole);
     memset(all, 0, sizeof(*all));
-    weir_latency_of(run->pace && !isnan(rec->rate_asked) ? &run->pace->response[n] : all, &out->response);
+    if (rec->rate && !isnan(rec->rate->asked))
+        all = &run->pace->response[n];
+    weir_latency_of(all, &out->response);
+}
+
+/* One row. The rate is of bytes where the phase moves data, else of operations. */
+static void report_row(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_metrics *m)
+{
+    const unsigned data = WEIR_STAGE_WRITES | WEIR_STAGE_READS | WEIR_STAGE_CHECKS;
+    bool moves = m->bytes > 0 && rec->stage && (rec->stage->flags & data);
+
+    m->rate = (double)(moves ? m->bytes : m->operations) * WEIR_NS_PER_S / m->total_ns;
+    m->unit = moves ? "bytes/s" : "ops/s";
+    weir_report_row(&run->report, &phases, m);
 }
 
 /* One operation of a mixed phase: what it moved, how long its transfers took. The rest is of both. */
@@ -188,7 +203,7 @@ static void report_half(struct weir_run *run, const struct weir_phase_rec *rec, 
     m.whole = m.op[WEIR_OP_XFER];
     if (m.response.n > 0)
         weir_latency_of(&run->pace->response[op], &m.response);
-    weir_report_row(&run->report, &phases, &m);
+    report_row(run, rec, &m);
 }
 
 static void measured(struct weir_run *run, void *state, struct weir_session *s,
@@ -196,7 +211,6 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
 {
     struct weir_metrics m;
 
-    (void)state;
     if (!rec)
         weir_report_head(&run->report, &phases);
     if (!rec || !run->report.details)
@@ -207,14 +221,13 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
     for (int dir = 0; rec->phase->mixed && dir < 2; dir++)
         report_half(run, rec, (enum weir_dir)dir, m);
     if (!rec->phase->mixed)
-        weir_report_row(&run->report, &phases, &m);
+        report_row(run, rec, &m);
 }
 
-/* Of stages without a report of their own; programs report the others at their place. */
+/* Report stages without a report of their own; programs report the others at their place. */
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
-    (void)err;
     if (!rec->failed && rec->stage && !rec->stage->after && run->test->sessions > 0)
         measured(run, state, run->test->session[0], rec);
     return 0;

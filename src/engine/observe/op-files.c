@@ -13,7 +13,7 @@
 
 /* ---- names ---- */
 
-/* How many files a task has. */
+/* Return the number of files of a task. */
 static uint64_t files_of_task(const struct weir_program *p, const struct weir_run_options *o)
 {
     enum weir_op_files kind = weir_words_of(p)->op_files;
@@ -51,7 +51,7 @@ static void name_any_file(const void *arg, uint64_t i, struct weir_str *out)
     name_file(n->program, n->o, i / n->tasks, (int)(i % n->tasks), out);
 }
 
-/* How messages call the option: the long name of the program's row, or the key that all know. */
+/* Return the option's name for messages: the long name of the program's row, or the common key. */
 static const char *role_of(const struct weir_opt *row, struct weir_files *files,
                            struct weir_err *err)
 {
@@ -150,7 +150,7 @@ static uint64_t made_before(const struct weir_run *run, const struct weir_test *
     return most;
 }
 
-/* Has operation 'op' a file, and which bytes does it give for each operation? */
+/* True when operation 'op' has a file; *size: the bytes that it gives for each operation. */
 static bool is_recorded(const struct weir_test *t, int op, uint64_t *size)
 {
     const struct weir_words *w = weir_words_of(t->program);
@@ -196,14 +196,11 @@ static int begin_files(struct weir_run *run, struct weir_test *tests, int n, str
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
-    (void)state;
     return weir_agree(&run->world, begin_files(run, tests, n, err), err);
 }
 
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
-    (void)state;
-    (void)err;
     run->records.wanted = true;
     return 0;
 }
@@ -212,7 +209,6 @@ static int repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
 
-    (void)state;
     if (weir_words_of(t->program)->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
         return 0;
     return begin_file(run, t, (uint64_t)run->repetition, err);
@@ -230,7 +226,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     uint64_t size;
     int rc;
 
-    (void)state;
     if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED) ||
         !is_recorded(t, rec->stage->index, &size))
         return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* progress.c - how far the whole job is while a phase takes long: a line on the terminal, or lines
- * where standard error goes (--progress)
+/* progress.c - the progress of the whole job in a long phase (--progress).
  *
- * Only rank 0 shows anything, first after three seconds: once a second on a terminal, its own or
- * that of its launcher. Elsewhere lines, every 30 seconds, or every ten with --progress=always; none
- * beside JSON or CSV on standard output, which batch systems merge with standard error. */
+ * Only rank 0 shows it, first after three seconds: one line, once a second, on a terminal, its
+ * own or that of its launcher. Elsewhere it prints a line every 30 seconds, or every ten with
+ * --progress=always. None are printed beside JSON or CSV on standard output, which batch
+ * systems merge with standard error. */
 #include "config.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,20 +23,16 @@
 #define AUTO_NS (30 * (uint64_t)WEIR_NS_PER_S)
 /* No line comes before this time of a phase. */
 #define FIRST_NS (3 * (uint64_t)WEIR_NS_PER_S)
+/* Numbers of all tasks that are older than this are not those of now. */
+#define OLD_NS (5 * (uint64_t)WEIR_NS_PER_S)
 #define COLUMNS 80 /* where the terminal does not say */
 #define MIB 1048576.0
 
-/* The limits of a phase besides its steps, ns; 0: none. */
-struct limits {
-    uint64_t most_ns, least_ns; /* no longer than; at least as long as */
-    bool open;                  /* it may end before */
-};
-
-/* Of the phase that runs. */
+/* State of the phase that runs. */
 struct progress {
     const char *key, *unit; /* of the phase; unit: what is counted, in the plural */
     const struct weir_turn *turn; /* of which it is a part; NULL: none */
-    struct limits limits;
+    struct weir_bounds bounds;
     bool wanted, shown;  /* is a line to come? Was there one? */
     bool placed;         /* is it known where it goes? */
     int terminal;        /* a descriptor of the terminal, -1: lines */
@@ -44,13 +40,14 @@ struct progress {
     uint64_t begin_ns, next_ns;
     uint64_t before_ns; /* the line before: when, and what had been done */
     uint64_t steps_before, bytes_before;
-    uint64_t first_ns; /* when the first task was seen to be done; 0: none yet */
+    uint64_t none_ns, first_ns; /* the last numbers without a task that is done, the first with one;
+                                 * 0: none yet */
     int width;         /* of the line on the terminal */
     uint64_t p99_ns;   /* of the operations in the last rounds; 0: not known */
 };
 
-/* The times of operations, where --interval keeps them: of each round of an interval, or a second, a sum over all
- * ranks. Rounds are those of each rank; nobody waits. */
+/* The times of operations, where --interval keeps them: of each round of an interval, or a
+ * second, a sum over all ranks. Each rank has its own rounds; no rank waits. */
 struct times {
     struct weir_tally tally;
     bool on; /* in the test that runs */
@@ -90,7 +87,6 @@ static void test_free(struct weir_run *run, void *state)
 {
     struct times *t = &((struct state *)state)->times;
 
-    (void)run;
     if (t->on)
         weir_tally_free(&t->tally);
     *t = (struct times) { .on = false };
@@ -118,29 +114,22 @@ static void tick_times(const struct weir_run *run, struct times *t, uint64_t now
 
 /* ---- a phase ---- */
 
-static struct limits limits_of(const struct weir_phase *ph, const struct weir_timing *k)
-{
-    struct limits limits = { 0 };
-
-    if (!(ph->flags & WEIR_PHASE_STONEWALL))
-        return limits;
-    if (!k->wear_out)
-        limits.most_ns = (uint64_t)(k->deadline_s * WEIR_NS_PER_S);
-    limits.open = k->until_steady;
-    limits.least_ns = (uint64_t)(k->min_time_s * WEIR_NS_PER_S);
-    return limits;
-}
-
-/* Give the terminal back without the line. */
+/* Give the terminal back without the line. It is written directly: through a launcher it could come
+ * after the rows that the program prints then. */
 static void wipe(struct progress *p)
 {
     if (!p->placed || p->terminal < 0)
         return;
     if (p->width > 0)
-        fprintf(stderr, "\r%*s\r", p->width, "");
+        dprintf(p->terminal, "\r%*s\r", p->width, "");
     close(p->terminal);
     p->terminal = -1;
     p->shown = false;
+}
+
+static const struct weir_turn *turn_of(const struct weir_phase_rec *rec)
+{
+    return rec->again ? rec->again->turn : NULL;
 }
 
 static struct progress begin_line(const struct weir_run *run, const struct weir_phase_rec *rec, uint64_t now_ns)
@@ -149,8 +138,8 @@ static struct progress begin_line(const struct weir_run *run, const struct weir_
 
     return (struct progress) { .key = ph->key,
                                .unit = ph->unit ? ph->unit : "transfers",
-                               .turn = rec->timing->turn,
-                               .limits = limits_of(ph, rec->timing),
+                               .turn = turn_of(rec),
+                               .bounds = rec->bounds,
                                .wanted = run->par.rank == 0 && !is_mode(run, 2),
                                .terminal = -1,
                                .lines_ns = is_mode(run, 1) ? ALWAYS_NS : run->report.is_data ? 0 : AUTO_NS,
@@ -161,7 +150,7 @@ static struct progress begin_line(const struct weir_run *run, const struct weir_
 
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
-    const struct weir_turn *turn = rec->timing->turn;
+    const struct weir_turn *turn = turn_of(rec);
     struct progress *p = &((struct state *)state)->line;
     uint64_t now = turn ? turn->begin_ns : weir_now_ns();
 
@@ -176,7 +165,7 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
     *p = begin_line(run, rec, now);
 }
 
-/* Where does it go? Asked when the first line is due: most phases have none. */
+/* Find out where lines go. Called when the first line is due: most phases have none. */
 static void place(struct progress *p)
 {
     p->placed = true;
@@ -200,12 +189,14 @@ static double seconds(uint64_t ns)
 static double share_of(const struct progress *p, const struct weir_news *n,
                        uint64_t elapsed_ns)
 {
+    const struct weir_bounds *b = &p->bounds;
     double share = n->target > 0 ? (double)n->steps / (double)n->target : 1;
+    double elapsed_s = seconds(elapsed_ns);
 
-    if (p->limits.least_ns > elapsed_ns)
-        share = (double)elapsed_ns / (double)p->limits.least_ns;
-    if (p->limits.most_ns > 0 && (double)elapsed_ns / (double)p->limits.most_ns > share)
-        share = (double)elapsed_ns / (double)p->limits.most_ns;
+    if (b->least_s > elapsed_s)
+        share = elapsed_s / b->least_s;
+    if (b->most_s > 0 && !b->wears_out && elapsed_s / b->most_s > share)
+        share = elapsed_s / b->most_s;
     return share < 1 ? share : 1;
 }
 
@@ -213,9 +204,9 @@ static void add_bytes(struct weir_str *out, uint64_t bytes)
 {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
     double value = (double)bytes;
-    int u = 0;
+    size_t u = 0;
 
-    for (; value >= 1024 && u < 5; u++)
+    for (; value >= 1024 && u + 1 < sizeof(units) / sizeof(*units); u++)
         value /= 1024;
     weir_str_addf(out, "%.*f %s", u ? 2 : 0, value, units[u]);
 }
@@ -251,14 +242,14 @@ static void add_time(struct weir_str *out, uint64_t ns)
 {
     static const char *const units[] = { "ns", "us", "ms", "s" };
     double value = (double)ns;
-    int u = 0;
+    size_t u = 0;
 
-    for (; value >= 1000 && u < 3; u++)
+    for (; value >= 1000 && u + 1 < sizeof(units) / sizeof(*units); u++)
         value /= 1000;
     weir_str_addf(out, ", p99 %.3g %s", value, units[u]);
 }
 
-/* Of a series of turns: those that are over, and the phase of the one that runs. */
+/* Append the rounds of a series that are over, and the phase of the one that runs. */
 static void add_turn(const struct progress *p, uint64_t now_ns, struct weir_str *out)
 {
     const struct weir_turn *t = p->turn;
@@ -272,6 +263,26 @@ static void add_turn(const struct progress *p, uint64_t now_ns, struct weir_str 
         weir_str_addf(out, "the first");
 }
 
+/* Between two numbers of all tasks, which are far apart where a task was stopped. */
+static void add_first(const struct progress *p, struct weir_str *out)
+{
+    weir_str_addf(out, ", the first after ");
+    if (p->first_ns - p->none_ns > WEIR_NS_PER_S)
+        weir_str_addf(out, "%.1f to ", seconds(p->none_ns - p->begin_ns));
+    weir_str_addf(out, "%.1f s", seconds(p->first_ns - p->begin_ns));
+}
+
+/* A task is stopped, or in a long call: the last numbers of all tasks, as such. */
+static void add_old(const struct progress *p, const struct weir_news *n, uint64_t now_ns,
+                    struct weir_str *out)
+{
+    weir_str_addf(out, "%s: %.0f s, no numbers of all tasks for %.0f s; before: %.1f %%, ", p->key,
+                  seconds(now_ns - p->begin_ns), seconds(now_ns - n->at_ns),
+                  100 * share_of(p, n, n->at_ns - p->begin_ns));
+    add_rates(p, n->bytes, n->steps, false, n->at_ns, out);
+    weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
+}
+
 static void add_line(const struct progress *p, const struct weir_news *n,
                      uint64_t now_ns, struct weir_str *out)
 {
@@ -282,18 +293,22 @@ static void add_line(const struct progress *p, const struct weir_news *n,
         add_turn(p, now_ns, out);
         return;
     }
+    if (now_ns > n->at_ns + OLD_NS) {
+        add_old(p, n, now_ns, out);
+        return;
+    }
     weir_str_addf(out, "%s: %.0f s, %.1f %%, ", p->key, seconds(elapsed), 100 * share);
     if (n->done == n->tasks)
         weir_str_addf(out, "ends, ");
     else if (share > 0)
         weir_str_addf(out, "%.0f s left%s, ", seconds(elapsed) * (1 - share) / share,
-                      p->limits.open ? " at most" : "");
+                      p->bounds.observed ? " at most" : "");
     add_rates(p, n->bytes, n->steps, true, now_ns, out);
     if (p->p99_ns > 0)
         add_time(out, p->p99_ns);
     weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
     if (p->first_ns > 0)
-        weir_str_addf(out, ", the first after %.1f s", seconds(p->first_ns - p->begin_ns));
+        add_first(p, out);
 }
 
 /* ---- where it goes ---- */
@@ -312,7 +327,7 @@ static void show_on_terminal(struct progress *p, const char *line)
 
     if (len > most)
         len = most;
-    fprintf(stderr, "\r%.*s%*s", len, line, p->width > len ? p->width - len : 0, "");
+    dprintf(p->terminal, "\r%.*s%*s", len, line, p->width > len ? p->width - len : 0, "");
     p->width = len;
 }
 
@@ -333,7 +348,7 @@ static void show(struct progress *p, const struct weir_news *news, uint64_t now_
     p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
-/* Of all operations since the line before; those of the line before where no round has ended since. */
+/* Choose the p99 since the line before; that of the line before where no round has ended since. */
 static void choose_p99(struct progress *p, struct times *t)
 {
     if (t->since.n == 0)
@@ -351,8 +366,10 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
         tick_times(run, t, now_ns);
     if (!p->wanted)
         return false;
-    if (p->first_ns == 0 && news->done > 0)
-        p->first_ns = now_ns;
+    if (news->done == 0)
+        p->none_ns = news->at_ns;
+    else if (p->first_ns == 0)
+        p->first_ns = news->at_ns;
     if (now_ns >= p->next_ns && !p->placed)
         place(p);
     if (p->wanted && now_ns >= p->next_ns) {
@@ -362,9 +379,14 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
     return false;
 }
 
-/* Says in a file that the phase, or the series of phases, is over. */
-static void show_end(const struct progress *p, const struct weir_phase_rec *rec, uint64_t now_ns)
+/* Write to a file that the phase, or the series of phases, is over. The time at which the first
+ * task was done follows from the times of all tasks. The numbers received during the phase may
+ * be later, or those before a flush of all. */
+static void show_end(const struct progress *p, const struct weir_phase_rec *rec, int64_t begin_ns,
+                     uint64_t now_ns)
 {
+    uint64_t first_ns = (uint64_t)(rec->first[WEIR_MARK_WORKED] - begin_ns);
+    uint64_t seen_ns = p->first_ns - p->begin_ns;
     struct weir_str line = { 0 };
 
     weir_str_addf(&line, "%s: over after %.1f s", p->turn ? p->turn->name : p->key, seconds(now_ns - p->begin_ns));
@@ -372,7 +394,8 @@ static void show_end(const struct progress *p, const struct weir_phase_rec *rec,
         weir_str_addf(&line, ", ");
         add_rates(p, rec->bytes_sum, rec->steps_sum, false, now_ns, &line);
         if (p->first_ns > 0)
-            weir_str_addf(&line, "; the first task was done after %.1f s", seconds(p->first_ns - p->begin_ns));
+            weir_str_addf(&line, "; the first task was done after %.1f s",
+                          seconds(first_ns < seen_ns ? first_ns : seen_ns));
     }
     fprintf(stderr, "%s\n", weir_str_text(&line));
     weir_str_free(&line);
@@ -384,15 +407,13 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
     struct times *t = &((struct state *)state)->times;
     struct progress *p = &((struct state *)state)->line;
 
-    (void)run;
-    (void)err;
     if (t->on)
         weir_tally_finish(&t->tally);
     if (p->turn && p->turn->done + 1 < p->turn->all && !rec->failed && !rec->interrupted)
         return 0; /* the next phase of the series goes on with it */
     wipe(p);
     if (p->shown)
-        show_end(p, rec, weir_now_ns());
+        show_end(p, rec, weir_clock_common(&run->clock, p->begin_ns), weir_now_ns());
     return 0;
 }
 

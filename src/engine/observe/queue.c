@@ -10,7 +10,8 @@
 #include "engine/phase.h"
 #include "engine/test.h"
 
-#define GROUPS 7 /* of depths: 1, 2, up to 4, 8, 16, 32, more */
+/* Groups of depths: 1, 2, up to 4, 8, 16, 32, more. */
+enum { DEPTH_1, DEPTH_2, DEPTH_4, DEPTH_8, DEPTH_16, DEPTH_32, DEPTH_MORE, GROUPS };
 
 struct queue_row {
     const char *operation;
@@ -33,13 +34,13 @@ static const struct weir_col cols[] = {
     COL_REAL(Q, mean, "depthMean", "Mean number of transfers in flight, with each that is submitted"),
     COUNT(least, "depthMin", "Least of these numbers"),
     COUNT(most, "depthMax", "Most of them"),
-    SHARE(0, "depth1", "1"),
-    SHARE(1, "depth2", "2"),
-    SHARE(2, "depth4", "3 to 4"),
-    SHARE(3, "depth8", "5 to 8"),
-    SHARE(4, "depth16", "9 to 16"),
-    SHARE(5, "depth32", "17 to 32"),
-    SHARE(6, "depthMore", "33 and more"),
+    SHARE(DEPTH_1, "depth1", "1"),
+    SHARE(DEPTH_2, "depth2", "2"),
+    SHARE(DEPTH_4, "depth4", "3 to 4"),
+    SHARE(DEPTH_8, "depth8", "5 to 8"),
+    SHARE(DEPTH_16, "depth16", "9 to 16"),
+    SHARE(DEPTH_32, "depth32", "17 to 32"),
+    SHARE(DEPTH_MORE, "depthMore", "33 and more"),
     SECONDS(mean, "betweenMean", "Mean time of a task from one completion to the next, seconds"),
     SECONDS(p50, "betweenP50", "Half of these times are less, seconds"),
     SECONDS(p99, "betweenP99", "99 % of these times are less, seconds"),
@@ -95,7 +96,6 @@ static void report(struct weir_run *run, const struct weir_session *s,
 static void measured(struct weir_run *run, void *state, struct weir_session *s,
                      const struct weir_phase_rec *rec)
 {
-    (void)state;
     if (!rec || s->depth < 2 || !(run->report.details || run->log.verbose >= 1)) /* as on all ranks */
         return;
     weir_latency_sum(run, s, rec);

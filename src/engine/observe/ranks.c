@@ -191,7 +191,6 @@ static int begin_files(const struct weir_test *tests, int n, struct weir_err *er
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
-    (void)state;
     return weir_agree(&run->world, run->world.rank == 0 ? begin_files(tests, n, err) : 0, err);
 }
 
@@ -206,7 +205,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 {
     struct rank_times mine;
 
-    (void)state;
     if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED))
         return 0;
     mine = times_of(run, rec);

@@ -83,7 +83,6 @@ static bool asks_service(const struct weir_test *t)
 
 static void measured(struct weir_run *run, void *state, struct weir_session *s, const struct weir_phase_rec *rec)
 {
-    (void)state;
     if (!rec || !asks_service(run->test) || !(run->report.details || run->log.verbose >= 1))
         return;
     weir_latency_sum(run, s, rec);

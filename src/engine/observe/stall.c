@@ -29,8 +29,8 @@ static void put(uint64_t *v, uint64_t value)
 
 /* ---- what we show ---- */
 
-/* Up to 'size' bytes of our own memory that another thread may give back during the copy: the kernel
- * copies, so memory that was freed causes no fault. How many were copied. */
+/* Copy up to 'size' bytes of our own memory that another thread may give back during the copy.
+ * The kernel copies, so memory that was freed causes no fault. Returns the number of bytes. */
 static size_t copy_own(const char *from, char *to, size_t size)
 {
     size_t first = PAGE - (size_t)((uintptr_t)from % PAGE);
@@ -157,7 +157,7 @@ void weir_stall_end(struct weir_stall *s)
     *s = (struct weir_stall) { 0 };
 }
 
-/* Has a rank of the node reported why the job ends? */
+/* True when a rank of the node has reported why the job ends. */
 static bool is_over(const struct weir_stall *s)
 {
     for (int i = 0; s->mine && i < s->board->count; i++)

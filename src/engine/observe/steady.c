@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* steady.c - phases that end when their rate and their latency are steady (--until=steady)
  *
- * Rounds begin with the work of each rank. At the first look after the end of a round a rank gives its own
- * rate in it and the times of its operations to a sum of all ranks, and goes on; nobody waits. A round is longer
- * where a rank was in an operation, and each rank divides by its own time. The judgement follows from the sums
- * alone, so it is the same on all ranks. */
+ * Rounds begin with the work of each rank. At the first poll after a round a rank adds its rate
+ * and the times of its operations to a sum of all ranks, and goes on without a wait. A round is
+ * longer where a rank was in an operation, and each rank divides by its own time. The judgement
+ * follows from the sums alone, so it is the same on all ranks. */
 #include "config.h"
 #include <inttypes.h>
 #include <math.h>
@@ -52,7 +52,6 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     struct weir_steady_choice c;
     double bound, least;
 
-    (void)files;
     if (!weir_steady_asked(o->until))
         return 0;
     if (weir_steady_read(o->until, &c, err) < 0)
@@ -102,7 +101,6 @@ static void test_free(struct weir_run *run, void *state)
 {
     struct state *s = state;
 
-    (void)run;
     weir_tally_free(&s->tally);
     free(s->hist);
     *s = (struct state) { .on = false };
@@ -176,8 +174,7 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
 {
     struct state *s = state;
 
-    (void)run;
-    s->on = rec->stage && rec->timing->until_steady;
+    s->on = rec->bounds.observed;
     s->moves = s->on && weir_sweep_moves_bytes(rec->stage);
     s->ended = false;
     s->begin_ns = weir_now_ns();
@@ -195,7 +192,6 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
     struct state *s = state;
     uint64_t round_ns = (uint64_t)(s->series.choice.round_s * WEIR_NS_PER_S);
 
-    (void)news;
     if (!s->on || s->ended)
         return s->on;
     if (s->first_ns == 0)
@@ -295,7 +291,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
     struct state *s = state;
     struct row row;
 
-    (void)err;
     if (!s->on)
         return 0;
     s->on = false;

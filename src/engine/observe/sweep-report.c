@@ -5,7 +5,6 @@
 #include "engine/observe/sweep.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/str.h"
 #include "base/text/columns.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sweep.c - --sweep: the phases of a test again, each by one group of nodes, pairs of nodes or ranks
- * alone, to find the slow ones
+/* sweep.c - --sweep: the phases of a test again, each by one group of nodes, pairs of nodes or
+ * ranks alone, to find the slow ones.
  *
- * A turn is a phase of all ranks in which those that are not of the group have nothing to do
- * (struct weir_turn), so failures, signals and collective calls are as in every phase. Each rank
- * keeps what it did; after a round the leaders of the units send it to rank 0, which chooses the
- * groups of the next round (base/sweep.h). */
+ * A phase of a group (struct weir_turn) is one of all ranks in which ranks outside of the group
+ * have nothing to do. So failures, signals and collective calls are as in every phase. Each
+ * rank keeps its work. After a round the leaders of the units send it to rank 0, which chooses
+ * the groups of the next round (sweep-rounds.h). */
 #include "config.h"
 #include "engine/observe/sweep.h"
 
@@ -169,7 +169,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     struct state *s = state;
     int i = index_of(s, rec->stage);
 
-    (void)err;
     if (!rec->failed && rec->stage && i < s->ops && run->repetition == 0)
         s->joint[i] = measure(run, rec->stage, rec);
     return 0;
@@ -181,7 +180,8 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin_ns,
                     struct weir_err *err)
 {
-    const struct weir_load full_speed = { 0 };
+    const struct weir_again again = { .turn = &s->turn,
+                                      .seconds = run->test->plan.options->sweep_s };
     struct weir_phase_rec rec;
 
     s->turn = (struct weir_turn) { .idle = !weir_sweep_runs(&s->round, i, s->unit),
@@ -190,8 +190,7 @@ static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin
                                    .all = s->round.turns * s->ops,
                                    .begin_ns = begin_ns };
     for (int k = 0; k < s->ops; k++, s->turn.done++) {
-        if (weir_stages_again(run, s->op[k], &s->turn, &full_speed, run->test->plan.options->sweep_s, &rec,
-                              err) < 0)
+        if (weir_stages_again(run, s->op[k], &again, &rec, err) < 0)
             return -1;
         if (!s->turn.idle)
             s->alone[k] = measure(run, s->op[k], &rec);
@@ -199,8 +198,9 @@ static int run_turn(struct weir_run *run, struct state *s, int i, uint64_t begin
     return 0;
 }
 
-/* The first turn of a sweep comes twice, and the second one counts: the first finds caches cold that
- * the others find warm. *done: turns that ended well, until the time of the test was up. */
+/* Run the phases of a sweep. The first runs twice, and its second run counts, because only the
+ * first finds caches cold. Then *done is the number that ended well, until the time of the test
+ * was up. */
 static int run_turns(struct weir_run *run, struct state *s, int *done, struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns();
@@ -375,7 +375,6 @@ static void test_free(struct weir_run *run, void *state)
 {
     struct state *s = state;
 
-    (void)run;
     free(s->table.unit);
     free(s->table.joint);
     weir_sweep_field_free(&s->table.field);

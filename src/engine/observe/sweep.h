@@ -4,7 +4,7 @@
 #ifndef WEIR_ENGINE_OBSERVE_SWEEP_H
 #define WEIR_ENGINE_OBSERVE_SWEEP_H
 
-#include "base/sweep.h"
+#include "engine/observe/sweep-rounds.h"
 #include "engine/program.h"
 
 #define WEIR_SWEEP_OPS 12   /* stages that some ranks can do alone */
@@ -20,7 +20,7 @@ struct weir_sweep_counts {
     int turns, together, suspects; /* suspects: after the round */
 };
 
-/* Everything that was measured. */
+/* All results of a sweep. */
 struct weir_sweep_table {
     const char *by; /* "nodes", "pairs", "ranks" */
     const struct weir_stage *op[WEIR_SWEEP_OPS];
@@ -32,7 +32,7 @@ struct weir_sweep_table {
     double turn_s, seconds; /* of a phase of a turn at most; of the whole sweep */
 };
 
-/* Are the operations of a stage counted in bytes? */
+/* True when the operations of a stage are counted in bytes. */
 static inline bool weir_sweep_moves_bytes(const struct weir_stage *s)
 {
     return (s->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS)) != 0;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline-choice.c - which operations a timeline keeps */
 #include "config.h"
-#include "engine/observe/timeline-choice.h"
+#include "engine/observe/timeline.h"
 
 #include <ctype.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/options/option.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline-doc.c - the document beside the records of a timeline */
 #include "config.h"
-#include "engine/observe/timeline-doc.h"
+#include "engine/observe/timeline.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +9,9 @@
 #include "base/clock.h"
 #include "base/options/option.h"
 #include "base/text/json.h"
-#include "base/text/names.h"
 #include "base/text/wholefile.h"
 #include "engine/about/configuration.h"
-#include "engine/observe/timeline-choice.h"
+#include "engine/about/names.h"
 #include "engine/phase.h"
 #include "engine/program.h"
 #include "par/hosts.h"
@@ -93,8 +92,8 @@ static void add_host(void *hosts, const struct weir_host *host)
     weir_str_free(&room);
 }
 
-/* Seconds since 1970 at which the clock of the run was 0: to lay series of other programs on it.
- * Of rank 0. */
+/* Return the seconds since 1970 at which the clock of the run was 0, on rank 0: to lay series
+ * of other programs on it. */
 static double epoch_of_zero(const struct weir_run *run)
 {
     int64_t since_ns = (int64_t)weir_now_ns() - run->records.zero_ns;
@@ -200,7 +199,7 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
 
 /* ---- the whole ---- */
 
-/* The words of the command line, on one line; with --anonymous, that they were left out. */
+/* Add the command line, on one line; with --anonymous, that it was left out. */
 static void add_command(struct weir_json *j, const struct weir_run *run)
 {
     int flat = j->flat;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline-records.c - the file of a timeline */
 #include "config.h"
-#include "engine/observe/timeline-records.h"
+#include "engine/observe/timeline.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ void weir_npy_record(unsigned char *out, const struct weir_npy_record *r, size_t
 {
     const int64_t longs[] = { r->begin, r->end, r->offset, r->bytes };
 
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof(longs) / sizeof(*longs); i++)
         out = put(out, (uint64_t)longs[i], 8);
     out = put(out, r->rank, 4);
     out = put(out, r->repetition, 4);

@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* timeline.c - every operation of every rank in one file, --timeline (doc/timeline.md)
+/* timeline.c - every operation of every rank in one file, --timeline (doc/timeline.md).
  *
  * The file grows after each phase: each rank writes its records at its own place, then rank 0
- * writes the header with the new number. So what is there can be read at any time, also after a
- * failure. What goes wrong with it ends the timeline, not the run. */
+ * writes the header with the new number. So the file can be read at any time, also after a
+ * failure. An error ends the timeline, not the run. */
 #include "config.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/observe/all.h"
-#include "engine/observe/timeline-choice.h"
-#include "engine/observe/timeline-doc.h"
+#include "engine/observe/timeline.h"
 #include "engine/picks.h"
 #include "par/agree.h"
 #include "par/io/mpioutput.h"
 
-#define PHASES_SMALL 16      /* so many phases the document is written after each ... */
+#define PHASES_SMALL 16      /* number of phases up to which the document is written after each ... */
 #define DOC_NS WEIR_NS_PER_S /* ... and then not more often than this */
 
 /* Zero: none. All numbers are the same on all ranks of the test that runs. */
@@ -96,7 +93,7 @@ static int most_tasks(const struct weir_test *tests, int n)
     return most;
 }
 
-/* Makes both files, in place of what is there. A script may say anywhere where the results go: the
+/* Make both files, in place of existing ones. Any test of a script may name the outputs; the
  * last test decides. */
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
@@ -124,7 +121,7 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
 
 /* ---- a failure ---- */
 
-/* The same on all ranks of the test: say it, and free the space that a part has taken. */
+/* Report why, the same on all ranks of the test, and free the space that a part has taken. */
 static void give_up(struct weir_run *run, struct state *t, const struct weir_err *why)
 {
     off_t good = WEIR_NPY_HEADER + (off_t)(t->all.records * t->size);
@@ -168,7 +165,6 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
     struct state *t = state;
     bool here = weir_timeline_has_rank(&t->choice, &run->par);
 
-    (void)err;
     t->test = (struct weir_timeline_sums) { 0 };
     t->picks = (struct weir_picks) { .here = here && weir_timeline_picks(&t->choice),
                                      .one_of = (uint64_t)t->choice.sample,
@@ -187,7 +183,6 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
     struct weir_err err = WEIR_ERR_INIT;
     int rc = 0;
 
-    (void)unused;
     if (!run->test->plan.is_run)
         return 0;
     learn_state(run, t);
@@ -248,8 +243,6 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 {
     struct state *t = state;
 
-    (void)rec;
-    (void)err;
     t->picks.key = weir_rng_at(weir_rng_at((uint64_t)t->choice.seed, (uint64_t)run->par.rank),
                                (uint64_t)t->phases);
     return 0;
@@ -262,7 +255,7 @@ static void add_up(struct weir_timeline_sums *to, const struct weir_timeline_sum
     to->dropped += more->dropped;
 }
 
-/* Of the operations that were picked: phase.c warns of those that all readers share. The same on all ranks. */
+/* Warn of missing sampled operations, the same on all ranks; phase.c warns of those of all readers. */
 static int warn(struct weir_run *run, const struct state *t, const struct weir_phase_rec *rec,
                 const struct weir_timeline_sums *sums, struct weir_err *err)
 {
@@ -350,7 +343,6 @@ static void release(struct weir_run *run, void *state)
 {
     struct state *t = state;
 
-    (void)run;
     weir_str_free(&t->doc.tests);
     weir_str_free(&t->doc.phases);
 }

@@ -12,6 +12,8 @@
 #include "base/size.h"
 #include "base/stats.h"
 #include "base/steady.h"
+#include "base/str.h"
+#include "base/text/quote.h"
 #include "engine/observe/all.h"
 #include "engine/phase.h"
 
@@ -26,11 +28,15 @@ struct series {
     struct weir_series rates; /* one value each */
 };
 
-/* Of the test that runs. The series are those of rank 0; the rest is the same on all ranks. */
+/* Reasons for the end of the repetitions, and their names in results. */
+enum end { GO_ON, NARROW, TIME, MOST, FAILED, ENDS };
+static const char *const ends[ENDS] = { NULL, "narrow", "time", "most", "failed" };
+
+/* State of the test that runs. The series are those of rank 0; the rest is the same on all ranks. */
 struct state {
     struct series series[KINDS];
     int kinds;
-    const char *ended; /* why no further repetition came; NULL: all that were asked for */
+    enum end ended; /* of the repetitions; GO_ON: all that were asked for were made */
 };
 
 /* ---- arithmetic ---- */
@@ -78,21 +84,33 @@ static double percent_of(const char *text)
     return end > text && !*end && value > 0 && value < 100 ? value : NAN;
 }
 
+static int refuse_until(const char *value, struct weir_err *err)
+{
+    static const char *const words[] = { "steady", NULL };
+    struct weir_str near = { 0 }, word = { 0 };
+
+    weir_str_add(&word, value, strcspn(value, ",+"));
+    weir_near_ask(weir_str_text(&word), words, &near);
+    weir_refuse(err, WEIR_EUSAGE,
+                "option --until: '%s' is not a number of percent above 0 and below 100, nor steady%s",
+                value, weir_str_text(&near));
+    weir_str_free(&word);
+    weir_str_free(&near);
+    return -1;
+}
+
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
     int most = weir_run_options_most(o);
 
-    (void)files;
     if ((!o->until || weir_steady_asked(o->until)) && (o->until_max || o->until_time_s))
         return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until=PERCENT",
                            o->until_max ? "--until-max" : "--until-time");
     if (!o->until || weir_steady_asked(o->until))
         return 0;
     if (isnan(percent_of(o->until)))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --until: '%s' is not a number of percent above 0 and below 100, nor steady",
-                           o->until);
+        return refuse_until(o->until, err);
     if (most < LEAST)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --until needs at least %d repetitions, but %s allows %d: give "
@@ -125,7 +143,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     struct series *s;
     uint64_t work;
 
-    (void)err;
     if (run->par.rank != 0 || rec->failed || !stage || (stage->flags & others) ||
         rec->interrupted || rec->steps_sum == 0 || run->test->plan.options->dry_run)
         return 0;
@@ -165,9 +182,6 @@ static double widest_of(const struct state *u, const char **key)
 
 /* ---- the end ---- */
 
-enum { GO_ON, NARROW, TIME, REASONS };
-static const char *const reasons[REASONS] = { NULL, "narrow", "time" };
-
 static int64_t judge(const struct weir_run *run, const struct state *u,
                      const struct weir_run_options *o)
 {
@@ -195,7 +209,7 @@ static bool is_enough(struct weir_run *run, void *state)
     if (run->par.rank == 0)
         why = judge(run, u, o);
     weir_bcast(&run->par, &why, sizeof(why), 0);
-    u->ended = reasons[why];
+    u->ended = (enum end)why;
     return why != GO_ON;
 }
 
@@ -241,19 +255,19 @@ static bool fill_row(const struct series *s, struct row *row)
     return true;
 }
 
-/* Why no further repetition came. */
-static const char *reason_of(const struct weir_run *run, const struct state *u, double widest)
+/* Return the reason why no further repetition came. */
+static enum end end_of(const struct weir_run *run, const struct state *u, double widest)
 {
     const struct weir_run_options *o = run->test->plan.options;
 
     if (run->test->failed)
-        return "failed";
+        return FAILED;
     if (widest <= percent_of(o->until)) /* also with the last one that was allowed */
-        return "narrow";
-    return u->ended ? u->ended : "most";
+        return NARROW;
+    return u->ended != GO_ON ? u->ended : MOST;
 }
 
-static void note_end(const struct weir_run *run, const char *reason, double widest, const char *key)
+static void note_end(const struct weir_run *run, enum end end, double widest, const char *key)
 {
     const struct weir_run_options *o = run->test->plan.options;
     char width[128] = "no interval of the median yet";
@@ -262,20 +276,20 @@ static void note_end(const struct weir_run *run, const char *reason, double wide
         snprintf(width, sizeof(width),
                  "the interval of the median is +-%.2g %% within this run (%.40s)", widest, key) < 0)
         width[0] = '\0';
-    if (strcmp(reason, "failed") == 0)
+    if (end == FAILED)
         weir_note(&run->log, "--until: the test ended early, in repetition %d", run->repetition);
-    else if (strcmp(reason, "narrow") == 0)
+    else if (end == NARROW)
         weir_note(&run->log,
                   "--until: enough after %d repetitions: %s; what differs between runs is not in it",
                   run->repetition, width);
     else
         weir_note(&run->log,
                   "--until: not enough, but %s after %d repetition%s: %s, wanted +-%s %%",
-                  strcmp(reason, "time") == 0 ? "the time was up" : "no more were allowed",
+                  end == TIME ? "the time was up" : "no more were allowed",
                   run->repetition, run->repetition == 1 ? "" : "s", width, o->until);
 }
 
-/* The same as a table for people, below the findings. */
+/* Write the series as a table for people, below the findings. */
 static void write_table(const struct state *u, struct weir_str *out)
 {
     const double mib = 1048576;
@@ -308,7 +322,7 @@ static void keep_table(struct weir_run *run, const struct state *u)
     weir_report_free(&run->report, &table);
 }
 
-/* How the repetitions ended, for people, and what each series says, for programs. */
+/* Report why the repetitions ended, for people, and each series, for programs. */
 static void test_end(struct weir_run *run, void *state)
 {
     const struct weir_run_options *o = run->test->plan.options;
@@ -321,10 +335,10 @@ static void test_end(struct weir_run *run, void *state)
         return;
     if (o->until && !weir_steady_asked(o->until) && !o->dry_run) {
         double widest = widest_of(u, &key);
-        const char *reason = reason_of(run, u, widest);
+        enum end end = end_of(run, u, widest);
 
-        note_end(run, reason, widest, key);
-        weir_report_str(r, WEIR_FOR_DATA, "untilEnded", reason);
+        note_end(run, end, widest, key);
+        weir_report_str(r, WEIR_FOR_DATA, "untilEnded", ends[end]);
     }
     if (u->kinds > 0)
         weir_report_head(r, &rates);
@@ -341,7 +355,6 @@ static void test_free(struct weir_run *run, void *state)
 {
     struct state *u = state;
 
-    (void)run;
     for (int i = 0; i < u->kinds; i++)
         free(u->series[i].rates.v);
     *u = (struct state) { .kinds = 0 };

@@ -12,15 +12,15 @@ struct weir_until_center {
     double harmonic; /* mean: all work over all time, where each repetition does the same */
 };
 
-/* Of n > 0 rates. Local. False when memory is out. */
+/* Compute the center of n > 0 rates. Local. False when memory is out. */
 bool weir_until_center(const double *rate, int n, struct weir_until_center *out);
 
-/* Half of the interval over the median, in percent; NaN without an interval. */
+/* Return half of the interval over the median, in percent; NaN without an interval. */
 double weir_until_width(const struct weir_until_center *c);
 
-/* Is it time to look at the interval after n repetitions? A look after each one would end the test
- * when the interval is narrow by chance, which would miss the median too often: so looks are at 6,
- * 9, 14, 21, ... repetitions, each half as many again. */
+/* True when the interval is to be checked after n repetitions. A check after each one would end
+ * the test when the interval is narrow by chance, and miss the median too often. So checks are
+ * at 6, 9, 14, 21, ... repetitions, each half as many again. */
 bool weir_until_looks(int n);
 
 #endif

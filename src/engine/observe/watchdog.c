@@ -19,8 +19,7 @@
 #include "engine/observe/stall.h"
 #include "par/board.h"
 
-/* Warnings come every so many seconds, or as many as WEIR_WATCH_SECONDS has in the environment (0:
- * none). */
+/* Seconds between warnings; WEIR_WATCH_SECONDS in the environment overrides them (0: none). */
 #define WARN_SECONDS 60
 #define POLL_NS (100 * 1000000u)
 #define GRACE_S 3 /* for MPI_Abort; then the process ends itself */
@@ -28,11 +27,11 @@
 #define SUFFIX " (--io-timeout)"
 #define RESCUE_S 2 /* limit for the documents: their file system may be the one that hangs */
 
-/* A thread that polls the call of this rank, and the state that the other ranks of the node publish.
- * A call that hangs cannot be ended from inside, a process that is stopped says nothing, and the
- * other ranks wait for it: so the thread of another rank names the one that does not move, first in
- * warnings, and after the limit it ends the job. A rank that is alone on its node is watched by
- * nobody: the batch system does that. Zero: not running. */
+/* A thread that polls the call of this rank, and the state that the other ranks of the node
+ * publish. A call that hangs cannot be ended from inside, a process that is stopped prints
+ * nothing, and the other ranks wait for it. So the thread of another rank names the one that
+ * makes no progress, first in warnings; after the limit it ends the job. A rank that is alone
+ * on its node is left to the batch system. Zero: not running. */
 struct watchdog {
     struct weir_run *run;
     struct weir_call call;
@@ -68,7 +67,6 @@ static void say_error(const struct watchdog *w, const char *words)
     const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
     struct weir_err err = WEIR_ERR_INIT;
 
-    (void)w;
     weir_refuse(&err, WEIR_EIO, "%s" SUFFIX, words);
     weir_report_error(&log, &err);
 }
@@ -255,9 +253,6 @@ struct state {
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
-    (void)tests;
-    (void)n;
-    (void)err;
     weir_board_begin(&((struct state *)state)->board, &run->world, sizeof(struct weir_stall_slot));
     return 0;
 }
@@ -284,7 +279,6 @@ static void command(struct weir_run *run, void *state, const char *line, pid_t c
 {
     struct watchdog *w = &((struct state *)state)->dog;
 
-    (void)run;
     weir_stall_child(&w->stall, child);
     if (line)
         weir_call_name(&w->call, "execution", line);
@@ -297,7 +291,6 @@ static void release(struct weir_run *run, void *state)
 {
     struct state *s = state;
 
-    (void)run;
     stop_watching(&s->dog);
     weir_board_end(&s->board);
 }

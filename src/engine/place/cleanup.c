@@ -35,7 +35,7 @@ struct cleanup {
 
 static int clean_dir(struct cleanup *t, int parent, const char *name, int level, struct weir_err *err);
 
-/* Is the name like the form, in which '#' stands for a number? */
+/* True when the name matches the form, in which '#' stands for a number. */
 static bool is_like(const char *name, const char *form)
 {
     for (; *form; form++) {
@@ -77,7 +77,7 @@ static int remove_dir(struct cleanup *t, int fd, const char *name, struct weir_e
     return weir_fail(err, WEIR_EIO, "remove directory '%s' below '%s'", name, t->dir);
 }
 
-/* Another file system, or another part of one, is of somebody else: is it mounted here? */
+/* True when another file system, or another part of one, is mounted here: it is not ours. */
 static bool is_mount(int fd, const char *name, const struct stat *st)
 {
     struct stat above;
@@ -179,7 +179,7 @@ static int clean_dir(struct cleanup *t, int parent, const char *name, int level,
     if (!d)
         return -1;
     do {
-        t->foreign = foreign; /* count what is there in the last pass only */
+        t->foreign = foreign; /* count existing files in the last pass only */
         gone = clean_pass(t, d, level, err);
     } while (gone > 0);
     closedir(d);
@@ -206,8 +206,8 @@ static bool is_ours(const struct cleanup *t, const char *name, bool is_dir, int 
     return what == WEIR_CLEANUP_TREE || what == WEIR_CLEANUP_OURS;
 }
 
-/* Each directory of the level of t belongs to one rank: by the sum of the numbers in its name, which
- * have the number of a task or of a tree. */
+/* True when this rank has a directory of the level of t. The rank follows from the sum of the
+ * numbers in its name, which are those of a task or of a tree. */
 static bool is_mine(const struct cleanup *t, const char *name, int level)
 {
     uint64_t sum = 0;
@@ -235,14 +235,14 @@ static int check_entry(struct cleanup *t, int fd, const struct dirent *e, int le
         return is_mine(t, e->d_name, level) ? check_dir(t, fd, e->d_name, level + 1, err) : 0;
     if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
         return 0;
-    return weir_refuse(err, WEIR_ESETUP,
+    return weir_refuse(err, WEIR_EUSAGE,
                        "'%s' below '%s' is %s, and the test makes %s of that name; remove it, or "
                        "give another directory",
                        e->d_name, t->dir, weir_kind_of_file(DTTOIF(type)),
                        ours[true] ? "a directory" : "a file");
 }
 
-/* Where it takes long. Rank 0. */
+/* Print a note when the work takes long. Rank 0. */
 static void note_time(struct cleanup *t)
 {
     uint64_t now = ++t->looked % NAMES_BETWEEN == 0 ? weir_now_ns() : 0;
@@ -327,7 +327,7 @@ int weir_cleanup_existing(struct weir_run *run, const char *program, const char 
                       .refuses = true,
                       .share_level = share_level,
                       .begin_ns = weir_now_ns() };
-    struct stat st;
+    struct stat st = { .st_mode = 0 };
     int rc = 0;
 
     t.dir = weir_system_path(be, dir);
@@ -336,6 +336,11 @@ int weir_cleanup_existing(struct weir_run *run, const char *program, const char 
     t.next_ns = t.begin_ns + FIRST_NOTE_NS;
     if (stat(t.dir, &st) == 0 && S_ISDIR(st.st_mode))
         rc = check_dir(&t, AT_FDCWD, t.dir, 0, err);
+    else if (st.st_mode)
+        rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is %s; give a directory", t.dir,
+                         weir_kind_of_file(st.st_mode));
+    else
+        rc = weir_path_leads(t.dir, err);
     rc = weir_agree(&run->world, rc, err);
     if (rc < 0 || !replaces)
         return rc;

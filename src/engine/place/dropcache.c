@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dropcache.c - --drop-cache: before a read stage its files are dropped from the page cache of every node
- * that wrote or will read them, and whether it worked is checked (test->evicted) */
+/* dropcache.c - --drop-cache: before a read stage, drop its files from the page cache of every
+ * node that wrote or will read them, and check that it worked (test->evicted) */
 #include "config.h"
 #include "engine/observe/all.h"
 #include "engine/place/pagecache.h"
@@ -61,7 +61,6 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 {
     const struct weir_stage *s = rec->stage;
 
-    (void)state;
     if (run->test->plan.options->dry_run || !s || !(s->flags & WEIR_STAGE_READS))
         return 0;
     if (run->test->n_used > 0 && (run->test->used[0].be->flags & WEIR_BE_OBJECTS))

@@ -33,6 +33,7 @@ int weir_small_files_check(struct weir_small_files *f, const struct weir_run *ru
                            const char *program, struct weir_err *err)
 {
     f->access = (struct weir_access) {
+        .directories = f->access.directories,
         .own_names = true,
         .file_per_task = true, /* also when tasks share files: nothing is opened together */
         .tasks = run->world.size,
@@ -49,12 +50,13 @@ int weir_small_files_check(struct weir_small_files *f, const struct weir_run *ru
     return weir_err_within(err, "%s as %s uses it, a task to each open file", f->be->name, program);
 }
 
-int weir_small_files_begin(struct weir_small_files *f, size_t out, size_t in, size_t want,
-                           struct weir_err *err)
+int weir_small_files_begin(struct weir_small_files *f, struct weir_gpu *gpu, size_t out, size_t in,
+                           size_t want, struct weir_err *err)
 {
     f->out_rank = f->want_rank = -1;
-    if ((out && weir_mem_aligned(&f->out, PAGE, out, err) < 0) ||
-        (in && weir_mem_aligned(&f->in, PAGE, in, err) < 0) ||
+    f->gpu = gpu;
+    if ((out && weir_gpu_take(gpu, &f->out, PAGE, out, err) < 0) ||
+        (in && weir_gpu_take(gpu, &f->in, PAGE, in, err) < 0) ||
         (want && weir_mem_aligned(&f->want, PAGE, want, err) < 0))
         return -1;
     return 0;
@@ -63,8 +65,8 @@ int weir_small_files_begin(struct weir_small_files *f, size_t out, size_t in, si
 void weir_small_files_end(struct weir_small_files *f)
 {
     free(f->file);
-    free(f->out);
-    free(f->in);
+    weir_gpu_give(f->gpu, f->out);
+    weir_gpu_give(f->gpu, f->in);
     free(f->want);
 }
 
@@ -72,7 +74,6 @@ static int take_slot(struct weir_run *run, void *files, struct weir_err *err)
 {
     struct weir_small_files *f = files;
 
-    (void)run;
     f->file = weir_session_slot(&f->session, err);
     return f->file ? 0 : -1;
 }
@@ -106,8 +107,15 @@ bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int
         return false;
     begin = weir_now_ns();
     make_item(f, rank, item, f->out, &f->out_rank, len);
+    weir_gpu_filled(f->gpu, f->out, len);
     run->counters.fill_ns += weir_now_ns() - begin;
     return true;
+}
+
+void weir_small_files_invalidate(struct weir_small_files *f)
+{
+    *(unsigned char *)f->in ^= 0xff;
+    weir_gpu_filled(f->gpu, f->in, 1);
 }
 
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item, size_t len)
@@ -133,7 +141,10 @@ bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *r
                             struct weir_err *first)
 {
     const unsigned char *expected = want, *found = f->in;
-    size_t at = first_difference(expected, found, len);
+    size_t at;
+
+    weir_gpu_wanted(f->gpu, f->in, len);
+    at = first_difference(expected, found, len);
 
     if (at == len)
         return true;
@@ -245,6 +256,7 @@ static bool read_whole(struct weir_small_files *f, const char *path, size_t len)
     if (weir_session_open_slot(&f->session, f->file, path, WEIR_OPEN_READ, &f->extent, &why) < 0)
         return false;
     rc = weir_session_xfer(f->file, &io, &clock_ns, &why);
+    weir_gpu_wanted(f->gpu, f->in, len);
     return weir_session_close_slot(f->file, &why) == 0 && rc == 0;
 }
 

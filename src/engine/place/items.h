@@ -10,13 +10,13 @@
 /* Rows of option struct O for its members 'seed' and 'packet'; what: where the data are. */
 #define WEIR_OPT_DATA_SEED(O, what)                                                                \
     OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",                                            \
-            "Seed of the data in the " what "; -1 takes the time, or what earlier " what " say",   \
-            .flags = WEIR_OPT_APART, OPT_IN(DATA))
+            "Seed of the data in the " what " (-1: the time, or what earlier " what " say)",       \
+            .flags = WEIR_OPT_NEUTRAL, OPT_IN(DATA))
 #define WEIR_OPT_DATA_PACKET(O, what)                                                              \
     OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",                                     \
             "Data in the " what ": timestamp, offset, incompressible or random; the first letter " \
             "counts",                                                                              \
-            OPT_IN(DATA), .suggestions = weir_metadata_packets, .flags = WEIR_OPT_INITIAL)
+            OPT_IN(DATA), .suggestions = weir_metadata_packets, .flags = WEIR_OPT_ABBREV)
 extern const char *const weir_metadata_packets[];
 
 /* The data of small files (--dataPacketType). Local. -1 and err (WEIR_EUSAGE). */
@@ -32,21 +32,22 @@ struct weir_small_files {
     struct weir_access access;
     struct weir_extent extent; /* of a file; zeros for empty ones */
     struct weir_session session;
+    struct weir_gpu *gpu;    /* which out and in are of; NULL: of the host */
     struct weir_file *file;  /* a slot */
     void *out, *in, *want;   /* written, read, expected; NULL where there is no content */
-    int out_rank, want_rank; /* whose base is in them; -1: nobody's */
+    int out_rank, want_rank; /* whose base is in them; -1: none */
     bool seed_unknown;       /* an earlier run wrote the files, and -G was not given */
 };
 
-/* Fill access and extent for files of 'bytes' (0: empty ones), and ask the backend to check them;
- * program is for messages. Local. -1 and err. */
+/* Fill access (but 'directories') and extent for files of 'bytes' (0: empty ones), and ask the
+ * backend to check them; program is for messages. Local. -1 and err. */
 int weir_small_files_check(struct weir_small_files *f, const struct weir_run *run, uint64_t bytes,
                            const char *program, struct weir_err *err);
 
-/* Buffers of these lengths (0: none). Local. -1 and err (WEIR_ESETUP); give them back with
+/* Buffers of these lengths (0: none), those of transfers in memory of this GPU (NULL: the host). Local. -1 and err (WEIR_ESETUP); give them back with
  * weir_small_files_end in each case. */
-int weir_small_files_begin(struct weir_small_files *f, size_t out, size_t in, size_t want,
-                           struct weir_err *err);
+int weir_small_files_begin(struct weir_small_files *f, struct weir_gpu *gpu, size_t out, size_t in,
+                           size_t want, struct weir_err *err);
 void weir_small_files_end(struct weir_small_files *f);
 
 /* The session of the test that is running, and the slot. Collective over run->par. -1 and err. */
@@ -57,11 +58,14 @@ int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, str
 bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
                            uint64_t item, size_t len);
 
+/* Change the first byte of f->in, so that what is left of the last read does not pass. Local. */
+void weir_small_files_invalidate(struct weir_small_files *f);
+
 /* The bytes that an item must hold, in f->want. Local. */
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
                                     size_t len);
 
-/* Is what was read into f->in what it must be? Else count it, and keep in *first which object
+/* Check the data that were read into f->in. Count wrong ones, and keep in *first which object
  * ("file") was wrong where, unless it has words already. Local; without allocation. */
 bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
                             const char *object, const char *path, const void *want, size_t len,
@@ -86,7 +90,7 @@ typedef bool weir_small_file_fn(struct weir_run *run, void *state, uint64_t n,
 int weir_items_seeds(enum weir_packet packet, int rank, uint64_t item, const void *buf,
                      size_t len, int64_t seeds[WEIR_ITEMS_SEEDS]);
 
-/* Where the seed is not known: take it from the first file whose content follows from one. Rank 0
+/* Find out a seed that is not known, from the first file whose content follows from one. Rank 0
  * reads some of them, 'read' of their len bytes; where data are checked, a note names the seed.
  * Outside of the time of a phase. Collective over run->par. */
 void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *run, size_t len,

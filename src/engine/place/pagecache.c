@@ -65,7 +65,7 @@ static void find_below(struct weir_run *run, const char *path)
     struct weir_str first = { 0 };
     const char *name;
 
-    weir_str_add(&first, path, strcspn(path, "@")); /* names joined by '@' are several places */
+    weir_str_add(&first, path, strcspn(path, run->test->plan.between));
     name = name_of(run, &first);
     if (name && below_of(run))
         weir_below_find(name, run->below, &m);

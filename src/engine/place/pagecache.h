@@ -12,9 +12,9 @@ struct weir_stage;
  * looks and tells the others. Collective over run->par, to be followed by another call that is. */
 void weir_pagecache_place(struct weir_run *run, const char *path);
 
-/* Find out how much of this rank's bytes of a stage is in the page cache; each byte is looked at
- * once, on the node that uses it. *why: why it is not known (a constant), NULL: it is known, or there
- * are no such bytes. Local. */
+/* Find out how many of this rank's bytes of a stage are in the page cache. Each byte is looked
+ * up once, on the node that uses it. Sets *why to the reason why that is not known (a
+ * constant), or NULL when it is known, or there are no such bytes. Local. */
 void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
                            struct weir_cache_seen *seen, const char **why);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ static bool reads_data(const struct weir_program *p)
     return s && s->key;
 }
 
-/* Can the program do what --existing and --drop-cache ask for? */
+/* Check that the program can do what --existing and --drop-cache ask for. */
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
     const struct weir_program *p = files->program;
@@ -86,7 +87,7 @@ static void find_directory(const char *path, size_t len, struct directory *d)
         d->st.st_mode = 0;
 }
 
-/* A file that nobody has made before, by rank 0; false: it cannot be made. */
+/* Make a file with a new name, on rank 0; false: it cannot be made. */
 static bool make_probe(const struct weir_str *dir, struct weir_str *name)
 {
     int fd;
@@ -114,7 +115,7 @@ static bool see_probe(const char *name)
     return true;
 }
 
-/* Does one task of every node see what rank 0 makes in this directory? */
+/* Check that one task of every node sees what rank 0 makes in this directory. */
 static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_err *err)
 {
     const struct weir_par *par = &run->par;
@@ -138,7 +139,6 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
     return rc;
 }
 
-/* Names joined by '@' are several places. */
 static int probe_all(struct weir_run *run, const char *path, struct directory *dir,
                      struct weir_err *err)
 {
@@ -150,8 +150,8 @@ static int probe_all(struct weir_run *run, const char *path, struct directory *d
     weir_allsum_u64(&run->par, &asked, 1);
     if (asked < 2)
         return 0;
-    for (size_t n; rc == 0 && *path; path += n + (path[n] == '@')) {
-        n = strcspn(path, "@");
+    for (size_t n; rc == 0 && *path; path += n + (path[n] != '\0')) {
+        n = strcspn(path, run->test->plan.between);
         if (run->par.rank == 0)
             find_directory(path, n, dir);
         rc = probe(run, &dir->name, err);
@@ -185,19 +185,20 @@ struct place {
     int shares; /* places on it */
 };
 
-#define PLACES 64 /* joined by '@', of which the room is known */
+#define PLACES 64 /* of which the room is known */
 
 /* File systems of the places, each with the number of those that stand on it. Returns how many
  * there are; 0: not known. */
-static int find_places(const char *path, struct directory *dir, struct place *list, int *places)
+static int find_places(const char *path, const char *between, struct directory *dir,
+                       struct place *list, int *places)
 {
     int n = 0;
 
     *places = 0;
-    for (size_t len; *path; path += len + (path[len] == '@'), (*places)++) {
+    for (size_t len; *path; path += len + (path[len] != '\0'), (*places)++) {
         int i = 0;
 
-        len = strcspn(path, "@");
+        len = strcspn(path, between);
         find_directory(path, len, dir);
         if (*places == PLACES || dir->st.st_mode == 0 ||
             statvfs(weir_str_text(&dir->name), &list[n].vfs) < 0)
@@ -241,7 +242,7 @@ static void note_use(const struct statvfs *vfs, struct weir_found *f)
         f->full_inodes = fmax(f->full_inodes, 1 - (double)vfs->f_ffree / (double)vfs->f_files);
 }
 
-/* How full a place will be, and what it needs of what is free. */
+/* Compute the use of a place, and its need as a fraction of the free space. */
 static void expect_use(const struct place *p, int places, const struct weir_plan *need,
                        struct weir_found *f)
 {
@@ -258,9 +259,9 @@ static void expect_use(const struct place *p, int places, const struct weir_plan
                                part * (double)need->inodes / fmax(1, (double)p->vfs.f_ffree));
 }
 
-/* Rank 0 looks, or one task of each node where each has a file system of its own, at what the tasks
- * of its node make. held: bytes on all of them, which go first. What a dry run would make and does not
- * fit is a finding, and a warning. */
+/* Check the free space for what the tasks of a node make. Rank 0 looks, or one task of each
+ * node where each has a file system of its own. The bytes in 'held', on all of them, go first.
+ * In a dry run too little space is a finding, and a warning. */
 static int check_room(struct weir_run *run, const char *path, struct directory *dir,
                       uint64_t held, bool apart, struct weir_err *err)
 {
@@ -270,7 +271,7 @@ static int check_room(struct weir_run *run, const char *path, struct directory *
     bool dry = need.options->dry_run, looks = par->rank == (apart ? par->leader : 0);
     struct weir_err why = WEIR_ERR_INIT;
     struct place list[PLACES + 1];
-    int places = 0, n = looks ? find_places(path, dir, list, &places) : 0, rc = 0;
+    int places = 0, n = looks ? find_places(path, need.between, dir, list, &places) : 0, rc = 0;
 
     need.bytes -= held < need.bytes ? held : need.bytes;
     if (apart) {
@@ -302,7 +303,8 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
     if (!path || !*path || !t->plan.writes || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
         return 0;
-    path = weir_system_path(t->used[0].be, path); /* NULL: no directory of this node, and room that nobody knows */
+    path = weir_system_path(t->used[0].be, path); /* NULL: no directory of this node, and
+                                                   * unknown free space */
     if (weir_agree(&run->par, weir_targets_check(run, made, &there, err), err) < 0)
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
@@ -310,8 +312,11 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
         return path ? check_room(run, path, dir, there.bytes, false, err) : 0;
     if (path && check_places(run, path, dir, &apart, err) < 0)
         return -1;
+    if (path && t->plan.bytes + t->plan.inodes > 0 &&
+        check_room(run, path, dir, there.bytes, apart, err) < 0)
+        return -1;
     weir_targets_note(run, &there);
-    return path && t->plan.bytes + t->plan.inodes > 0 ? check_room(run, path, dir, there.bytes, apart, err) : 0;
+    return 0;
 }
 
 /* A test without a place that all tasks share has one for each file. */
@@ -327,29 +332,101 @@ static void find_place(struct weir_run *run)
     weir_str_free(&file);
 }
 
+/* ---- the file system goes away ---- */
+
+struct preflight {
+    struct weir_set made;   /* names of the files of all tests on this rank */
+    struct weir_str
+        places; /* directories of the test, each with its NUL; nothing on ranks that do not look */
+    dev_t device[PLACES];   /* of each of them */
+};
+
+/* With "/." a file system is mounted that is only mounted on demand. */
+static void keep_devices(struct weir_run *run, struct preflight *p, struct directory *dir)
+{
+    const struct weir_test *t = run->test;
+    const char *path = t->plan.path && t->n_used > 0 && weir_par_asks(&run->par)
+                           ? weir_system_path(t->used[0].be, t->plan.path)
+                           : NULL;
+    struct stat st;
+
+    weir_str_clear(&p->places);
+    for (size_t len, n = 0; path && *path && n < PLACES; path += len + (path[len] != '\0'), n++) {
+        len = strcspn(path, t->plan.between);
+        find_directory(path, len, dir);
+        weir_str_addf(&dir->name, "/.");
+        p->device[n] = stat(weir_str_text(&dir->name), &st) == 0 ? st.st_dev : 0;
+        weir_str_add(&p->places, weir_str_text(&dir->name), dir->name.len + 1);
+        dir->of = NULL;
+    }
+    run->report.lost |= p->places.failed;
+}
+
+/* Where a mount is lost, the files would be made on the disk below its mount point. */
+static int check_devices(const struct preflight *p, struct weir_err *err)
+{
+    const dev_t *was = p->device;
+    struct stat st;
+
+    for (const char *dir = NULL; (dir = weir_str_next(&p->places, dir)); was++)
+        if (*was != 0 && stat(dir, &st) == 0 && st.st_dev != *was)
+            return weir_refuse(err, WEIR_EIO,
+                               "'%s' was on device %u:%u at the start of the test and is on device "
+                               "%u:%u now: a file "
+                               "system was mounted or unmounted there",
+                               dir, major(*was), minor(*was), major(st.st_dev), minor(st.st_dev));
+    return 0;
+}
+
+static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                  struct weir_err *err)
+{
+    return run->test->plan.path ? weir_agree(&run->par, check_devices(state, err), err) : 0;
+}
+
+/* The sum of a phase: the ranks that find another device at its end. */
+static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
+{
+    (void)rec;
+    *sum = run->test->plan.path && check_devices(state, NULL) < 0;
+}
+
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
+{
+    return rec->failed || *rec->sum == 0 ? 0 : before(run, state, rec, err);
+}
+
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct directory dir = { .of = NULL };
+    struct preflight *p = state;
     int rc;
 
     run->test->found = (struct weir_found) { .apart = -1, .full = NAN, .full_inodes = NAN, .need_of_free = NAN };
     find_place(run);
-    rc = check_test(run, state, &dir, err);
+    rc = check_test(run, &p->made, &dir, err);
+    keep_devices(run, p, &dir);
     weir_str_free(&dir.name);
     return weir_agree_same(run, rc, err);
 }
 
 static void release(struct weir_run *run, void *state)
 {
-    (void)run;
-    weir_set_free(state);
+    struct preflight *p = state;
+
+    weir_set_free(&p->made);
+    weir_str_free(&p->places);
 }
 
-/* The state: names of the files of all tests on this rank. */
 const struct weir_observer weir_preflight = {
     .name = "preflight",
-    .state_size = sizeof(struct weir_set),
+    .state_size = sizeof(struct preflight),
+    .sums = 1,
     .check = check,
     .release = release,
     .test_start = test_start,
+    .before = before,
+    .add = add,
+    .after = after,
 };

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "backends/session/session.h"
+#include "base/size.h"
 #include "engine/program.h"
 
 #define MOST_TARGETS 4096
@@ -46,6 +47,8 @@ static void count_target(const struct weir_plan *plan, const struct stat *st, bo
 {
     uint64_t lost = S_ISREG(st->st_mode) ? (uint64_t)st->st_size : 0;
 
+    if (st->st_mode && !S_ISREG(st->st_mode)) /* has no contents that are lost */
+        return;
     if (plan->over_bytes > 0 && lost > plan->over_bytes)
         lost = plan->over_bytes;
     if (S_ISREG(st->st_mode))
@@ -83,7 +86,7 @@ static int find_target(struct weir_run *run, const char *path, struct stat *st, 
     return 0;
 }
 
-/* Does anything depend on what is there? Of a service each look is a request. */
+/* True when the run depends on existing files. For a service each look is a request. */
 static bool looks_for_targets(const struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
@@ -126,13 +129,14 @@ void weir_targets_note(struct weir_run *run, const struct weir_targets *there)
 {
     unsigned knows = existing_of(run->test->program);
     bool stays = run->test->plan.over_bytes > 0;
+    char size[WEIR_SIZE_TEXT];
 
     if (there->foreign == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_REPORTED))
         return;
     weir_note(&run->log,
-              "files that this run did not make %s: %llu, %s %llu bytes "
+              "files that this run did not make %s: %llu, %s %s "
               "(--existing=fail would keep them)",
               stays ? "are written over" : "lose their contents",
               (unsigned long long)there->foreign, stays ? "up to" : "of",
-              (unsigned long long)there->lost);
+              weir_size_show(weir_signed(there->lost), size));
 }

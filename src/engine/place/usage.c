@@ -4,9 +4,11 @@
 #include "engine/place/usage.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/size.h"
 #include "base/text/path.h"
 #include "par/agree.h"
 
@@ -96,17 +98,32 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
     return 0;
 }
 
+#define SIZE_TEXT 80
+
+/* "3 MiB", or "3.50 MiB (3670017 bytes)" where the unit does not say it exactly. */
+static const char *show_size(uint64_t bytes, char out[SIZE_TEXT])
+{
+    char size[WEIR_SIZE_TEXT];
+
+    if (strchr(weir_size_show(weir_signed(bytes), size), '.'))
+        (void)snprintf(out, SIZE_TEXT, "%s (%" PRIu64 " bytes)", size, bytes);
+    else
+        (void)snprintf(out, SIZE_TEXT, "%s", size);
+    return out;
+}
+
 static int compare(const char *path, const struct weir_plan *plan, const struct weir_fs_usage *u,
                    struct weir_err *err)
 {
+    char needed[SIZE_TEXT], room[SIZE_TEXT];
+
     if (u->inodes > 1 && plan->inodes > u->free_inodes)
         return weir_refuse(err, WEIR_ESETUP,
                            "the test needs %" PRIu64 " inodes in '%s', and %" PRIu64 " are free",
                            plan->inodes, path, u->free_inodes);
     if (u->total_bytes > 1 && plan->bytes > u->avail_bytes)
-        return weir_refuse(err, WEIR_ESETUP,
-                           "the test needs %" PRIu64 " bytes in '%s', and %" PRIu64 " are free",
-                           plan->bytes, path, u->avail_bytes);
+        return weir_refuse(err, WEIR_ESETUP, "the test needs %s in '%s', and %s are free",
+                           show_size(plan->bytes, needed), path, show_size(u->avail_bytes, room));
     return 0;
 }
 

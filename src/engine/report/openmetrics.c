@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* openmetrics.c - the last result of a job as metrics, for the text collector of node_exporter
+/* openmetrics.c - the last result of a job as metrics, for the text collector of node_exporter.
  *
- * All are gauges, and no sample has a time: so the file is OpenMetrics, and the text form of Prometheus
- * before it, which that collector reads. */
+ * All are gauges, and no sample has a time. So the file is OpenMetrics, and the older text form
+ * of Prometheus, which that collector reads. */
 #include "config.h"
 #include "engine/report/report.h"
 
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/text/samples.h"
+#include "engine/report/samples.h"
 
 enum metric {
     RUN_INFO, RUN_STATUS, RUN_BEGIN, RUN_END, RUN_TASKS, RUN_NODES, TEST_INFO, TEST_FINDINGS, RATE_BYTES, RATE_BYTES_LOW,
@@ -61,7 +60,6 @@ static const struct {
 };
 
 struct exposition {
-    pthread_mutex_t lock; /* between the main thread and a rescue, which never gives it back */
     struct weir_samples samples;
     struct weir_str path;    /* keys of the open objects */
     struct weir_str program; /* labels that all samples of the run have, */
@@ -139,26 +137,12 @@ static void add_info(struct exposition *e, enum metric metric)
 
 /* ---- what is reported ---- */
 
-static struct exposition *take(struct weir_sink *s)
-{
-    struct exposition *e = s->priv;
-
-    pthread_mutex_lock(&e->lock);
-    return e;
-}
-
-static void give_back(struct exposition *e)
-{
-    pthread_mutex_unlock(&e->lock);
-}
-
 static int begin(struct weir_sink *s, struct weir_err *err)
 {
     struct exposition *e = calloc(1, sizeof(*e));
 
     if (!e)
         return weir_fail(err, WEIR_ESETUP, "memory for the metrics of %s", s->path);
-    pthread_mutex_init(&e->lock, NULL);
     if (!s->standard)
         add_name(&e->program, s->path);
     s->priv = e;
@@ -167,17 +151,16 @@ static int begin(struct weir_sink *s, struct weir_err *err)
 
 static void enter(struct weir_sink *s, const char *key, bool list)
 {
-    struct exposition *e = take(s);
+    struct exposition *e = s->priv;
 
     (void)list;
     e->tests += strcmp(weir_str_text(&e->path), "/tests") == 0;
     weir_str_addf(&e->path, "/%s", key ? key : "");
-    give_back(e);
 }
 
 static void leave(struct weir_sink *s)
 {
-    struct exposition *e = take(s);
+    struct exposition *e = s->priv;
     char *slash = e->path.len > 0 ? strrchr(e->path.text, '/') : NULL;
 
     if (strcmp(weir_str_text(&e->path), "/tests/") == 0)
@@ -186,11 +169,11 @@ static void leave(struct weir_sink *s)
         *slash = '\0';
         e->path.len = (size_t)(slash - e->path.text);
     }
-    give_back(e);
 }
 
-static void put_fact(struct exposition *e, const struct weir_fact *f)
+static void put_fact(struct weir_sink *s, const struct weir_fact *f)
 {
+    struct exposition *e = s->priv;
     const char *path = weir_str_text(&e->path);
 
     if (*path == '\0' && strcmp(f->key, "program") == 0) {
@@ -208,16 +191,6 @@ static void put_fact(struct exposition *e, const struct weir_fact *f)
     }
 }
 
-static void add_fact(struct weir_sink *s, const struct weir_fact *f)
-{
-    struct exposition *e = f->readers & s->ops->reader ? take(s) : NULL;
-
-    if (!e)
-        return;
-    put_fact(e, f);
-    give_back(e);
-}
-
 /* ---- rows of tables ---- */
 
 struct row {
@@ -225,34 +198,27 @@ struct row {
     const void *record;
 };
 
-static const void *cell(const struct row *row, const char *key, const struct weir_col **col)
+static const struct weir_col *column(const struct row *row, const char *key)
 {
-    for (const struct weir_col *c = row->table->cols; c->key || c->csv || c->head; c++)
-        if (c->key && strcmp(c->key, key) == 0) {
-            *col = c;
-            return (const char *)row->record + c->offset;
-        }
-    return NULL;
+    const struct weir_col *c = row->table->cols;
+
+    while (!weir_col_is_end(c) && !(c->key && strcmp(c->key, key) == 0))
+        c++;
+    return weir_col_is_end(c) ? NULL : c;
 }
 
 /* NaN: it is not there, or was not measured. */
 static double number(const struct row *row, const char *key)
 {
-    const struct weir_col *c = NULL;
-    const void *field = cell(row, key, &c);
+    const struct weir_col *c = column(row, key);
 
-    if (!field || c->type == WEIR_COL_STR)
-        return NAN;
-    if (c->type == WEIR_COL_INT)
-        return (double)*(const int64_t *)field;
-    return *(const double *)field / (c->unit != 0 ? c->unit : 1);
+    return c && c->type != WEIR_COL_STR ? weir_col_number(c, row->record) : NAN;
 }
 
 static const char *text(const struct row *row, const char *key)
 {
-    const struct weir_col *c = NULL;
-    const void *field = cell(row, key, &c);
-    const char *found = field && c->type == WEIR_COL_STR ? *(const char *const *)field : NULL;
+    const struct weir_col *c = column(row, key);
+    const char *found = c && c->type == WEIR_COL_STR ? weir_col_string(c, row->record) : NULL;
 
     return found ? found : "";
 }
@@ -262,7 +228,7 @@ static void take_rates(struct exposition *e, const struct row *row)
     static const char *const keys[] = { "median", "low", "high" };
     enum metric first = strcmp(text(row, "unit"), "bytes/s") == 0 ? RATE_BYTES : RATE_OPS;
 
-    for (int i = 0; i < 3; i++)
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
         add_of(e, first + (enum metric)i, "operation", text(row, "operation"), number(row, keys[i]));
 }
 
@@ -310,12 +276,11 @@ static void add_row(struct weir_sink *s, const struct weir_table *t, const void 
         void (*take)(struct exposition *, const struct row *);
     } tables[] = { { "rates", take_rates }, { "phases", take_phase }, { "findings", take_finding } };
     const struct row row = { t, record };
-    struct exposition *e = take(s);
+    struct exposition *e = s->priv;
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         if (strcmp(t->key, tables[i].key) == 0)
             tables[i].take(e, &row);
-    give_back(e);
 }
 
 /* ---- the end ---- */
@@ -350,23 +315,20 @@ static void release(struct weir_sink *s, bool whole)
         weir_str_free(&e->info[i]);
     weir_str_free(&e->path);
     weir_str_free(&e->program);
-    pthread_mutex_destroy(&e->lock);
     free(e);
     s->priv = NULL;
 }
 
-/* The main thread stands still, nearly always somewhere else; a test that is open ends here. */
+/* A test that is open ends here. */
 static bool rescue(struct weir_sink *s, const struct weir_fact *facts_of_run, int n)
 {
     struct exposition *e = s->priv;
 
-    if (pthread_mutex_trylock(&e->lock) != 0)
-        return false;
     if (strncmp(weir_str_text(&e->path), "/tests/", 7) == 0)
         add_info(e, TEST_INFO);
     weir_str_clear(&e->path);
     for (int i = 0; i < n; i++)
-        put_fact(e, &facts_of_run[i]);
+        put_fact(s, &facts_of_run[i]);
     write_all(e, s->out);
     return !e->samples.failed;
 }
@@ -379,7 +341,7 @@ const struct weir_sink_ops weir_sink_openmetrics = {
     .begin = begin,
     .enter = enter,
     .leave = leave,
-    .fact = add_fact,
+    .fact = put_fact,
     .row = add_row,
     .end = end,
     .rescue = rescue,

@@ -9,25 +9,27 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/text/addline.h"
+#include "base/clock.h"
 #include "base/text/quote.h"
+#include "engine/report/addline.h"
+#include "engine/report/forms.h"
 
-/* As the one form of results that old options name, and in a list of --report. */
-static const struct {
+struct form {
     const char *word;
-    const struct weir_sink_ops *alone, *listed;
-} formats[] = {
-    { "default", &weir_sink_text, &weir_sink_text },
-    { "text", &weir_sink_text, &weir_sink_text },
-    { "text-3.3", &weir_sink_text_33, &weir_sink_text_33 },
-    { "3.3", &weir_sink_text_33, &weir_sink_text_33 },
-    { "CSV", &weir_sink_csv, &weir_sink_csv_full },
-    { "JSON", &weir_sink_json, &weir_sink_json },
-    { "JSONL", &weir_sink_jsonl, &weir_sink_jsonl },
-    { "OpenMetrics", &weir_sink_openmetrics, &weir_sink_openmetrics },
-    { "csv-intervals", &weir_sink_csv_intervals, &weir_sink_csv_intervals },
-    { "csv-load", &weir_sink_csv_load, &weir_sink_csv_load },
+    const struct weir_sink_ops *ops;
 };
+
+#define ROW(word, sink) { (word), &(sink) },
+#define WORD(word, sink) word,
+
+static const struct form forms[] = { WEIR_REPORT_FORMS(ROW, ROW) { NULL, NULL } };
+static const char *const words[] = { WEIR_REPORT_FORMS(WORD, WORD) NULL };
+
+/* The words for them in options of older releases. */
+static const struct form old_forms[] = { { "default", &weir_sink_text },
+                                         { "3.3", &weir_sink_text_33 },
+                                         { "CSV", &weir_sink_csv },
+                                         { NULL, NULL } };
 
 /* The form of text that the environment asks for: programs that start weir write its command line,
  * and their users cannot. */
@@ -45,21 +47,25 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
     return NULL;
 }
 
-static const struct weir_sink_ops *find_format(const char *word, bool listed, struct weir_err *err)
+static const struct weir_sink_ops *find_in(const struct form *f, const char *word)
 {
-    static const char *const words[] = { "text", "text-3.3", "JSON", "CSV", "csv-intervals", "csv-load", "JSONL", "OpenMetrics", NULL };
-    const struct weir_sink_ops *ops = NULL;
+    while (f->word && strcasecmp(word, f->word) != 0)
+        f++;
+    return f->ops;
+}
+
+static const struct weir_sink_ops *find_form(const char *word, bool listed, struct weir_err *err)
+{
+    const struct weir_sink_ops *ops = find_in(listed ? forms : old_forms, word);
     struct weir_str near = { 0 };
 
-    for (size_t i = 0; i < sizeof(formats) / sizeof(*formats) && !ops; i++)
-        if (strcasecmp(word, formats[i].word) == 0)
-            ops = listed ? formats[i].listed : formats[i].alone;
+    if (!ops)
+        ops = find_in(listed ? old_forms : forms, word);
     if (ops)
         return ops == &weir_sink_text ? text_of_environment(err) : ops;
     weir_near_ask(word, words, &near);
-    weir_refuse(err, WEIR_EUSAGE,
-                "form '%s' of results is not known; choose text, text-3.3, JSON, JSONL, CSV, csv-intervals, csv-load or OpenMetrics%s",
-                word, weir_str_text(&near));
+    weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose one of %s%s", word,
+                WEIR_FORM_NAMES, weir_str_text(&near));
     weir_str_free(&near);
     return NULL;
 }
@@ -96,7 +102,8 @@ static struct weir_sink *new_sink(struct weir_report *r, const struct weir_sink_
     struct weir_sink *s = r->n < WEIR_SINKS ? &r->sink[r->n] : NULL;
 
     if (s)
-        *s = (struct weir_sink) { .ops = ops, .path = path, .verdict = &r->verdict };
+        *s = (struct weir_sink) { .ops = ops, .path = path, .verdict = &r->verdict,
+                                  .lock = PTHREAD_MUTEX_INITIALIZER };
     else
         weir_refuse(err, WEIR_EUSAGE, "more than %d outputs", WEIR_SINKS);
     return s;
@@ -135,14 +142,14 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err)
 {
-    const struct weir_sink_ops *ops = find_format(format, false, err);
+    const struct weir_sink_ops *ops = find_form(format, false, err);
 
     return ops ? add_sink(r, ops, path, err) : -1;
 }
 
 int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err)
 {
-    const struct weir_sink_ops *ops = find_format("text", false, err);
+    const struct weir_sink_ops *ops = find_form("text", false, err);
     struct weir_sink *s = ops ? new_sink(r, ops, "a stream of the caller", err) : NULL;
 
     if (!s)
@@ -163,7 +170,7 @@ static int add_named(struct weir_report *r, char *word, struct weir_err *err)
             err, WEIR_EUSAGE,
             "option --report: '%s' is not FORMAT:PATH, like json:result.json or text:-", word);
     *colon = '\0';
-    ops = find_format(word, true, err);
+    ops = find_form(word, true, err);
     return ops ? add_sink(r, ops, colon + 1, err) : weir_err_within(err, "option --report");
 }
 
@@ -184,7 +191,7 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_er
 /* ---- the end ---- */
 
 /* Has all that was written reached the file? */
-static int close_file(struct weir_sink *s, struct weir_err *err)
+static int close_file(struct weir_sink *s, bool is_preview, struct weir_err *err)
 {
     bool bad = s->sys != 0;
 
@@ -199,7 +206,9 @@ static int close_file(struct weir_sink *s, struct weir_err *err)
         errno = s->sys;
     if (errno == 0) /* a stream keeps that there was an error, not which */
         errno = EIO;
-    return bad ? weir_fail(err, WEIR_ESETUP, "write results to %s", s->path) : 0;
+    if (!bad || (is_preview && errno == EPIPE))
+        return 0;
+    return weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
 }
 
 /* A document that is renamed to its place. One that failed is not there, and one that was never
@@ -220,20 +229,20 @@ static int end_document(struct weir_sink *s, struct weir_err *err)
     return rc;
 }
 
-static int end_plain(struct weir_sink *s, struct weir_err *err)
+static int end_plain(struct weir_sink *s, bool is_preview, struct weir_err *err)
 {
     int rc = s->ops->end ? s->ops->end(s, err) : 0;
 
-    return close_file(s, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+    return close_file(s, is_preview, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
-static int end_sink(struct weir_sink *s, struct weir_err *err)
+static int end_sink(struct weir_sink *s, bool is_preview, struct weir_err *err)
 {
     const char *left = s->ops->incomplete ? s->ops->incomplete(s) : NULL;
     int rc;
 
     s->ended = true;
-    rc = s->whole.place ? end_document(s, err) : end_plain(s, err);
+    rc = s->whole.place ? end_document(s, err) : end_plain(s, is_preview, err);
     if (rc < 0 && left)
         weir_err_within(err, "what was reported until then is in '%s'", left);
     if (s->ops->release)
@@ -245,12 +254,14 @@ int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err)
 {
     int rc = 0;
 
+    if (!documents)
+        weir_report_flush(r); /* this much stays of a document that cannot be written */
     for (struct weir_sink *s = r->sink; s < r->sink + r->n; s++) {
         if (s->ended || (s->ops->document && !documents))
             continue;
         if (r->lost && s->sys == 0)
             s->sys = ENOMEM;
-        if (end_sink(s, rc < 0 ? NULL : err) < 0)
+        if (end_sink(s, r->is_preview, rc < 0 ? NULL : err) < 0)
             rc = -1; /* the first error wins */
     }
     if (documents)
@@ -258,11 +269,27 @@ int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err)
     return rc;
 }
 
-/* Of a document, in its place. */
+#define PATIENCE_NS WEIR_NS_PER_S
+#define WAIT_NS 10000000u
+
+/* Stop reports of the main thread, which hangs, nearly always in other code. Later reports wait. */
+static bool stop_changes(struct weir_sink *s)
+{
+    for (uint64_t waited = 0; pthread_mutex_trylock(&s->lock) != 0; waited += WAIT_NS) {
+        if (waited >= PATIENCE_NS)
+            return false;
+        weir_sleep_ns(WAIT_NS);
+    }
+    return true;
+}
+
+/* Write a document to its place. */
 static void rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
 {
     bool done;
 
+    if (!stop_changes(s))
+        return;
     if (s->ops->adds) {
         s->ops->rescue(s, facts, n);
         return;

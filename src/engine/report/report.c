@@ -17,7 +17,7 @@
 /* A message from before there were sinks. */
 struct weir_message {
     const char *kind, *text;
-    struct weir_message *before;
+    struct weir_message *next;
 };
 
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
@@ -26,36 +26,42 @@ const char *weir_report_shown(const struct weir_report *r, const char *key, cons
     return r->hide && value && *value ? r->hide(r->names, key, value, room) : value;
 }
 
+/* A rescue must not meet a document in the middle of a change. Writing text may block, and needs no lock. */
+static void lock(struct weir_sink *s)
+{
+    if (s->ops->rescue)
+        pthread_mutex_lock(&s->lock);
+}
+
+static void unlock(struct weir_sink *s)
+{
+    if (s->ops->rescue)
+        pthread_mutex_unlock(&s->lock);
+}
+
 static void emit_message(const struct weir_report *r, struct weir_sink *s, const char *kind,
                          const char *text)
 {
     struct weir_str room = { 0 };
 
+    lock(s);
     s->ops->message(s, kind, weir_report_shown(r, NULL, text, &room));
+    unlock(s);
     weir_str_free(&room);
 }
 
-/* The oldest one first. */
-static void emit_early(const struct weir_report *r, struct weir_sink *s,
-                       const struct weir_message *m)
-{
-    if (!m || !s->ops->message)
-        return;
-    emit_early(r, s, m->before);
-    emit_message(r, s, m->kind, m->text);
-}
-
-/* The first thing that is told: no sink comes any more. */
+/* Begin at the first report: no sink can be added any more. */
 static void begin(struct weir_report *r)
 {
     if (r->begun)
         return;
     r->begun = true;
     EACH(s, r)
-        emit_early(r, s, r->early);
+        for (const struct weir_message *m = r->early; m && s->ops->message; m = m->next)
+            emit_message(r, s, m->kind, m->text);
 }
 
-/* Does this sink take part in what is told now? */
+/* True when this sink takes part in the current report. */
 static bool listens(const struct weir_report *r, const struct weir_sink *s)
 {
     return !s->ended && (!r->muted || !(s->ops->reader & WEIR_FOR_TEXT));
@@ -76,8 +82,7 @@ static struct weir_message *keep_message(struct weir_report *r, const char *kind
     if (!m)
         goto lost;
     *m = (struct weir_message) { .kind = weir_arena_strdup(r->arena, kind, NULL),
-                                 .text = weir_arena_strdup(r->arena, text, NULL),
-                                 .before = r->early };
+                                 .text = weir_arena_strdup(r->arena, text, NULL) };
     if (m->kind && m->text)
         return m;
 lost: /* documents lack it */
@@ -95,16 +100,13 @@ static bool keeps_messages(struct weir_report *r)
     return kept && !r->failed;
 }
 
-/* The oldest one first. */
 static void write_early(const struct weir_log *log, const struct weir_message *m)
 {
-    if (!m)
-        return;
-    write_early(log, m->before);
-    if (strcmp(m->kind, "note") == 0)
-        weir_note(log, "%s", m->text);
-    else
-        weir_warn(log, NULL, "%s", m->text);
+    for (; m; m = m->next)
+        if (strcmp(m->kind, "note") == 0)
+            weir_note(log, "%s", m->text);
+        else
+            weir_warn(log, NULL, "%s", m->text);
 }
 
 void weir_report_place(struct weir_report *r)
@@ -133,7 +135,8 @@ static bool take_early(struct weir_report *r, const char *kind, const char *text
 
     if (!m)
         return false;
-    r->early = m;
+    *(r->latest ? &r->latest->next : &r->early) = m;
+    r->latest = m;
     return !r->placed || keeps_messages(r);
 }
 
@@ -155,17 +158,25 @@ void weir_report_enter(struct weir_report *r, const char *key, bool list)
 {
     begin(r);
     r->depth++;
-    EACH(s, r)
+    EACH(s, r) {
+        lock(s);
+        s->headed = NULL;
         if (s->ops->enter)
             s->ops->enter(s, key, list);
+        unlock(s);
+    }
 }
 
 void weir_report_leave(struct weir_report *r)
 {
     r->depth--;
-    EACH(s, r)
+    EACH(s, r) {
+        lock(s);
+        s->headed = NULL;
         if (s->ops->leave)
             s->ops->leave(s);
+        unlock(s);
+    }
 }
 
 void weir_report_leave_all(struct weir_report *r)
@@ -188,9 +199,12 @@ static void emit_fact(struct weir_report *r, const struct weir_fact *f)
     begin(r);
     if (f->type == WEIR_FACT_STR)
         hidden.str = weir_report_shown(r, f->key, f->str, &room);
-    EACH(s, r)
-        if (s->ops->fact && listens(r, s))
+    EACH(s, r) {
+        lock(s);
+        if (s->ops->fact && (f->readers & s->ops->reader) && listens(r, s))
             s->ops->fact(s, hides_names(r, s) ? &hidden : f);
+        unlock(s);
+    }
     weir_str_free(&room);
 }
 
@@ -234,16 +248,19 @@ void weir_report_number(struct weir_report *r, unsigned readers, const char *key
 void weir_report_head(struct weir_report *r, const struct weir_table *t)
 {
     begin(r);
-    EACH(s, r)
+    EACH(s, r) {
+        lock(s);
         if (s->ops->head && (t->readers & s->ops->reader) && listens(r, s))
             s->ops->head(s, t);
+        unlock(s);
+    }
 }
 
 static size_t count_texts(const struct weir_col *c)
 {
     size_t texts = 0;
 
-    for (; c->key || c->csv || c->head; c++)
+    for (; !weir_col_is_end(c); c++)
         texts += c->type == WEIR_COL_STR;
     return texts;
 }
@@ -262,7 +279,7 @@ static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct
         goto free_both;
     }
     memcpy(copy, record, t->cols->record);
-    for (const struct weir_col *c = t->cols; c->key || c->csv || c->head; c++)
+    for (const struct weir_col *c = t->cols; !weir_col_is_end(c); c++)
         if (c->type == WEIR_COL_STR) {
             const char **text = (const char **)(void *)(copy + c->offset);
 
@@ -291,15 +308,18 @@ void weir_report_row(struct weir_report *r, const struct weir_table *t, const vo
     EACH(s, r) {
         if (!s->ops->row || !(t->readers & s->ops->reader) || !listens(r, s))
             continue;
+        lock(s);
         if (hides_names(r, s))
             emit_hidden(r, s, t, record);
         else
             s->ops->row(s, t, record);
+        unlock(s);
     }
     flush_rows(r);
 }
 
-static void emit_line(struct weir_report *r, unsigned readers, const char *fmt, va_list ap)
+static void emit_text(struct weir_report *r, unsigned readers, const char *end, const char *fmt,
+                      va_list ap)
 {
     struct weir_str text = { 0 };
 
@@ -307,9 +327,10 @@ static void emit_line(struct weir_report *r, unsigned readers, const char *fmt, 
     if (r->n == 0)
         return;
     weir_str_vaddf(&text, fmt, ap);
+    weir_str_addf(&text, "%s", end);
     EACH(s, r)
-        if (s->ops->line && (readers & s->ops->reader) && listens(r, s))
-            s->ops->line(s, weir_str_text(&text));
+        if ((readers & s->ops->reader & WEIR_FOR_TEXT) && listens(r, s))
+            fputs(weir_str_text(&text), s->out);
     weir_report_free(r, &text);
 }
 
@@ -318,7 +339,7 @@ void weir_report_line(struct weir_report *r, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    emit_line(r, WEIR_FOR_TEXT, fmt, ap);
+    emit_text(r, WEIR_FOR_TEXT, "\n", fmt, ap);
     va_end(ap);
 }
 
@@ -327,23 +348,17 @@ void weir_report_line_for(struct weir_report *r, unsigned readers, const char *f
     va_list ap;
 
     va_start(ap, fmt);
-    emit_line(r, readers, fmt, ap);
+    emit_text(r, readers, "\n", fmt, ap);
     va_end(ap);
 }
 
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
 {
-    struct weir_str text = { 0 };
     va_list ap;
 
-    begin(r);
     va_start(ap, fmt);
-    weir_str_vaddf(&text, fmt, ap);
+    emit_text(r, WEIR_FOR_TEXT, "", fmt, ap);
     va_end(ap);
-    EACH(s, r)
-        if (s->ops->piece && listens(r, s))
-            s->ops->piece(s, weir_str_text(&text));
-    weir_report_free(r, &text);
     flush_rows(r);
 }
 
@@ -356,7 +371,10 @@ void weir_report_free(struct weir_report *r, struct weir_str *text)
 void weir_report_flush(struct weir_report *r)
 {
     flush_rows(r);
-    EACH(s, r)
+    EACH(s, r) {
+        lock(s);
         if (s->ops->flush && !s->ended)
             s->ops->flush(s);
+        unlock(s);
+    }
 }

@@ -4,6 +4,7 @@
 #ifndef WEIR_ENGINE_REPORT_REPORT_H
 #define WEIR_ENGINE_REPORT_REPORT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 #include "base/text/columns.h"
 #include "base/text/wholefile.h"
 
-/* Of the JSON documents of all programs; increases when a key changes its meaning or is removed. */
+/* Version of the JSON documents; increases when a key changes its meaning or is removed. */
 #define WEIR_SCHEMA_VERSION 2
 
-/* Which readers a fact or a line is meant for. */
+/* The readers of a fact or a line. */
 enum {
     WEIR_FOR_TEXT_4 = 1u << 0,  /* text as of IOR 4 */
     WEIR_FOR_TEXT_33 = 1u << 4, /* text as of IOR 3.3 */
@@ -57,7 +58,7 @@ struct weir_table {
 
 struct weir_sink;
 
-/* One way to write, or to hand on. Every function may be NULL. Nothing returns an error: write
+/* One way to write, or to hand on. Text of the report goes to 'out' of a text. Every function may be NULL. Nothing returns an error: write
  * errors are collected and come back from end. */
 struct weir_sink_ops {
     const char *name;
@@ -72,8 +73,6 @@ struct weir_sink_ops {
     void (*fact)(struct weir_sink *, const struct weir_fact *);
     void (*head)(struct weir_sink *, const struct weir_table *);
     void (*row)(struct weir_sink *, const struct weir_table *, const void *record);
-    void (*line)(struct weir_sink *, const char *text);
-    void (*piece)(struct weir_sink *, const char *text);
     void (*message)(struct weir_sink *, const char *kind, const char *text);
     void (*fail)(struct weir_sink *); /* an error comes on standard error: end an open line */
     void (*flush)(struct weir_sink *); /* where 'out' does not get what is reported at once */
@@ -81,9 +80,9 @@ struct weir_sink_ops {
     int (*end)(struct weir_sink *, struct weir_err *);
     /* Free priv; all of it reached its place, or not. */
     void (*release)(struct weir_sink *, bool whole);
-    /* Of a document: write what there is with these facts of the run into 'out', marked as unfinished,
-     * from another thread while the main thread stands still; nothing is freed. False: it was not
-     * written. */
+    /* For documents: write the contents so far with these facts of the run into 'out', marked
+     * as unfinished, from another thread while the main thread hangs; nothing is freed. False:
+     * it was not written. */
     bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
     /* The file that has what was reported until now; NULL: there is none. */
     const char *(*incomplete)(const struct weir_sink *);
@@ -104,15 +103,17 @@ struct weir_sink {
     const char *path;            /* for messages; "standard output" */
     struct weir_wholefile whole; /* of a document */
     void *priv;
-    const struct weir_table *headed; /* text: the table whose heading stands above the next row */
+    const struct weir_table *headed; /* text: the table whose heading stands above the next row; NULL
+                                      * after the begin and the end of an object */
     int sys;    /* errno of the first write that failed */
     bool standard; /* it is standard output */
     bool borrowed; /* it stays open */
     bool ended; /* nothing is reported any more */
+    pthread_mutex_t lock; /* of a document: between a change and a rescue, which never gives it back */
 };
 
-/* How documents show the value of 'key' (NULL: a text without one): itself, or *room, which is
- * replaced. Local. */
+/* Replace the value of 'key' (NULL: a text without one) for documents: returns the value
+ * itself, or *room, which is overwritten. Local. */
 typedef const char *weir_hide_fn(const void *names, const char *key, const char *value,
                                  struct weir_str *room);
 
@@ -122,17 +123,19 @@ struct weir_missing {
     char names[160]; /* "hosts, mountOptions" */
 };
 
-/* The words of a command line. */
+/* The arguments of a command line. */
 struct weir_command_line {
     int argc;
     char *const *argv;
 };
 
-/* The end of standard error, when all text of the run is out (rank 0). */
+/* The lines of standard error about the results: notes before the summary, errors when all text of
+ * the run is out (rank 0). */
 struct weir_last {
-    struct weir_str notes, errors; /* a line each; errors come after notes */
+    struct weir_str notes, errors; /* a line each */
     struct weir_err error;         /* the worst that was reported (weir_code_worse), the first of these, */
     bool is_said;                  /* and nothing that matters was reported after it */
+    bool is_merged;                /* a launcher may write one file (weir_launch_merges) */
 };
 
 #define WEIR_SINKS 8
@@ -147,28 +150,29 @@ struct weir_report {
     bool lost;                  /* memory ran out for something: no output ends well */
     bool placed;                /* it is known where messages go */
     bool failed;                /* an error was told */
+    bool is_preview; /* the output is of a dry run: the reader of a pipe has what it wants */
     int depth;                  /* objects and lists that are open */
     const struct weir_log *log; /* for messages that no result has */
     struct weir_arena *arena;   /* for early and paths; NULL: nothing is kept */
-    struct weir_message *early; /* messages from before that, the last one first */
+    struct weir_message *early, *latest; /* messages from before that: the first, the last */
     weir_hide_fn *hide; /* NULL: names are shown */
     const void *names;  /* for it */
     struct weir_missing missing; /* of the run */
     struct weir_verdict verdict;
     bool has_csv;               /* an output is CSV */
-    /* The same on all ranks: are the details of each phase read; does standard output get JSON or CSV, so
-     * that what people are to know of the run is there and not on standard error (batch systems write
-     * both into one file, which has to parse); and the command line as the results show it. */
+    /* Members that are the same on all ranks. details: an output has the details of each phase. is_data:
+     * standard output gets JSON or CSV. Then remarks for people are there and not on standard error,
+     * because batch systems write both into one file, which has to parse. line: the command line. */
     bool details, is_data;
     struct weir_command_line line;
     struct weir_last last;
 };
 
 /* Add a sink writing to path ("-" is standard output). A path that cannot be written is an error
- * now, before the run; the file of an earlier run is removed. A document grows in the file
- * .NAME.incomplete beside its place, which is valid between any two writes and stays when the process is
- * killed; at the end it is copied to its place. Every other file is there from now on and gets each row
- * when it is reported. format: "default"/"text", "3.3"/"text-3.3", "JSON", "CSV", in upper or lower case. The
+ * now, before the run; the file of an earlier run is removed. A document is collected in the file
+ * .NAME.incomplete beside its place, as JSON Lines. That file stays when the process is killed; at the
+ * end the document is written from it. Every other file exists from now on and gets each row when it
+ * is reported. format: one of forms.h in upper or lower case; "CSV" is the table of old readers. The
  * environment variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or
  * WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
@@ -177,8 +181,7 @@ int weir_report_add(struct weir_report *r, const char *format, const char *path,
 /* Add text on a stream of the caller, which stays open. Local. -1 and err. */
 int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err);
 
-/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]", formats text, text-3.3, json, jsonl, csv (the
- * full table), openmetrics. Local. -1 and err. */
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]" of forms.h. Local. -1 and err. */
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_err *err);
 
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
@@ -188,7 +191,7 @@ void weir_report_leave(struct weir_report *r);
 /* Close all objects and lists that are open. Local. */
 void weir_report_leave_all(struct weir_report *r);
 
-/* Facts. Local. */
+/* Report facts. Local. */
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
 /* Bytes: under 'key' as a number for programs, under 'label' with a unit in the text. */
 void weir_report_size(struct weir_report *r, const char *key, const char *label, int64_t bytes);
@@ -215,7 +218,7 @@ const char *weir_report_shown(const struct weir_report *r, const char *key, cons
 void weir_report_line(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for some forms of the text: of WEIR_FOR_TEXT. Local. */
+/* As weir_report_line, for some forms of the text only: of WEIR_FOR_TEXT. Local. */
 void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -223,10 +226,10 @@ void weir_report_line_for(struct weir_report *r, unsigned readers, const char *f
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A message for people: kind is "warning", "note" or "error". JSON has it in the test it belongs to,
- * else in the run; CSV in the next row, or the last one. What comes before the sinks is kept for them.
- * An error goes to standard error, and what comes after it, too. True: the message does not, or not
- * yet. Local. */
+/* Report a message for people: kind is "warning", "note" or "error". JSON has it in the test it
+ * belongs to, else in the run; CSV in the next row, or the last one. Messages before the sinks
+ * are kept for them. An error goes to standard error, and later messages, too. True: the
+ * message does not, or not yet. Local. */
 bool weir_report_message(struct weir_report *r, const char *kind, const char *text);
 
 /* All sinks are there, or none comes: write the messages until now to the log unless a result has

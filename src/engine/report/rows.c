@@ -14,19 +14,6 @@
 
 /* ---- text ---- */
 
-/* Which table's heading stands above the current row; reset when an object begins or ends. */
-static void forget_heading(struct weir_sink *s, const char *key, bool list)
-{
-    (void)key;
-    (void)list;
-    s->headed = NULL;
-}
-
-static void forget_after_object(struct weir_sink *s)
-{
-    s->headed = NULL;
-}
-
 /* Four decimals, or as many as show that a number is not 0. */
 static void print_real(FILE *out, const char *key, double value)
 {
@@ -37,8 +24,6 @@ static void print_real(FILE *out, const char *key, double value)
 
 static void print_fact(struct weir_sink *s, const struct weir_fact *f)
 {
-    if (!(f->readers & s->ops->reader))
-        return;
     switch (f->type) {
     case WEIR_FACT_STR:
         fprintf(s->out, "%-20s: %s\n", f->key, f->str);
@@ -84,21 +69,9 @@ static void print_row(struct weir_sink *s, const struct weir_table *t, const voi
     print_text(s, &line, "\n");
 }
 
-static void print_line(struct weir_sink *s, const char *text)
-{
-    fprintf(s->out, "%s\n", text);
-}
-
-static void print_piece(struct weir_sink *s, const char *text)
-{
-    fputs(text, s->out);
-}
-
 #define TEXT(n, r)                                                                                 \
     {                                                                                              \
-        .name = (n), .reader = (r), .enter = forget_heading, .leave = forget_after_object,         \
-        .fact = print_fact, .head = print_head, .row = print_row, .line = print_line,              \
-        .piece = print_piece,                                                                      \
+        .name = (n), .reader = (r), .fact = print_fact, .head = print_head, .row = print_row       \
     }
 
 const struct weir_sink_ops weir_sink_text = TEXT("text", WEIR_FOR_TEXT_4);
@@ -118,8 +91,8 @@ static const struct weir_col verdict_cols[] = {
     WEIR_COL_END
 };
 
-/* After these. On standard output, from where messages do not go to standard error, a line waits for its
- * end until the next one comes: it may be the last, and then has what is said after it, too. */
+/* Remarks after these. When messages go to standard output, a line is completed when the next
+ * one comes: it may be the last, and then has the messages after it, too. */
 struct remarks {
     const char *text;
 };

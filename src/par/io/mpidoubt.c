@@ -122,7 +122,7 @@ void weir_mpi_doubt_keep(struct weir_mpi_doubt *d, int sys, const char *call, ui
         d->hi = hi;
 }
 
-/* Is every page from lo to hi one that somebody wrote? */
+/* Check that every page from lo to hi was written. */
 static int find_hole(const struct weir_mpi_doubt *d, int fd, uint64_t hi, struct weir_err *err)
 {
     struct stat st;

@@ -36,14 +36,14 @@ int weir_mpi_refuse_hidden(struct weir_err *err, int sys, const char *call, cons
  * weir_mpi_doubt_look, also where the buffer had the right data before. Local. */
 void weir_mpi_mark(void *buf, size_t len);
 
-/* The errno after a transfer that reported success, where nobody can look at the bytes: an error
- * when it may hide a failure. Local. Returns 0, or -1 and err (WEIR_EIO). */
+/* Judge the errno after a transfer that reported success, where the bytes cannot be read back.
+ * It is an error when it may hide a failure. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_judge_hidden(const struct weir_mpi_session *m, int sys, const char *call,
                           struct weir_err *err);
 
-/* How many of the len bytes at offset off of the file are those of buf, up to the first that is not
- * (of those that are swapped, its element)? swap: bytes of an element, 1, 2, 4 or 8, whose order is
- * the other one in the file; 1: none. Local. */
+/* Return how many of the len bytes at offset off of the file equal those of buf. The count ends
+ * at the first difference (with swap: at its element). Swap is the size of elements (2, 4 or 8)
+ * whose byte order is swapped in the file; 1: none. Local. */
 size_t weir_mpi_matching(int fd, const unsigned char *buf, size_t len, uint64_t off, size_t swap);
 
 /* A doubtful transfer of this rank: are the len bytes of buf at offset off of the file? Reads them
@@ -60,11 +60,11 @@ void weir_mpi_doubt_keep(struct weir_mpi_doubt *d, int sys, const char *call, ui
                          uint64_t hi);
 
 /* Judge the collective writes that were kept, after all ranks have written: syncs the file and
- * looks for bytes that nobody wrote. That shows only in a file that was empty ('fresh'), and in
- * lost pieces of at least a page: every write of the library is at least 'piece' bytes long, from
- * multiples of it on. end: no rank wrote further (UINT64_MAX: one has failed, and nothing is
- * judged). Local. Returns 0 when the bytes are there, or -1 and err (WEIR_EIO) when they are not,
- * or when this is not known. */
+ * searches for bytes that were not written. Only a file that was empty ('fresh') shows them.
+ * Only lost pieces of at least a page are found. Every write of the library has at least
+ * 'piece' bytes, from multiples of it on. end: highest end of all ranks' writes (UINT64_MAX:
+ * one has failed, and nothing is judged). Local. Returns 0 when the bytes are there, or -1 and
+ * err (WEIR_EIO) when they are not, or when this is not known. */
 int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fresh, uint64_t piece,
                             uint64_t end, struct weir_err *err);
 

@@ -305,8 +305,8 @@ int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need, s
         (unsigned long long)size, (unsigned long long)need);
 }
 
-/* Is the view of a transfer still set? It begins where the dataset does, and nothing does at byte
- * 0. */
+/* True when the view of a transfer is still set. It begins at the dataset, which is never at
+ * byte 0. */
 static bool has_view(MPI_File handle)
 {
     char representation[MPI_MAX_DATAREP_STRING];

@@ -15,7 +15,7 @@
 
 #define WEIR_MPI_NAME_TEXT (PATH_MAX + 16)
 
-/* Whether MPI_File_open reads drivers ("ufs:"): asked once, when a name needs it.
+/* State: does MPI_File_open read drivers ("ufs:")? Found out once, when a name needs it.
  * Zero-initialise. */
 enum weir_mpi_drivers { WEIR_DRIVERS_UNKNOWN, WEIR_DRIVERS_READ, WEIR_DRIVERS_NOT_READ };
 
@@ -24,8 +24,8 @@ enum weir_mpi_drivers { WEIR_DRIVERS_UNKNOWN, WEIR_DRIVERS_READ, WEIR_DRIVERS_NO
  * Points into path. */
 const char *weir_mpi_path(const char *path);
 
-/* Is the library ROMIO? It reads drivers. Local; opens a file of its own in memory when *drivers is not
- * known yet. */
+/* True when the library is ROMIO, which reads drivers. Local; opens a file of its own in memory
+ * when *drivers is not known yet. */
 bool weir_mpi_is_romio(enum weir_mpi_drivers *drivers);
 
 /* The name of the file of weir_mpi_path(path) for MPI_File_open and its relatives, so that no
@@ -45,11 +45,11 @@ const char *weir_mpi_name(enum weir_mpi_drivers *drivers, const char *path,
 int weir_mpi_fail(struct weir_err *err, enum weir_code code, int mpi_rc, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Is sys an errno that only a failed operation on a file leaves? Local. */
+/* True when sys is an errno that only a failed operation on a file leaves. Local. */
 bool weir_mpi_is_io_errno(int sys);
 
-/* A call has failed (err is filled): append the reason that the system gave, sys, where it is not
- * there yet; comm_errno (of the session) is none. Local. Returns -1. */
+/* After a call has failed (err is filled): append the reason of the system, sys, unless err has
+ * it already, or sys is comm_errno (of the session). Local. Returns -1. */
 int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
 
 /* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
@@ -65,8 +65,8 @@ int weir_mpi_open_to_sync(const char *path, struct weir_err *err);
  * (WEIR_EIO). */
 int weir_mpi_sync_file(const char *path, struct weir_err *err);
 
-/* MPI_File_sync, or where a signal interrupted it weir_mpi_sync_file. comm_errno: of the session.
- * Collective as the handle is. Returns 0, or -1 and err (WEIR_EIO). */
+/* Sync a file with MPI_File_sync, or where a signal interrupted it weir_mpi_sync_file. comm_errno:
+ * of the session. Collective as the handle is. Returns 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_sync(MPI_File file, const char *path, int comm_errno, struct weir_err *err);
 
 /* Give up this process's locks on the file: ROMIO keeps the one of a write that failed, and other
@@ -78,11 +78,11 @@ void weir_mpi_unlock(const char *path);
  * handle: the MPI file of the HDF5 file (NULL: does nothing). Collective with those ranks. */
 void weir_mpi_resync(MPI_File *handle, MPI_Info info);
 
-/* Does the limit on file sizes of this process (RLIMIT_FSIZE) allow 'need' bytes? format: for the
- * message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+/* Check that the limit on file sizes of this process (RLIMIT_FSIZE) allows 'need' bytes.
+ * format: for the message. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err);
 
-/* Is this rank 0 of comm, which asks the file system for all? Local. */
+/* True on rank 0 of comm, which asks the file system for all. Local. */
 bool weir_mpi_is_first(MPI_Comm comm);
 
 /* The size of the file as rank 0 sees it, 0 when there is none. Collective over comm. */
@@ -91,36 +91,35 @@ uint64_t weir_mpi_size(MPI_Comm comm, const char *path);
 /* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
 uint64_t weir_mpi_room(const char *path);
 
-/* Are 'need' bytes free there, for the metadata that a library still has to write to the file? Local.
- * Returns 0, also where that is not known, or -1 and err (WEIR_EIO). */
+/* Check that 'need' bytes are free there, for the metadata that a library still has to write to
+ * the file. Local. Returns 0, also where that is not known, or -1 and err (WEIR_EIO). */
 int weir_mpi_check_room(const char *path, uint64_t need, struct weir_err *err);
 
-/* Is the file long enough for what all ranks of comm wrote? *end: one past the last byte that this
- * rank wrote, 0: it wrote nothing, UINT64_MAX: it has failed and reports why, so nothing is
- * judged; on return the maximum over the ranks. For collective writes, whose return codes and
- * counts can look like success on a full disk. Collective over comm. Returns 0, or -1 and err
- * (WEIR_EIO). */
+/* Check that the file is long enough for what all ranks of comm wrote. *end: one past the last
+ * byte that this rank wrote; 0: it wrote nothing; UINT64_MAX: it has failed and reports why, so
+ * nothing is judged. On return it is the maximum over the ranks. For collective writes, whose
+ * return codes and counts can look like success on a full disk. Collective over comm. Returns
+ * 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,
                        struct weir_err *err);
 
 /* The second half of it, where 'end' is the maximum already and all have written. Local. */
 int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err);
 
-/* Has a file that was read still the 'need' bytes that it was read up to? Where it was cut short
- * since, a library may hand out what happens to be in memory, or zeros. file NULL: it was
- * opened without MPI-IO. Local. Returns 0, or -1 and err (WEIR_EIO). */
+/* Check that a file that was read still has the 'need' bytes that it was read up to. Where it
+ * was cut short since, a library may hand out what happens to be in memory, or zeros. file
+ * NULL: it was opened without MPI-IO. Local. Returns 0, or -1 and err (WEIR_EIO). */
 int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need,
                         struct weir_err *err);
 
-/* Redirect what a library still has to write to a file into memory that is then freed, because the
- * library would crash after an error: *handle, the library's own handle, becomes another file.
- * handle may be NULL on some ranks: then nothing happens. Collective over comm. Other errors are
- * ignored.
+/* Redirect what a library still has to write to a file into memory that is then freed. The
+ * library would crash after an error without this. *handle, the library's own handle, becomes
+ * another file. Nothing happens when handle is NULL on some rank. Collective over comm. Other
+ * errors are ignored.
  *
- * Returns 0; -1 on all ranks where MPI_File_sync fails on one of them, whatever the file is: a
- * collective write of OMPIO that has failed leaves a request that never completes, and then no
- * file can be synced. A library that syncs in its close would leave the other ranks waiting
- * there. */
+ * Returns 0, or -1 on all ranks when MPI_File_sync fails on one of them, for any file. A failed
+ * collective write of OMPIO leaves a request that never completes; then no file can be synced.
+ * A library that syncs in its close would leave the other ranks waiting there. */
 int weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
 
 #endif

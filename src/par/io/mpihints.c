@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,9 +23,9 @@ struct range {
     const char *what; /* the number is of these */
 };
 
-/* Libraries do not check them: 0 aggregators or a negative stripe divide by zero, a negative
- * buffer ends the job in the allocation, and a suffix is not read ("1m" is 1). ROMIO and OMPIO
- * keep their numbers in an int. */
+/* Libraries do not check these values. 0 aggregators or a negative stripe divide by zero. A
+ * negative buffer ends the job in the allocation. A suffix is ignored ("1m" is 1). ROMIO and
+ * OMPIO keep their numbers in an int. */
 static const struct range ranges[] = {
     { "bytes_per_agg", 1, INT_MAX, "bytes" },
     { "cb_block_size", 1, INT_MAX, "bytes" },

@@ -29,9 +29,9 @@ int weir_mpi_output_open(struct weir_mpi_output *out, const struct weir_par *par
 int weir_mpi_output_write(struct weir_mpi_output *out, uint64_t at, const void *buf, size_t len,
                           struct weir_err *err);
 
-/* Wait until what was written is on storage where 'keep' says so, and close. Nothing where it is
- * not open. Collective over par->comm. Returns 0, or -1 and err (WEIR_ESETUP), not the same on all
- * ranks. */
+/* Close the file; with 'keep', wait before until its data are on storage. Does nothing when it
+ * is not open. Collective over par->comm. Returns 0, or -1 and err (WEIR_ESETUP), not the same
+ * on all ranks. */
 int weir_mpi_output_close(struct weir_mpi_output *out, bool keep, struct weir_err *err);
 
 #endif

@@ -33,7 +33,7 @@ static int has_descriptors(struct weir_err *err)
     return rc;
 }
 
-/* May a rank's files have a certain length only? */
+/* True when a rank's files are limited in length. */
 static bool has_limit(const struct weir_par *par)
 {
     struct rlimit limit;

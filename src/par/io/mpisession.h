@@ -18,7 +18,7 @@ struct weir_mpi_session {
     bool has_info;
     bool limited;   /* a rank may make files of a certain length only (RLIMIT_FSIZE) */
     bool warned;    /* of an errno that hid nothing */
-    int comm_errno; /* that messages between ranks leave here when all is well; 0: none, or nobody needs it */
+    int comm_errno; /* errno that messages between ranks leave on success; 0: none, or not needed */
     enum weir_mpi_drivers drivers;
 };
 
@@ -52,8 +52,8 @@ struct weir_hint {
  * Local. */
 enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out);
 
-/* Is the value of a hint a number that libraries can take? Hints with other names pass. Local.
- * Returns 0, or -1 and err (WEIR_EUSAGE) without the name of the hint. */
+/* Check that the value of a hint is a number that libraries can take. Hints with other names
+ * pass. Local. Returns 0, or -1 and err (WEIR_EUSAGE) without the name of the hint. */
 int weir_hint_check(const char *key, const char *value, struct weir_err *err);
 
 /* The hints in rank 0's environment, then those in its file 'path' (NULL: none), which win. Every

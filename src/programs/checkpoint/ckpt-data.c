@@ -4,6 +4,7 @@
 #include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -17,7 +18,7 @@ enum { OF_CELLS, OF_RANKS };
 
 /* ---- the cube ---- */
 
-/* Part i of n cells in so many parts; the first ones get one more where it does not divide. */
+/* Return the size of part i of 'parts' parts of n cells. The first ones may have one more. */
 static uint64_t part(uint64_t n, int parts, int i, uint64_t *begin)
 {
     uint64_t each = n / (uint64_t)parts, more = n % (uint64_t)parts, at = (uint64_t)i;
@@ -187,7 +188,7 @@ struct rows {
     uint64_t y[2];
 };
 
-/* Has the better part of the rows these values? Some of them may be damaged. */
+/* True when most of the rows have these values. Some of them may be damaged. */
 static bool resemble(const struct ckpt *t, const struct rows *r, const struct ckpt_mark *m)
 {
     uint64_t im = t->layout.im, same = 0, all = im * (uint64_t)r->n;
@@ -238,15 +239,11 @@ static int read_rows(struct ckpt *t, struct ckpt_mark *out, struct weir_err *err
 {
     uint64_t lat = t->spec.shape.len[1], begin = t->o->split ? t->block.y : 0;
     struct rows r = { .v = t->rows, .n = lat > 1 ? 2 : 1, .y = { begin, begin + lat - 1 } };
+    const uint64_t count[3] = { 1, (uint64_t)r.n, t->layout.im };
     struct weir_slab slab;
 
-    weir_slab_all(&slab, &t->spec.shape);
-    for (int d = 0; d < 2; d++)
-        slab.block[d] = slab.count[d] = 1;
-    slab.count[1] = (uint64_t)r.n;
+    weir_slab_box(&slab, 3, NULL, count);
     slab.stride[1] = lat > 1 ? lat - 1 : 1;
-    slab.count[2] = 1;
-    slab.block[2] = t->layout.im;
     if (weir_array_get(t->array[0], &slab, NULL, t->rows, err) < 0)
         return -1;
     judge_rows(t, &r, out);
@@ -284,7 +281,7 @@ static void name_files(const struct ckpt *t, uint64_t n, const char *one, const 
                        struct weir_str *out)
 {
     if (t->o->split)
-        weir_str_addf(out, "%llu of %d files %s", (unsigned long long)n, t->number, many);
+        weir_str_addf(out, "%" PRIu64 " of %d files %s", n, t->number, many);
     else
         weir_str_addf(out, "'%s' %s", weir_str_text(&t->name), one);
 }
@@ -309,9 +306,8 @@ void ckpt_note_look(struct weir_run *run, struct ckpt *t)
         weir_str_addf(&text, "%s", text.len > 0 ? "; " : "");
         name_files(t, n[1], "has", "have", &text);
         weir_str_addf(&text,
-                      " more bytes than are read, %llu of %llu: were lm, num_arrays or im_world "
-                      "others when it was written?",
-                      (unsigned long long)t->file_bytes, (unsigned long long)t->there);
+                      " more bytes than are read, %" PRIu64 " of %" PRIu64 ": were lm, num_arrays "
+                      "or im_world others when it was written?", t->file_bytes, t->there);
     }
     if (text.len > 0)
         weir_note(&run->log, "%s", weir_str_text(&text));
@@ -332,14 +328,12 @@ static void keep_place(struct ckpt *t, uint64_t i, uint64_t at)
     uint64_t plane = t->mine.nx * t->mine.ny;
     const float *want = ckpt_patch(t, i);
 
-    weir_refuse(
-        &t->wrong, WEIR_EDATA,
-        "wrong data in '%s': variable VAR%03llu, level %llu, row %llu, column %llu is %.9g, "
-        "should be %.9g",
-        weir_str_text(&t->name), (unsigned long long)(i / t->steps + 1),
-        (unsigned long long)(i % t->steps * t->levels + at / plane),
-        (unsigned long long)(t->mine.y + at % plane / t->mine.nx),
-        (unsigned long long)(t->mine.x + at % t->mine.nx), (double)t->got[at], (double)want[at]);
+    weir_refuse(&t->wrong, WEIR_EDATA,
+                "wrong data in '%s': variable VAR%03" PRIu64 ", level %" PRIu64 ", row %" PRIu64
+                ", column %" PRIu64 " is %.9g, should be %.9g",
+                weir_str_text(&t->name), i / t->steps + 1, i % t->steps * t->levels + at / plane,
+                t->mine.y + at % plane / t->mine.nx, t->mine.x + at % t->mine.nx,
+                (double)t->got[at], (double)want[at]);
 }
 
 void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i)

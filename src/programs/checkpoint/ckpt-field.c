@@ -4,13 +4,14 @@
 #include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
-#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "engine/about/banner.h"
+#include "engine/transfer.h"
 
 /* Operations that are recorded; in the order of the tables in ckpt.c. */
 enum { OP_GATHER, OP_MOVE };
@@ -19,7 +20,6 @@ static uint64_t count_steps(struct weir_run *run, void *state)
 {
     const struct ckpt *t = state;
 
-    (void)run;
     return t->steps * (uint64_t)t->o->arrays;
 }
 
@@ -35,7 +35,6 @@ static void set_timing(const void *state, const struct weir_stage *stage,
 {
     const struct ckpt *t = state;
 
-    (void)stage;
     timing->lock_step = timing->collective_open = timing->collective_flush = true;
     timing->lock_par = t->o->barrier || t->access.collective ? NULL : &t->ranks.group;
 }
@@ -43,17 +42,13 @@ static void set_timing(const void *state, const struct weir_stage *stage,
 static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
+    const uint64_t begin[3] = { 0, t->o->split ? 0 : t->block.y, 0 };
+    const uint64_t count[3] = { t->levels, t->block.ny, t->layout.im };
 
     weir_report_line(&run->report, " Trial %12d", run->repetition + 1);
     weir_report_flush(&run->report);
     memset(t->ns, 0, sizeof(t->ns));
-    weir_slab_all(&t->slab, &t->spec.shape);
-    t->slab.start[1] = t->o->split ? 0 : t->block.y;
-    t->slab.block[1] = t->block.ny;
-    t->slab.block[0] = t->levels;
-    for (int d = 0; d < 3; d++)
-        t->slab.count[d] = 1;
-    t->slab.block[2] = t->layout.im;
+    weir_slab_box(&t->slab, 3, begin, count);
     if (!t->moves || !t->ranks.is_root || (!t->o->split && !weir_par_asks(&t->ranks.peers)))
         return 0;
     return weir_session_admit(&t->session, weir_str_text(&t->name),
@@ -82,7 +77,6 @@ static int open_file(struct weir_run *run, void *state, struct weir_err *err)
     const unsigned make = WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC;
     struct ckpt *t = state;
 
-    (void)run;
     if (!t->moves || !t->ranks.is_root)
         return 0;
     if (weir_arrays_open(&t->session, weir_str_text(&t->name), t->reads ? WEIR_OPEN_READ : make,
@@ -107,24 +101,15 @@ static void look_at_file(struct weir_run *run, void *state)
         ckpt_look(run, t);
 }
 
-static void clock_stage(struct ckpt *t, enum ckpt_stage stage, uint64_t *clock_ns)
-{
-    uint64_t now = weir_now_ns();
-
-    t->ns[stage] += now - *clock_ns;
-    *clock_ns = now;
-}
-
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
     uint64_t clock_ns = weir_now_ns();
     int rc = 0;
 
-    (void)run;
     if (t->o->sync && t->file) {
         rc = weir_arrays_sync(t->file, err);
-        clock_stage(t, CKPT_FLUSH, &clock_ns);
+        weir_clock_apart(&t->ns[CKPT_FLUSH], &clock_ns);
     }
     return rc;
 }
@@ -134,7 +119,6 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
     struct ckpt *t = state;
     struct weir_array_file *file = t->file;
 
-    (void)run;
     t->file = NULL;
     return file ? weir_arrays_close(file, err) : 0;
 }
@@ -145,23 +129,21 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
  * rates. Without memory for them the step takes those of the test, because other ranks wait. */
 static int make_buffers(struct ckpt *t, struct weir_err *err)
 {
-    void *p[2] = { NULL, NULL };
-    int sys = 0;
+    const uint64_t n = t->step_bytes / sizeof(float);
+    float *p[2] = { NULL, NULL };
+    int rc;
 
     if (t->o->keep_buffers || !t->ranks.is_root)
         return 0;
-    for (int i = 0; i < 2 && sys == 0; i++)
-        sys = posix_memalign(&p[i], CKPT_ALIGN, t->step_bytes);
-    if (sys != 0) {
+    if (ckpt_take(&p[0], n, false, NULL) < 0 || ckpt_take(&p[1], n, false, NULL) < 0) {
+        rc = weir_fail(err, WEIR_ESETUP, "two buffers of %" PRIu64 " bytes for a step", t->step_bytes);
         free(p[0]);
-        errno = sys;
-        return weir_fail(err, WEIR_ESETUP, "two buffers of %llu bytes for a step",
-                         (unsigned long long)t->step_bytes);
+        return rc;
     }
     t->gathered = p[0];
     t->field = p[1];
     if (t->reads && !t->moves)
-        for (uint64_t i = 0; i < t->step_bytes / sizeof(float); i++)
+        for (uint64_t i = 0; i < n; i++)
             t->field[i] = (float)t->ranks.group.named;
     return 0;
 }
@@ -174,7 +156,7 @@ static void drop_buffers(struct ckpt *t, uint64_t *clock_ns)
     free(t->field);
     t->gathered = t->kept[0];
     t->field = t->kept[1];
-    clock_stage(t, CKPT_REORDER, clock_ns);
+    weir_clock_apart(&t->ns[CKPT_REORDER], clock_ns);
 }
 
 /* Write or read the block of the group; with 'skips' only take part. */
@@ -192,7 +174,7 @@ static int move_block(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
     t->slab.start[0] = i % t->steps * t->levels;
     rc = t->reads ? weir_array_get(a, skips ? &none : &t->slab, NULL, t->field, err)
                   : weir_array_put(a, skips ? &none : &t->slab, NULL, t->field, err);
-    clock_stage(t, CKPT_MOVE, clock_ns);
+    weir_clock_apart(&t->ns[CKPT_MOVE], clock_ns);
     if (rc < 0 || skips)
         return rc;
     weir_records_add(&run->records, OP_MOVE, begin, *clock_ns, i * len, len);
@@ -207,25 +189,26 @@ static void reorder(struct ckpt *t, bool to_block)
                           to_block);
 }
 
-static void record_gather(struct ckpt *t, struct weir_run *run, uint64_t begin, uint64_t end)
+/* Gather the data of a step, or scatter what was read. */
+static void exchange(struct ckpt *t, struct weir_run *run, uint64_t i, uint64_t *clock_ns)
 {
-    weir_records_add(&run->records, OP_GATHER, begin, end, WEIR_NO_OFFSET,
+    uint64_t begin = *clock_ns;
+
+    if (t->reads)
+        weir_patches_scatter(&t->patches, t->gathered, t->got);
+    else
+        weir_patches_gather(&t->patches, ckpt_patch(t, i), t->gathered);
+    weir_clock_apart(&t->ns[CKPT_GATHER], clock_ns);
+    weir_records_add(&run->records, OP_GATHER, begin, *clock_ns, WEIR_NO_OFFSET,
                      t->mine.nx * t->mine.ny * t->levels * sizeof(float));
 }
 
 static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
                        uint64_t *clock_ns, struct weir_err *err)
 {
-    uint64_t begin;
-    int made, rc;
+    int rc;
 
-    *clock_ns = weir_now_ns(); /* an agreement before the round is in no stage */
-    made = make_buffers(t, err);
-    clock_stage(t, CKPT_REORDER, clock_ns);
-    begin = *clock_ns;
-    weir_patches_gather(&t->patches, ckpt_patch(t, i), t->gathered);
-    clock_stage(t, CKPT_GATHER, clock_ns);
-    record_gather(t, run, begin, *clock_ns);
+    exchange(t, run, i, clock_ns);
     if (t->o->barrier) {
         weir_barrier(&run->par); /* of the pattern */
         *clock_ns = weir_now_ns();
@@ -233,39 +216,30 @@ static int write_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool sk
     if (!t->ranks.is_root)
         return 0;
     reorder(t, true);
-    clock_stage(t, CKPT_REORDER, clock_ns);
-    rc = move_block(t, run, i, skips || made < 0, clock_ns, err);
+    weir_clock_apart(&t->ns[CKPT_REORDER], clock_ns);
+    rc = move_block(t, run, i, skips, clock_ns, err);
     drop_buffers(t, clock_ns);
-    return made < 0 ? made : rc;
+    return rc;
 }
 
 static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool skips,
                       uint64_t *clock_ns, struct weir_err *err)
 {
-    uint64_t begin;
-    int made, rc = 0;
+    int rc = 0;
 
-    *clock_ns = weir_now_ns();
-    made = make_buffers(t, err);
-    clock_stage(t, CKPT_REORDER, clock_ns);
     if (t->ranks.is_root)
-        rc = move_block(t, run, i, skips || made < 0, clock_ns, err);
+        rc = move_block(t, run, i, skips, clock_ns, err);
     reorder(t, false);
-    clock_stage(t, CKPT_REORDER, clock_ns);
-    begin = *clock_ns;
-    weir_patches_scatter(&t->patches, t->gathered, t->got);
-    clock_stage(t, CKPT_GATHER, clock_ns);
-    record_gather(t, run, begin, *clock_ns);
+    weir_clock_apart(&t->ns[CKPT_REORDER], clock_ns);
+    exchange(t, run, i, clock_ns);
     drop_buffers(t, clock_ns);
     if (t->o->barrier) {
         weir_barrier(&run->par); /* of the pattern */
         *clock_ns = weir_now_ns();
     }
-    if (made < 0)
-        return made;
     if (t->moves && rc == 0 && !skips) {
         ckpt_verify(t, run, i);
-        clock_stage(t, CKPT_VERIFY, clock_ns);
+        weir_clock_apart(&t->ns[CKPT_VERIFY], clock_ns);
     }
     return rc;
 }
@@ -275,8 +249,13 @@ static int read_round(struct ckpt *t, struct weir_run *run, uint64_t i, bool ski
 static int take_round(struct weir_run *run, struct ckpt *t, uint64_t round, bool idle,
                       uint64_t *clock_ns, struct weir_err *err)
 {
-    return t->reads ? read_round(t, run, round, idle, clock_ns, err)
-                    : write_round(t, run, round, idle, clock_ns, err);
+    int made, rc;
+
+    *clock_ns = weir_now_ns(); /* an agreement before the round is in no stage */
+    made = make_buffers(t, err);
+    weir_clock_apart(&t->ns[CKPT_REORDER], clock_ns);
+    rc = (t->reads ? read_round : write_round)(t, run, round, idle || made < 0, clock_ns, err);
+    return made < 0 ? made : rc;
 }
 
 static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,

@@ -4,10 +4,10 @@
 #include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
-#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "base/text/quote.h"
 
@@ -20,15 +20,15 @@ static const char *const verify_words[] = { "auto", "yes", "no", NULL };
 #define GEOMETRY(here)                                                                             \
     OPT_STR(                                                                                       \
         0, "config_file", NULL, O, config, NULL, "FILE",                                           \
-        "Read options from lines 'KEY: value', which override the command line (default: " here    \
-        " where it is there)",                                                                     \
+        "File of options in lines 'KEY: value', which override the command line (default: " here   \
+        " if it exists, which the command line overrides)",                                        \
         .flags = WEIR_OPT_READS | WEIR_OPT_ARGV_ONLY, OPT_IN(FILES)),                              \
         OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                            \
                 "Backend with arrays (default: NETCDF; POSIX in binary form)", OPT_FIRST(FILES),   \
-                .flags = WEIR_OPT_APART),                                                          \
+                .flags = WEIR_OPT_NEUTRAL),                                                        \
         OPT_STR('o', "path", NULL, O, path, "checkpoint", "PATH",                                  \
-                "Files are PATH.nc4 or PATH_<number>.nc4, with .bin, .h5 or .nc for others",       \
-                .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),    \
+                "Files PATH.nc4 or PATH_<number>.nc4, with .bin, .h5 or .nc for others",           \
+                .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),  \
         OPT_INT(0, "nx", "NX", O, nx, "4", "N", "Patches of a face in x", .min = 1, .max = MOST,   \
                 OPT_FIRST(DATA)),                                                                  \
         OPT_INT(0, "ny", "NY", O, ny, "4", "N", "Patches of a face in y", .min = 1, .max = MOST,   \
@@ -40,57 +40,55 @@ static const char *const verify_words[] = { "auto", "yes", "no", NULL };
         OPT_INT(0, "num_arrays", "NUM_ARRAYS", O, arrays, "5", "N", "Variables", .min = 1,         \
                 .max = 999, OPT_FIRST(DATA)),                                                      \
         OPT_RUN(repetitions, 'i', "ntrials", "NTRIALS", .def = "3"),                                \
-        OPT_FLAG(0, "split_file", "SPLIT_FILE", O, split, "A file for each writer or reader",      \
+        OPT_FLAG(0, "split_file", "SPLIT_FILE", O, split, "File for each writer or reader",        \
                  OPT_FIRST(FILES)),                                                                \
         OPT_FLAG(0, "random_data", "RANDOM_DATA", O, random,                                       \
-                 "Values follow from variable and cell; 0: each is the number of its rank",        \
+                 "Values from variable and cell (0: the number of the rank)",                      \
                  .def = "1", OPT_IN(DATA)),                                                        \
         OPT_FLAG(0, "static_data", NULL, O, constant, "As --random_data=0", OPT_IN(DATA)),         \
         OPT_FLAG(0, "extra_info", "EXTRA_INFO", O, extra,                                          \
-                 "Without effect: hints are options of "                                           \
-                 "the backend (--netcdf.hintsFileName)",                                           \
+                 "No effect: hints are options of the backend (--netcdf.hintsFileName)",           \
                  OPT_IN(DATA)),                                                                    \
         OPT_FLAG(0, "keep_buffers", "KEEP_BUFFERS", O, keep_buffers,                               \
-                 "Use the same buffers in each step; without it each step makes new ones, as the " \
-                 "originals do",                                                                   \
+                 "Same buffers in each step, not new ones as in the originals",                    \
                  OPT_IN(ORDER)),                                                                   \
-        OPT_FLAG('c', "collective", "COLLECTIVE", O, collective, "Move shared files collectively", \
+        OPT_FLAG('c', "collective", "COLLECTIVE", O, collective, "Shared files by collective I/O", \
                  OPT_IN(ORDER)),                                                                   \
         OPT_LIST(0, "sweep-writers", NULL, O, sweep, NULL, "N,N,...",                              \
-                 "A test for each number of writers or readers; says which is best", .min = 1,     \
+                 "Numbers of writers or readers, a test for each; the best is named", .min = 1,    \
                  .max = MOST, OPT_IN(ORDER))
 
 /* Keys of the other program, so that one file can serve both. */
 #define OTHERS(key)                                                                                \
-    OPT_STR(0, NULL, key, O, other, NULL, "VALUE", "A key of the other program: no effect here",   \
+    OPT_STR(0, NULL, key, O, other, NULL, "VALUE", "Key of the other program: no effect here",   \
             .flags = WEIR_OPT_HIDDEN)
 
 const struct weir_opt ckpt_checkpoint_opts[] = {
     GEOMETRY(CKPT_WRITE_SCRIPT),
     OPT_INT(0, "num_writers", "NUM_WRITERS", O, writers, "1", "N", "Ranks that write", .min = 1,
             .max = MOST, OPT_FIRST(ORDER)),
-    OPT_FLAG(0, "gather_3d", "GATHER_3D", O, whole, "Gather variables whole, not level by level",
+    OPT_FLAG(0, "gather_3d", "GATHER_3D", O, whole, "Whole variables gathered, not level by level",
              OPT_IN(ORDER)),
     OPT_FLAG(0, "write_barrier", "WRITE_BARRIER", O, barrier,
-             "All ranks wait between each gather and its write", OPT_IN(ORDER)),
-    OPT_FLAG(0, "do_writes", "DO_WRITES", O, moves, "Write files; 0: only gather", .def = "1",
+             "Barrier between each gather and its write", OPT_IN(ORDER)),
+    OPT_FLAG(0, "do_writes", "DO_WRITES", O, moves, "Files written (0: only gathered)", .def = "1",
              OPT_IN(ORDER)),
     OPT_FLAG(0, "suppress_writes", NULL, O, suppressed, "As --do_writes=0", OPT_IN(ORDER)),
     OPT_FLAG(0, "netcdf_writes", "NETCDF_WRITES", O, netcdf,
-             "Write netCDF; 0: the binary form, arrays one after the other", .def = "1",
+             "netCDF files (0: the binary form, arrays one after the other)", .def = "1",
              OPT_IN(FILES)),
     OPT_FLAG(0, "write_binary", NULL, O, binary, "As --netcdf_writes=0", OPT_IN(FILES)),
-    OPT_FLAG(0, "chunk", "CHUNK", O, chunk, "Store variables in chunks where the format has them",
+    OPT_FLAG(0, "chunk", "CHUNK", O, chunk, "Chunked variables where the format has them",
              .def = "1", OPT_IN(FILES)),
     OPT_FLAG(0, "no_chunking", NULL, O, no_chunk, "As --chunk=0", OPT_IN(FILES)),
-    OPT_FLAG('e', "fsync", NULL, O, sync, "Flush to stable storage before the file is closed",
+    OPT_FLAG('e', "fsync", NULL, O, sync, "Flush to storage before the file is closed",
              OPT_IN(DATA)),
     OTHERS("NUM_READERS"),
     OTHERS("SCATTER_3D"),
     OTHERS("READ_BARRIER"),
     OTHERS("DO_READS"),
     OTHERS("NETCDF_READS"),
-    OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
+    OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU, OPT_RUN_NO_RATE,
     OPT_END
 };
 
@@ -98,19 +96,20 @@ const struct weir_opt ckpt_restart_opts[] = {
     GEOMETRY(CKPT_READ_SCRIPT),
     OPT_INT(0, "num_readers", "NUM_READERS", O, writers, "1", "N", "Ranks that read", .min = 1,
             .max = MOST, OPT_FIRST(ORDER)),
-    OPT_FLAG(0, "scatter_3d", "SCATTER_3D", O, whole, "Scatter variables whole, not level by level",
+    OPT_FLAG(0, "scatter_3d", "SCATTER_3D", O, whole,
+             "Whole variables scattered, not level by level",
              OPT_IN(ORDER)),
-    OPT_FLAG(0, "read_barrier", "READ_BARRIER", O, barrier, "All ranks wait after each scatter",
+    OPT_FLAG(0, "read_barrier", "READ_BARRIER", O, barrier, "Barrier after each scatter",
              OPT_IN(ORDER)),
-    OPT_FLAG(0, "do_reads", "DO_READS", O, moves, "Read files; 0: only scatter", .def = "1",
+    OPT_FLAG(0, "do_reads", "DO_READS", O, moves, "Files read (0: only scattered)", .def = "1",
              OPT_IN(ORDER)),
     OPT_FLAG(0, "suppress_reads", NULL, O, suppressed, "As --do_reads=0", OPT_IN(ORDER)),
     OPT_FLAG(0, "netcdf_reads", "NETCDF_READS", O, netcdf,
-             "Read netCDF; 0: the binary form, arrays one after the other", .def = "1",
+             "netCDF files (0: the binary form, arrays one after the other)", .def = "1",
              OPT_IN(FILES)),
     OPT_FLAG(0, "read_binary", NULL, O, binary, "As --netcdf_reads=0", OPT_IN(FILES)),
     OPT_STR(0, "verify", NULL, O, verify, "auto", "WHEN",
-            "Compare what was read with what weir writes: auto where the file is weir's",
+            "Comparison of what was read with what weir writes; auto where the file is weir's",
             .choices = verify_words, OPT_IN(DATA)),
     OTHERS("NUM_WRITERS"),
     OTHERS("GATHER_3D"),
@@ -119,45 +118,37 @@ const struct weir_opt ckpt_restart_opts[] = {
     OTHERS("NETCDF_WRITES"),
     OTHERS("CHUNK"),
     OPT_RUN_MAKES_NO_FILES,
-    OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
+    OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU, OPT_RUN_NO_RATE,
     OPT_END
 };
 
 /* ---- files of options ---- */
 
-struct piece {
-    const char *at;
-    size_t len;
-};
-
-static struct piece trim(const char *at, size_t len)
+/* Cuts blanks at both ends. */
+static char *trim(char *text)
 {
-    while (len > 0 && isspace((unsigned char)*at)) {
-        at++;
-        len--;
-    }
-    while (len > 0 && isspace((unsigned char)at[len - 1]))
-        len--;
-    return (struct piece) { at, len };
+    static const char blanks[] = " \t\r\n\f\v";
+    size_t len;
+
+    text += strspn(text, blanks);
+    for (len = strlen(text); len > 0 && strchr(blanks, text[len - 1]); len--)
+        text[len - 1] = '\0';
+    return text;
 }
 
-static int read_pair(struct piece line, struct piece *key, struct piece *value,
-                     struct weir_err *err)
+static int read_pair(char *line, char **key, char **value, struct weir_err *err)
 {
-    const char *colon = memchr(line.at, ':', line.len);
-    char shown[WEIR_QUOTE_TEXT];
+    char *colon = strchr(line, ':'), shown[WEIR_QUOTE_TEXT];
 
-    if (memchr(line.at, '\0', line.len))
-        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
-    weir_quote(line.at, line.len, shown);
+    weir_quote_str(line, shown);
     if (!colon)
         return weir_refuse(err, WEIR_EUSAGE, "%s: a line has the form 'KEY: value'", shown);
-    *key = trim(line.at, (size_t)(colon - line.at));
-    *value = trim(colon + 1, (size_t)(line.at + line.len - colon - 1));
-    if (key->len == 0 || value->len == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "%s: the %s is missing", shown,
-                           key->len == 0 ? "key" : "value");
-    return 0;
+    *colon = '\0';
+    *key = trim(line);
+    *value = trim(colon + 1);
+    if (**key && **value)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "%s: the %s is missing", shown, **key ? "value" : "key");
 }
 
 /* Sizes, which a file of the originals must have. */
@@ -169,23 +160,22 @@ struct config {
     bool has[SIZES], any; /* any: it says something */
 };
 
-static int read_line(struct config *c, const char *at, size_t len, struct weir_err *err)
+static int read_line(struct config *c, char *line, struct weir_err *err)
 {
-    const char *comment = memchr(at, '#', len);
-    struct piece line = trim(at, comment ? (size_t)(comment - at) : len), key = line, value = line;
     struct weir_str text = { 0 };
+    char *key = line, *value = line;
     int rc;
 
-    if (line.len == 0)
+    line[strcspn(line, "#")] = '\0';
+    line = trim(line);
+    if (!*line)
         return 0;
     if (read_pair(line, &key, &value, err) < 0)
         return -1;
     c->any = true;
     for (size_t i = 0; i < SIZES; i++)
-        c->has[i] |= key.len == strlen(sizes[i]) && strncasecmp(key.at, sizes[i], key.len) == 0;
-    weir_str_add(&text, key.at, key.len);
-    weir_str_addc(&text, '=');
-    weir_str_add(&text, value.at, value.len);
+        c->has[i] |= strcasecmp(key, sizes[i]) == 0;
+    weir_str_addf(&text, "%s=%s", key, value);
     rc = text.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a line")
                      : c->sink->directives(c->sink->arg, weir_str_text(&text), err);
     weir_str_free(&text);
@@ -211,17 +201,20 @@ int ckpt_read_config(const char *text, size_t len, const char *name,
                      const struct weir_script_sink *sink, struct weir_err *err)
 {
     struct config c = { .sink = sink };
-    const char *end = text + len;
-    unsigned number = 1;
+    struct weir_arena arena = { NULL };
+    unsigned number = 0;
+    char *line;
+    int rc;
 
-    for (; text < end; number++) {
-        const char *stop = memchr(text, '\n', (size_t)(end - text));
-
-        stop = stop ? stop : end;
-        if (read_line(&c, text, (size_t)(stop - text), err) < 0)
-            return weir_err_within(err, "%s:%u", name, number);
-        text = stop + 1;
-    }
+    do {
+        number++;
+        rc = weir_text_line_copy(&text, &len, &arena, &line, err);
+        if (rc > 0 && read_line(&c, line, err) < 0)
+            rc = -1;
+    } while (rc > 0);
+    weir_arena_free(&arena);
+    if (rc < 0)
+        return weir_err_within(err, "%s:%u", name, number);
     if (sink->run(sink->arg, err) < 0)
         return -1;
     note_missing(&c, name);

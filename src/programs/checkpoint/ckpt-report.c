@@ -58,7 +58,6 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     const struct ckpt *t = state;
     struct weir_report *r = &run->report;
 
-    (void)err;
     if (t->o->config) {
         weir_report_line(r, " Using configuration file %s", t->o->config);
         weir_report_line(r, " NOTE: This overrides any other command line options");
@@ -142,7 +141,7 @@ static void keep_series(struct ckpt *t, const struct ckpt_trial *x)
     const double rate[] = { x->application, x->file_system, x->application_whole,
                             x->file_system_whole };
 
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof(rate) / sizeof(*rate); i++)
         weir_stats_add(&t->series[i], rate[i] / MIB);
 }
 
@@ -155,7 +154,6 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
                             .writers = t->number,
                             .bytes = (int64_t)t->bytes };
 
-    (void)stage;
     sum_stages(t, run, rec, &x);
     x.create = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_OPENED);
     x.work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
@@ -192,32 +190,26 @@ static void report_stats(struct weir_report *r, const struct weir_stats *s, doub
     weir_report_real(r, WEIR_FOR_DATA, "max", s->max);
 }
 
-static void report_rate(struct weir_report *r, const char *key, const char *definition,
-                        const struct weir_stats *s)
-{
-    weir_report_enter(r, key, false);
-    weir_report_str(r, WEIR_FOR_DATA, "definition", definition);
-    weir_report_str(r, WEIR_FOR_DATA, "unit", "MiB/s");
-    report_stats(r, s, deviation(s));
-    weir_report_leave(r);
-}
-
 static void report_rates(struct weir_report *r, const struct ckpt *t)
 {
+    static const struct {
+        const char *key, *definition;
+    } rates[] = {
+        { "real", "wiki: bytes / time of gathers and writes, mean of the trials' rates" },
+        { "fileSystem", "wiki: writers * mean bytes of a writer / mean time in put and flush, "
+                        "without create and close" },
+        { "application", "sound: bytes / time from the first create begun to the last close done" },
+        { "storage", "sound: bytes / time of the slowest writer in create, put, flush and close" },
+    };
+
     weir_report_enter(r, "throughput", false);
-    report_rate(r, "real", "wiki: bytes / time of gathers and writes, mean of the trials' rates",
-                &t->series[0]);
-    report_rate(
-        r, "fileSystem",
-        "wiki: writers * mean bytes of a writer / mean time in put and flush, without create and "
-        "close",
-        &t->series[1]);
-    report_rate(r, "application",
-                "sound: bytes / time from the first create begun to the last close done",
-                &t->series[2]);
-    report_rate(r, "storage",
-                "sound: bytes / time of the slowest writer in create, put, flush and close",
-                &t->series[3]);
+    for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++) {
+        weir_report_enter(r, rates[i].key, false);
+        weir_report_str(r, WEIR_FOR_DATA, "definition", rates[i].definition);
+        weir_report_str(r, WEIR_FOR_DATA, "unit", "MiB/s");
+        report_stats(r, &t->series[i], deviation(&t->series[i]));
+        weir_report_leave(r);
+    }
     weir_report_leave(r);
 }
 
@@ -231,18 +223,12 @@ static void show_flags(struct weir_report *r, const struct ckpt *t)
     const struct ckpt_options *o = t->o;
     bool netcdf = strcmp(t->be->name, "NETCDF") == 0, chunk = o->chunk && !o->no_chunk;
 
-    if (t->reads)
-        weir_report_line(r,
-                         "Split file, 3D_scatter, extra, netcdf output, write barrier, do writes:  "
-                         "%c%c%c%c%c%c",
-                         letter(o->split), letter(o->whole), letter(o->extra), letter(netcdf),
-                         letter(o->barrier), letter(t->moves));
-    else
-        weir_report_line(r,
-                         "Split file, 3D_gather, chunk, extra, netcdf output, write barrier, do "
-                         "writes:  %c%c%c%c%c%c%c",
-                         letter(o->split), letter(o->whole), letter(chunk), letter(o->extra),
-                         letter(netcdf), letter(o->barrier), letter(t->moves));
+    weir_report_line(r,
+                     "Split file, 3D_%s, extra, netcdf output, write barrier, do writes:  "
+                     "%c%c%s%c%c%c%c",
+                     t->reads ? "scatter" : "gather, chunk", letter(o->split), letter(o->whole),
+                     t->reads ? "" : chunk ? "T" : "F", letter(o->extra), letter(netcdf),
+                     letter(o->barrier), letter(t->moves));
 }
 
 static void show_summary(struct weir_run *run, const struct ckpt *t)
@@ -274,12 +260,12 @@ int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
 
-    (void)err;
     if (t->series[0].n == 0)
         return 0;
     if (t->reads)
         weir_report_str(&run->report, WEIR_FOR_DATA, "verified", ckpt_verified(t));
     report_rates(&run->report, t);
+    weir_run_say_notes(run);
     if (!run->test->failed)
         show_summary(run, t);
     return 0;
@@ -344,7 +330,6 @@ static int report_parts(struct weir_run *run, void *state, struct weir_err *err)
     const struct parts *t = state;
     struct weir_report *r = &run->report;
 
-    (void)err;
     weir_report_int(r, WEIR_FOR_DATA, "test", run->test->id);
     weir_report_str(r, WEIR_FOR_DATA, "api", t->kind == PARTS_GATHERV ? "" : t->be->name);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
@@ -409,7 +394,6 @@ int parts_conclude(struct weir_run *run, void *state, struct weir_err *err)
     const struct parts *t = state;
     double gb = (double)t->total * sizeof(float) / GB;
 
-    (void)err;
     if (t->both.n == 0 || run->test->failed)
         return 0;
     if (t->kind != PARTS_RAW)

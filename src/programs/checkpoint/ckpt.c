@@ -27,7 +27,6 @@ static int count_variants(const void *opt, const struct weir_par *world)
 {
     int n = ((const struct ckpt_options *)opt)->sweep.n;
 
-    (void)world;
     return n > 0 ? n : 1;
 }
 
@@ -67,7 +66,6 @@ static int add_files(const struct ckpt_options *o, int tasks, struct weir_files 
         .prefix = o->path, .n = o->split ? most : 1, .name = name_file, .arg = o
     };
 
-    (void)tasks;
     if (!o->moves || o->suppressed)
         return 0;
     return weir_files_add_names(files, "option -o (path)", &names, use, err);
@@ -170,15 +168,18 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 
 /* ---- memory ---- */
 
-/* Memory that is not touched takes none. */
-static int reserve(float **out, uint64_t bytes, struct weir_err *err)
+int ckpt_take(float **out, uint64_t elements, bool touched, struct weir_err *err)
 {
+    uint64_t bytes = elements * sizeof(float);
     void *p = NULL;
-    int sys = posix_memalign(&p, CKPT_ALIGN, bytes);
+    int rc = 0;
 
+    if (touched)
+        rc = weir_mem_aligned(&p, CKPT_ALIGN, bytes, err);
+    else if ((errno = posix_memalign(&p, CKPT_ALIGN, bytes)) != 0)
+        rc = weir_fail(err, WEIR_ESETUP, "allocate %" PRIu64 " bytes", bytes);
     *out = p;
-    errno = sys;
-    return sys != 0 ? weir_fail(err, WEIR_ESETUP, "allocate %" PRIu64 " bytes", bytes) : 0;
+    return rc;
 }
 
 /* The buffers of a step, on a mover. */
@@ -189,15 +190,15 @@ static int take_buffers(struct ckpt *t, struct weir_err *err)
     bool keeps = t->o->keep_buffers;
 
     t->step_bytes = all * sizeof(float);
-    if ((keeps ? ckpt_take(&t->kept[0], all, err) : reserve(&t->kept[0], t->step_bytes, err)) < 0)
+    if (ckpt_take(&t->kept[0], all, keeps, err) < 0)
         return -1;
     if (keeps && in_order)
         t->kept[1] = t->kept[0];
-    else if ((keeps ? ckpt_take(&t->kept[1], all, err) : reserve(&t->kept[1], t->step_bytes, err)) < 0)
+    else if (ckpt_take(&t->kept[1], all, keeps, err) < 0)
         return -1;
     t->gathered = t->kept[0];
     t->field = t->kept[1];
-    return t->reads ? ckpt_take(&t->rows, 2 * t->block.nx, err) : 0;
+    return t->reads ? ckpt_take(&t->rows, 2 * t->block.nx, true, err) : 0;
 }
 
 static int take_memory(struct ckpt *t, struct weir_err *err)
@@ -208,8 +209,8 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
     t->array = calloc((size_t)o->arrays, sizeof(*t->array));
     if (!t->array)
         return weir_fail(err, WEIR_ESETUP, "memory for %d variables", o->arrays);
-    if (ckpt_take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, err) < 0 ||
-        (t->reads && ckpt_take(&t->got, plane * t->levels, err) < 0))
+    if (ckpt_take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, true, err) < 0 ||
+        (t->reads && ckpt_take(&t->got, plane * t->levels, true, err) < 0))
         return -1;
     return t->ranks.is_root ? take_buffers(t, err) : 0;
 }
@@ -218,15 +219,13 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
 
 static void describe_array(struct ckpt *t)
 {
+    static const char *const dims[] = { "lev", "lat", "lon" };
     const struct ckpt_options *o = t->o;
     uint64_t lat = o->split ? t->block.ny : WEIR_CUBE_FACES * t->layout.im;
     uint64_t parts = o->split ? 1 : (uint64_t)t->number;
     struct weir_array_spec *s = &t->spec;
 
-    t->dims[0] = "lev";
-    t->dims[1] = "lat";
-    t->dims[2] = "lon";
-    *s = (struct weir_array_spec) { .type = { .elem = WEIR_ELEM_FLOAT32 }, .dims = t->dims };
+    *s = (struct weir_array_spec) { .type = { .elem = WEIR_ELEM_FLOAT32 }, .dims = dims };
     s->shape = (struct weir_shape) { .rank = 3, .len = { t->layout.lm, lat, t->layout.im } };
     if (!t->reads && o->chunk && !o->no_chunk)
         s->chunk =
@@ -241,7 +240,6 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
     const struct ckpt *t = state;
     bool makes = t->ranks.is_root && (t->o->split || t->ranks.peers.rank == 0);
 
-    (void)run;
     if (!t->moves || !(stage || makes))
         return false;
     weir_str_addf(path, "%s", weir_str_text(&t->name));
@@ -253,7 +251,6 @@ static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ckpt *t = state;
 
-    (void)run;
     if (!t->session.started || !t->removes || (!t->o->split && t->ranks.peers.rank > 0))
         return 0;
     return weir_session_remove(&t->session, weir_str_text(&t->name), err);
@@ -350,7 +347,6 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
     const struct ckpt *t = state;
     const struct ckpt_options *o = t->o;
 
-    (void)run;
     f->path = t->moves ? o->path : NULL;
     f->planned_bytes = (double)t->bytes;
     f->transfer = (double)t->bytes / t->number / (double)(t->steps * (uint64_t)o->arrays);
@@ -378,14 +374,13 @@ static const struct weir_made writes = {
 static const struct weir_made reads = { .files = add_read };
 
 #define COMMON                                                                                     \
+    .examples = examples, .example_tasks = 6,                                                      \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt), .whole = true,     \
     .plan = plan, .variants = count_variants, .start = start, .end = end, .judged = &judged,       \
     .conclude = ckpt_conclude, .words = &ckpt_words
 
 const struct weir_program ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",
-    .examples = examples,
-    .example_tasks = 6,
     .brief = "gather fields of a climate model to few writers that write a checkpoint",
     .opts = ckpt_checkpoint_opts,
     .line = &write_line,
@@ -397,8 +392,6 @@ const struct weir_program ckpt_checkpoint = {
 
 const struct weir_program ckpt_restart = {
     .name = "restart_simulator.x",
-    .examples = examples,
-    .example_tasks = 6,
     .brief = "read a checkpoint by few readers that scatter its fields, and verify it",
     .opts = ckpt_restart_opts,
     .line = &read_line,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers and
- * written by these; read by few readers and scattered; and the parts of a checkpoint alone */
+/* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers
+ * and written by these; read by few readers and scattered */
 #ifndef WEIR_PROGRAMS_CHECKPOINT_CKPT_H
 #define WEIR_PROGRAMS_CHECKPOINT_CKPT_H
 
@@ -46,15 +46,9 @@ struct ckpt_options {
 #define CKPT_DEVIATION WEIR_DEVIATION_POPULATION
 #define CKPT_ALIGN 4096 /* of buffers: enough for direct I/O */
 
-/* Memory for so many numbers; the caller frees it. Local. Returns 0, or -1 and err. */
-static inline int ckpt_take(float **out, uint64_t elements, struct weir_err *err)
-{
-    void *p = NULL;
-    int rc = weir_mem_aligned(&p, CKPT_ALIGN, (size_t)(elements * sizeof(float)), err);
-
-    *out = p;
-    return rc;
-}
+/* Allocate memory for 'elements' numbers; the caller frees it. Untouched pages take no memory.
+ * Local. Returns 0, or -1 and err. */
+int ckpt_take(float **out, uint64_t elements, bool touched, struct weir_err *err);
 
 enum ckpt_stage {
     CKPT_GATHER,
@@ -103,13 +97,12 @@ struct ckpt {
     struct ckpt_mark mark;   /* what they are */
     float *got;              /* reading: what came back */
     float *rows;             /* reading, on movers: two rows of a plane */
-    /* On movers, of a step: in rank order, in order of the file; may be the same. They are those of
-     * the test, or new in each step; then those of the test are never touched but where there is no
-     * memory for new ones, because the other ranks wait for the step. */
+    /* On movers, of a step: in rank order, in order of the file; may be the same. They are
+     * those of the test, or new in each step. Then those of the test are used only when there
+     * is no memory for new ones, because the other ranks wait for the step. */
     float *gathered, *field, *kept[2];
     uint64_t step_bytes; /* of each */
     struct weir_array_spec spec;
-    const char *dims[3];
     struct weir_str name;
     bool removes; /* after a failure: the file is of this test */
     struct weir_array_file *file;
@@ -222,7 +215,7 @@ struct parts {
     float *received;    /* on the first rank of a group; see gather */
     float *packet_data; /* on writers */
     struct weir_str name;
-    bool is_new; /* nobody else's file has this name */
+    bool is_new; /* no other file has this name */
     uint64_t ns[2]; /* of a try: gather, write */
     struct weir_stats gather, write, both;
 };

@@ -30,21 +30,21 @@ static const char *const types[] = { "binary", "netcdf", NULL };
 #define API                                                                                        \
     OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                                \
             "Backend with arrays (default: POSIX, or NETCDF for netcdf)", OPT_FIRST(FILES),        \
-            .flags = WEIR_OPT_APART)
+            .flags = WEIR_OPT_NEUTRAL)
 
 static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, type, "binary", "TYPE",
-                                                    "What is written", .choices = types,
+                                                    "Form of the file", .choices = types,
                                                     OPT_FIRST(FILES)),
-                                            API, SIZES, OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE, OPT_END };
+                                            API, SIZES, OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU, OPT_RUN_NO_RATE, OPT_END };
 #define KEEP                                                                                       \
     OPT_FLAG(0, "keep_buffers", NULL, O, keep_buffers,                                             \
-             "Gather into the same buffer in each try; without it each try makes a new one, as "   \
-             "the originals do",                                                                   \
+             "Same buffer in each try, not a new one as in the originals",                         \
              OPT_IN(DATA))
 
-static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, OPT_RUN_MAKES_NO_FILES, OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
+static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, OPT_RUN_MAKES_NO_FILES,
+                                                OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU, OPT_RUN_NO_RATE,
                                                OPT_END };
-static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE, OPT_END };
+static const struct weir_opt combo_opts[] = { API, SIZES, KEEP, OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU, OPT_RUN_NO_RATE, OPT_END };
 
 static const struct weir_operation operations[] = { { "gather", "gather", "tries", false },
                                                     { "write", "write", "tries", true },
@@ -54,7 +54,6 @@ static const struct weir_operation operations[] = { { "gather", "gather", "tries
 
 static void name_scratch(const void *opt, uint64_t writer, struct weir_str *out)
 {
-    (void)opt;
     weir_str_addf(out, SCRATCH "%05d", (int)writer);
 }
 
@@ -65,7 +64,6 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
         .prefix = SCRATCH, .n = (uint64_t)o->writers, .name = name_scratch, .arg = o
     };
 
-    (void)tasks;
     return weir_files_add_names(files, "the data", &names, WEIR_FILE_WRITE, err);
 }
 
@@ -136,26 +134,20 @@ static uint64_t received_bytes(const struct parts *t)
     return t->part * (uint64_t)t->ranks.group.size * sizeof(float);
 }
 
-/* A buffer that is kept has been touched; one that only stands by takes no memory. */
-static int take_received(struct parts *t, struct weir_err *err)
-{
-    if (t->kind == PARTS_RAW || t->ranks.group.rank > 0)
-        return 0;
-    if (t->o->keep_buffers)
-        return ckpt_take(&t->received, received_bytes(t) / sizeof(float), err);
-    t->received = malloc(received_bytes(t));
-    return t->received ? 0 : weir_fail(err, WEIR_ESETUP, "memory for what is gathered");
-}
-
 static int take_data(struct parts *t, int rank, struct weir_err *err)
 {
-    if (ckpt_take(&t->mine, t->part, err) < 0 || take_received(t, err) < 0)
+    bool receives = t->kind != PARTS_RAW && t->ranks.group.rank == 0, keeps = t->o->keep_buffers;
+
+    if (ckpt_take(&t->mine, t->part, true, err) < 0)
+        return -1;
+    /* a buffer that is kept has been touched; one that only stands by takes no memory */
+    if (receives && ckpt_take(&t->received, received_bytes(t) / sizeof(float), keeps, err) < 0)
         return -1;
     for (uint64_t i = 0; i < t->part; i++)
         t->mine[i] = (float)(weir_rng_at((uint64_t)rank, i) >> 40) / (float)(1 << 24);
     if (!writes(t))
         return 0;
-    if (ckpt_take(&t->packet_data, t->packet, err) < 0)
+    if (ckpt_take(&t->packet_data, t->packet, true, err) < 0)
         return -1;
     for (uint64_t i = 0; i < t->packet; i++)
         t->packet_data[i] = t->mine[i % t->part];
@@ -188,7 +180,6 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 {
     const struct parts *t = state;
 
-    (void)run;
     if (i > 0 || !writes(t))
         return false;
     weir_str_addf(path, "%s", weir_str_text(&t->name));
@@ -270,8 +261,6 @@ static int gather(struct parts *t, const struct weir_par *meet, struct weir_err 
 
 static uint64_t count(struct weir_run *run, void *state)
 {
-    (void)run;
-    (void)state;
     return 1;
 }
 
@@ -283,7 +272,6 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
     uint64_t begin;
     int rc = 0;
 
-    (void)i;
     t->ns[0] = t->ns[1] = 0;
     if (t->kind != PARTS_RAW)
         rc = gather(t, t->kind == PARTS_COMBO ? &t->ranks.group : &t->ranks.peers, err);
@@ -307,11 +295,9 @@ static int after(struct weir_run *run, void *state, const struct weir_stage *sta
 {
     struct parts *t = state;
 
-    (void)stage;
     weir_stats_add(&t->gather, (double)t->ns[0] / WEIR_NS_PER_S);
     weir_stats_add(&t->write, (double)t->ns[1] / WEIR_NS_PER_S);
     weir_stats_add(&t->both, (double)(t->ns[0] + t->ns[1]) / WEIR_NS_PER_S);
-    (void)err;
     weir_observers_measured(run, &t->session, rec);
     return 0;
 }
@@ -333,7 +319,6 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct parts *t = state;
 
-    (void)run;
     f->path = t->kind == PARTS_GATHERV ? NULL : ".";
     f->planned_bytes = (double)(t->total * sizeof(float));
     f->transfer = (double)(t->packet * sizeof(float));
@@ -365,27 +350,22 @@ static const struct weir_made made = {
 
 #define COMMON                                                                                     \
     .opt_size = sizeof(struct parts_options), .state_size = sizeof(struct parts),                  \
-    .operations = operations, .whole = true, .plan = plan, .start = start, .end = end,             \
+    .examples = examples, .example_tasks = 6, .operations = operations, .whole = true,             \
+    .plan = plan, .start = start, .end = end,                                                      \
     .judged = &judged, .conclude = parts_conclude, .words = &parts_words
 
 const struct weir_program parts_raw = { .name = "raw_bw.x",
-                                       .examples = examples,
-                                       .example_tasks = 6,
                                        .brief = "write files by a part of the ranks",
                                        .opts = raw_opts,
                                        .made = &made,
                                        .stages = raw_stages,
                                        COMMON };
 const struct weir_program parts_gatherv = { .name = "gatherv.x",
-                                           .examples = examples,
-                                           .example_tasks = 6,
                                            .brief = "gather fields to a part of the ranks",
                                            .opts = gatherv_opts,
                                            .stages = stages,
                                            COMMON };
 const struct weir_program parts_combo = { .name = "combo.x",
-                                         .examples = examples,
-                                         .example_tasks = 6,
                                          .brief = "gather fields to a part of the ranks and write",
                                          .opts = combo_opts,
                                          .made = &made,

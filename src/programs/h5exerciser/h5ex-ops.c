@@ -25,20 +25,17 @@ static int create_file(struct h5ex_test *t, struct h5ex_set *d, struct weir_err 
                               WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC,
                               &t->file, err);
 
-    (void)d;
     t->removes |= rc == 0;
     return rc;
 }
 
 static int open_file(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    (void)d;
     return weir_arrays_open(&t->session, t->path, WEIR_OPEN_READ | WEIR_OPEN_WRITE, &t->file, err);
 }
 
 static int flush_file(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    (void)d;
     return weir_arrays_sync(t->file, err);
 }
 
@@ -46,7 +43,6 @@ static int close_file(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *
 {
     struct weir_array_file *f = t->file;
 
-    (void)d;
     t->file = NULL;
     t->array = NULL;
     return weir_arrays_close(f, err);
@@ -59,7 +55,6 @@ static int create_group(struct h5ex_test *t, struct h5ex_set *d, struct weir_err
 
 static int open_group(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    (void)d;
     return weir_arrays_find_group(t->file, GROUP, err);
 }
 
@@ -84,13 +79,11 @@ static int use_attrs(struct h5ex_test *t, bool writes, struct weir_err *err)
 
 static int put_attrs(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    (void)d;
     return use_attrs(t, true, err);
 }
 
 static int get_attrs(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *err)
 {
-    (void)d;
     return use_attrs(t, false, err);
 }
 
@@ -116,7 +109,6 @@ static int close_set(struct h5ex_test *t, struct h5ex_set *d, struct weir_err *e
 {
     struct weir_array *a = t->array;
 
-    (void)d;
     t->array = NULL;
     return weir_array_close(a, err);
 }
@@ -177,7 +169,6 @@ int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s
 {
     struct h5ex_test *t = state;
 
-    (void)s;
     if (create_file(t, NULL, err) < 0)
         return -1;
     weir_banner_array_facts(run, t->file);
@@ -239,7 +230,6 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 
 static uint64_t count_turns(struct weir_run *run, void *state)
 {
-    (void)run;
     return (uint64_t)((struct h5ex_test *)state)->turns;
 }
 
@@ -304,8 +294,8 @@ static void take_turn(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op
         ops[op].run(t, NULL, NULL);
 }
 
-/* Must all know how the i-th turn went before the next one? Data are moved by all ranks together,
- * and what the dataset is, all must have. */
+/* True when all ranks must learn the outcome of the i-th turn before the next one. Data are
+ * moved by all ranks together, and what the dataset is, all must have. */
 static bool is_agreed(const struct h5ex_test *t, uint64_t i)
 {
     bool last = i + 1 == (uint64_t)t->turns;
@@ -339,7 +329,6 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
 /* Closes the objects that a failure or a signal has left open. */
 static int close_left(struct weir_run *run, void *state, struct weir_err *err)
 {
-    (void)run;
     return close_file(state, NULL, err);
 }
 

@@ -223,7 +223,6 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     const struct h5ex_size *s = &t->size;
     struct weir_report *r = &run->report;
 
-    (void)err;
     weir_banner_test(run);
     weir_report_str(r, WEIR_FOR_DATA, "path", t->path);
     report_part(run, "FileSpace:", "fileSpace", &s->file, s->shape[H5EX_DOUBLES].len);
@@ -280,7 +279,7 @@ static int report_wrong(struct weir_run *run, const struct h5ex_test *t, struct 
     if (weir_agree(&run->par, rc, &first) == 0)
         return 0;
     weir_allsum_u64(&run->par, &sum, 1);
-    rec->wrong_sum = sum;
+    rec->wrong_found = sum - rec->wrong_sum;
     rc = weir_warn(&run->log, err, "Incorrect data on read (%" PRIu64 " wrong): %s", sum,
                    first.text);
     if (rc < 0 && err)
@@ -322,7 +321,6 @@ int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;
 
-    (void)err;
     weir_report_int(&run->report, WEIR_FOR_DATA, "verificationErrors", (int64_t)run->test->wrong);
     if (t->series.n > 0) {
         show_table(run, t);

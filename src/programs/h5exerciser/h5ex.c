@@ -20,66 +20,63 @@ static const struct weir_opt rows[] = {
     OPT_INT(0, "numdims", NULL, O, dims, "0", "N", "Dimensions of the datasets, from 1 on",
             .min = 0, .max = WEIR_RANK_MAX, OPT_FIRST(DATA)),
     OPT_LIST(0, "minels", NULL, O, minels, NULL, "N",
-             "Elements of a task in each dimension in the first size; one value serves all "
-             "dimensions, here and below",
+             "Elements of a task in each dimension in the first size; one value serves all, here "
+             "and below",
              .min = 1, OPT_FIRST(DATA)),
     OPT_INT(0, "nsizes", NULL, O, sizes, "1", "N", "Sizes, one after the other", .min = 1,
             .max = SIZES_MOST, OPT_FIRST(DATA)),
     OPT_LIST(0, "bufmult", NULL, O, bufmult, "2", "N",
              "Factor of each dimension from one size to the next", .min = 1, OPT_FIRST(DATA)),
     OPT_LIST(0, "dimranks", NULL, O, dimranks, "1", "N",
-             "Tasks along each dimension; where their product is not the number of tasks, only the "
-             "first dimension is divided",
+             "Tasks along each dimension; unless their product is all tasks, only the first is "
+             "divided",
              .min = 1, OPT_FIRST(ORDER)),
     OPT_LIST(0, "fileblocks", NULL, O, fileblocks, "0", "N",
-             "Elements of a block in the file in each dimension; 0: all that a task has", .min = 0,
+             "Block in the file, elements in each dimension (0: all of a task)", .min = 0,
              .max = INT64_MAX, OPT_IN(ORDER)),
     OPT_LIST(0, "filestrides", NULL, O, filestrides, "1", "N",
-             "Elements from the beginning of a block in the file to that of the next, at least a "
-             "block",
-             .min = 1, OPT_IN(ORDER)),
+             "Distance of blocks in the file, elements, at least a block", .min = 1, OPT_IN(ORDER)),
     OPT_SIZE(0, "memblock", NULL, O, mem_block, "0", "N",
-             "Elements of a block in memory; 0: all in one piece", .min = 0, .max = INT64_MAX,
+             "Block in memory, elements (0: all in one piece)", .min = 0, .max = INT64_MAX,
              OPT_IN(DATA)),
     OPT_SIZE(0, "memstride", NULL, O, mem_stride, "1", "N",
-             "Elements from the beginning of a block in memory to that of the next, at least a "
-             "block",
-             .min = 1, OPT_IN(DATA)),
+             "Distance of blocks in memory, elements, at least a block", .min = 1, OPT_IN(DATA)),
     OPT_SIZE(0, "rshift", NULL, O, shift, "0", "N",
-             "Each task writes the part of the task N further, and reads that of the one 2 N "
-             "further",
+             "Shift of tasks: each writes the part of the task N further, and reads that of the "
+             "one 2 N further",
              .min = 0, .max = INT32_MAX, OPT_IN(ORDER)),
     OPT_SIZE(0, "maxcheck", NULL, O, max_check, "-1", "BYTES",
-             "Check what was read only where the buffer of a task is at most this long; -1: always",
-             .min = -1, .max = INT64_MAX, OPT_IN(DATA)),
+             "Largest buffer of a task that is checked after reading, bytes (-1: any)", .min = -1,
+             .max = INT64_MAX, OPT_IN(DATA)),
     OPT_FLAG(0, "metacoll", NULL, O, collective_metadata,
-             "Read and write metadata collectively, in every repetition", OPT_IN(ORDER)),
-    OPT_FLAG(0, "derivedtype", NULL, O, derived, "A second dataset, of a compound type",
+             "Collective metadata, in every repetition", OPT_IN(ORDER)),
+    OPT_FLAG(0, "derivedtype", NULL, O, derived, "Second dataset, of a compound type",
              OPT_IN(FILES)),
     OPT_FLAG(0, "addattr", NULL, O, attributes, "64 attributes of 1024 bytes on the group",
              OPT_IN(FILES)),
     OPT_FLAG(0, "indepio", NULL, O, independent, "Independent transfers, not collective ones",
              OPT_FIRST(ORDER)),
     OPT_FLAG(0, "usechunked", NULL, O, chunked,
-             "Store the datasets in chunks, each a block in the file", OPT_FIRST(FILES)),
-    OPT_FLAG(0, "keepfile", NULL, O, keep, "Keep the file of the last repetition",
-             .flags = WEIR_OPT_APART, OPT_IN(FILES)),
-    OPT_RUN(api, 'a', "api", NULL, .def = "HDF5", .help = "Backend that keeps the datasets"),
+             "Chunked datasets, a chunk for each block in the file", OPT_FIRST(FILES)),
+    OPT_FLAG(0, "keepfile", NULL, O, keep, "File of the last repetition kept",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(FILES)),
+    OPT_RUN(api, 'a', "api", NULL, .def = "HDF5", .help = "I/O backend of the datasets"),
     OPT_STR('o', "out", NULL, O, path, NULL, "FILE",
-            "The file; without it hdf5TestFile-<number> in the working directory",
+            "File (default: hdf5TestFile-<number> in the working directory)",
             .flags = WEIR_OPT_WRITES, OPT_FIRST(FILES)),
     OPT_RUN(repetitions, 'i', "iterations", NULL, .def = "10"),
-    OPT_GONE(0, "depth",
-             "a dataset is one transfer of a task, as in HDF5, so nothing could be in flight beside it, "
-             "with -a POSIX either; leave it out (ior and mib have queues)"),
-    OPT_RUN_NO_SWEEP, OPT_RUN_NO_RATE,
+    OPT_GONE(
+        0, "depth",
+        "a dataset is one transfer of a task, as in HDF5, so nothing could be in flight beside it, "
+        "with -a POSIX either; leave it out (ior and mib have queues)"),
+    OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU,
+    OPT_RUN_NO_RATE,
     OPT_END
 };
 #undef O
 
 static int count_sizes(const void *opt, const struct weir_par *world)
 {
-    (void)world;
     return ((const struct h5ex_options *)opt)->sizes;
 }
 
@@ -256,7 +253,6 @@ static int remove_file(struct weir_run *run, void *state, const struct weir_stag
 {
     const struct h5ex_options *o = ((const struct h5ex_test *)state)->o;
 
-    (void)s;
     if (o->keep && run->test->variant == o->sizes - 1)
         return 0;
     return weir_local(run, remove_own, state, err);
@@ -289,8 +285,6 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 static void set_timing(const void *state, const struct weir_stage *stage,
                        struct weir_timing *timing)
 {
-    (void)state;
-    (void)stage;
     timing->agrees = true;
 }
 

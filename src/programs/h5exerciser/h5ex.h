@@ -29,7 +29,7 @@ struct h5ex_grid {
     int dims, tasks;
     uint64_t ranks[WEIR_RANK_MAX];
     uint64_t
-        asked; /* the product that was asked for; where it is not 'tasks', dimension 0 is divided */
+        asked; /* the product that was asked for; when it is not 'tasks', dimension 0 is divided */
 };
 
 /* The part of a task in each dimension: 'count' blocks of 'block' elements, each 'stride' after
@@ -57,17 +57,17 @@ int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int 
 
 /* ---- the datasets ---- */
 
-/* A slab of an array, and as many elements in the same order in memory. Data tell where they belong
- * and in which repetition they were made: element i of an array (counted with the last dimension
- * fastest) is the number i + 1 and a fraction for the repetition. */
+/* A slab of an array, and as many elements in the same order in memory. Element i of an array
+ * (counted with the last dimension fastest) is the number i + 1 and a fraction for the
+ * repetition: data show their place and their repetition. */
 struct h5ex_elements {
     struct weir_shape array, memory;
     struct weir_slab slab, in_memory;
     void *buf;   /* memory */
     size_t size; /* bytes of an element */
     /* For elements that are larger than a double; NULL: an element is one double. make writes the
-     * one with number 'at', whose value is 'value'. differs returns whether it is wrong, and then
-     * gives its first wrong double in *got and the right one in *want. */
+     * one with number 'at', whose value is 'value'. Its check is differs, which returns whether
+     * it is wrong, and then its first wrong double in *got and the right one in *want. */
     void (*make)(void *element, uint64_t at, double value, int repetition);
     bool (*differs)(const void *element, uint64_t at, double value, int repetition, double *want,
                     double *got);
@@ -118,7 +118,7 @@ void h5ex_check(const struct h5ex_elements *c, int repetition, struct h5ex_wrong
 void h5ex_describe_wrong(const struct h5ex_wrong *w, const struct weir_shape *array,
                          struct weir_str *out);
 
-/* Has memory gaps between the elements? */
+/* True when memory has gaps between the elements. */
 bool h5ex_has_gaps(const struct h5ex_elements *c);
 
 /* ---- the test ---- */
@@ -194,13 +194,13 @@ struct h5ex_test {
 /* h5ex-ops.c: the operations and the phases that are made of them. */
 extern const struct weir_operation h5ex_operations[H5EX_OPS + 1];
 extern const struct weir_phase h5ex_write_phase, h5ex_read_phase;
-/* Make the file before the measurement, so that all creations that are measured do the same. As
- * before of a stage. */
+/* Make the file before the measurement, so that all measured creations do the same. Arguments
+ * and result are those of 'before' of a stage. */
 int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s,
                    struct weir_err *err);
 /* The dataset that it is about. Local. */
 struct h5ex_set *h5ex_set_of(struct h5ex_test *t, enum h5ex_op op);
-/* Is the operation a part of this test? */
+/* True when the operation is a part of this test. */
 bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op);
 
 /* h5ex-report.c: value i of all rows of a series in five numbers. Local. */

@@ -4,6 +4,7 @@
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,8 +16,24 @@
 /* The smallest unit of the data patterns. */
 #define ACCESS_SIZE 8
 
-static int check_sizes(const struct ior_options *o, struct weir_err *err)
+#define SIZE_TEXT 64
+
+/* Name a size as an option: "-t 1 MiB", and note when it is the default. */
+static void name_size(const char *option, int64_t bytes, bool typed, char out[SIZE_TEXT])
 {
+    char size[WEIR_SIZE_TEXT];
+
+    (void)snprintf(out, SIZE_TEXT, "%s %s%s", option, weir_size_show(bytes, size),
+                   typed ? "" : ", the default");
+}
+
+static int check_sizes(const struct ior_options *o, const struct weir_values *given,
+                       struct weir_err *err)
+{
+    char block[SIZE_TEXT], transfer[SIZE_TEXT];
+
+    name_size("-b", o->block, weir_values_typed(given, "blockSize"), block);
+    name_size("-t", o->transfer, weir_values_typed(given, "transferSize"), transfer);
     if (o->block < 0)
         return weir_refuse(err, WEIR_EUSAGE, "block size (-b %" PRId64 ") must not be negative",
                            o->block);
@@ -26,19 +43,16 @@ static int check_sizes(const struct ior_options *o, struct weir_err *err)
                            o->transfer, ACCESS_SIZE);
     if (o->block < o->transfer)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "block size (-b %" PRId64
-                           ") must not be smaller than transfer size (-t %" PRId64 ")",
-                           o->block, o->transfer);
+                           "block size (%s) must not be smaller than transfer size (%s)", block,
+                           transfer);
     if (o->block % o->transfer)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "block size (-b %" PRId64
-                           ") must be a multiple of transfer size (-t %" PRId64 ")",
-                           o->block, o->transfer);
+                           "block size (%s) must be a multiple of transfer size (%s)", block,
+                           transfer);
     if (o->prefill && o->block % o->prefill)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "randomPrefill (%" PRId64 ") must divide the block size (-b %" PRId64
-                           ")",
-                           o->prefill, o->block);
+                           "randomPrefill (%" PRId64 " bytes) must divide the block size (%s)", o->prefill,
+                           block);
     return 0;
 }
 
@@ -284,7 +298,8 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     weir_par_renumber(&par, o->nodes, o->node0_tasks);
     fill_phases(o);
     if (check_packet(o, &t->data.pattern.packet, err) < 0 || check_rules(o, err) < 0 ||
-        (o->mix && ior_mix_parse(o->mix, t->mix.weight, err) < 0) || check_names(o, err) < 0 || check_sizes(o, err) < 0 || check_volume(o, tasks, err) < 0 ||
+        (o->mix && ior_mix_parse(o->mix, t->mix.weight, err) < 0) || check_names(o, err) < 0 ||
+        check_sizes(o, run->test->values, err) < 0 || check_volume(o, tasks, err) < 0 ||
         parse_memory(o, &par, &t->memory.bytes, err) < 0 ||
         (tasks == par.size && ior_check_owner(t, &par, err) < 0))
         return -1;
@@ -294,12 +309,21 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
 }
 
 /* Warn of combinations that can be run but are probably a mistake. */
-static void note_odd(const struct ior_options *o, const struct weir_log *log)
+static void note_odd(const struct ior_test *t, const struct weir_log *log)
 {
+    const struct ior_options *o = t->o;
+
     if (o->segments == 0)
         weir_note(log, "with no segments (-s 0) nothing is written or read");
     if (o->unique_dir && !o->file_per_task)
         weir_note(log, "-u has no effect on a file of all tasks: it needs a file per task (-F)");
+    if (o->reorder_constant && ior_wants_read(o) && t->layout.tasks == 1)
+        weir_note(log, "-C has no effect with one task, which reads what it wrote");
+    if (o->random_offset == 1 && o->block == o->transfer && o->segments == 1 &&
+        (o->file_per_task || t->layout.tasks == 1))
+        weir_note(log, "-z has no effect: each file has one transfer");
+    if (o->collective && !t->access.collective)
+        weir_note(log, "-c has no effect: %s has no collective transfers", t->be->name);
 }
 
 /* Not the one of another test of a script. Collective over run->world. */
@@ -315,7 +339,7 @@ int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options
 {
     if (weir_agree_check(&run->world, check_all(t, run, own, err), err) < 0)
         return -1;
-    note_odd(t->o, &run->log);
+    note_odd(t, &run->log);
     if (own->random_offset && own->random_seed < 0)
         own->random_seed = draw_seed(run);
     t->mix.seed = own->random_seed < 0 ? 0 : (uint64_t)own->random_seed;

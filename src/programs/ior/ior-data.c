@@ -44,7 +44,8 @@ static bool take_owner(struct ior_test *t, uint64_t off)
     return true;
 }
 
-/* A transfer of units. What the mix has written is known, also in a file of another run. */
+/* Check a transfer of units. Data that the mix has written are known, also in a file of another
+ * run. */
 static bool is_right_signed(struct ior_test *t, const struct weir_io *io,
                             struct weir_data_damage *out)
 {
@@ -136,9 +137,8 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
 
 /* ---- afterwards ---- */
 
-/* Data of a run we do not know: the newest run and repetition that any rank saw is the right
- * one, and transfers that a rank took for right may be older. Returns how many there are on all
- * ranks. */
+/* Data of an unknown run: the newest run and repetition that any rank saw is the right one.
+ * Transfers that a rank took for right may then be older. Returns their number on all ranks. */
 static uint64_t find_older(struct weir_run *run, struct ior_test *t)
 {
     const struct weir_signature_seen *seen = &t->data.seen;
@@ -156,7 +156,7 @@ static uint64_t find_older(struct weir_run *run, struct ior_test *t)
     return older;
 }
 
-/* Where and how a transfer is wrong. Every rank knows its own file names. */
+/* Describe the place and kind of a wrong transfer. Every rank knows its own file names. */
 static void describe(const struct weir_run *run, const struct ior_test *t,
                      const struct weir_data_damage *d, struct weir_str *out)
 {
@@ -223,12 +223,12 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
     int rc;
 
     if (is_signed(t) && !t->data.unit_known && t->pass.verify)
-        rec->wrong_sum += find_older(run, t);
-    if (rec->wrong_sum == 0)
+        rec->wrong_found = find_older(run, t);
+    if (weir_phase_wrong(rec) == 0)
         return 0;
     t->damage.dirty = true;
     rc = weir_warn(&run->log, err, "Incorrect data on %s (%" PRIu64 " errors found).", what,
-                   rec->wrong_sum);
+                   weir_phase_wrong(rec));
     if (rc < 0 && err)
         err->code = WEIR_EDATA; /* --warningAsErrors */
     weir_note(&run->log, "Used Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature",
@@ -238,11 +238,18 @@ int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_
     return rc;
 }
 
+/* The base pattern in a buffer. */
+static void make_base(struct ior_test *t, int lane)
+{
+    weir_pattern_base(&t->data.pattern, t->data.buf[lane], t->extent.transfer);
+    weir_gpu_filled(t->gpu, t->data.buf[lane], t->extent.transfer);
+}
+
 void ior_new_signature(struct ior_test *t, uint32_t signature)
 {
     t->data.pattern.signature = signature;
-    for (int i = 0; i < t->data.lanes; i++)
-        weir_pattern_base(&t->data.pattern, t->data.buf[i], t->extent.transfer);
+    for (int i = 0; i < t->data.lanes && !t->o->run.dry_run; i++)
+        make_base(t, i);
 }
 
 /* Make the transfers at the next offsets; their buffers hold the base pattern. */
@@ -254,6 +261,8 @@ static void make_data(struct ior_test *t)
         weir_pattern_stamp_many(&d->pattern, d->buf, t->extent.transfer, d->off, d->lanes);
     for (int i = 0; is_signed(t) && i < d->lanes; i++)
         weir_signature_fill(&d->unit, d->buf[i], t->extent.transfer, d->off[i]);
+    for (int i = 0; t->gpu && i < d->lanes; i++)
+        weir_gpu_put(t->gpu, d->buf[i], t->extent.transfer);
 }
 
 bool ior_data_make(struct ior_test *t, const struct weir_io *io)
@@ -268,6 +277,7 @@ bool ior_data_make(struct ior_test *t, const struct weir_io *io)
     } else {
         weir_pattern_stamp(&d->pattern, d->buf[0], io->len, io->off);
     }
+    weir_gpu_filled(t->gpu, d->buf[0], io->len);
     return true;
 }
 
@@ -284,7 +294,7 @@ bool ior_data_ahead(struct ior_test *t)
         return false;
     if (take_owner(t, t->data.off[0])) {
         moves = true;
-        weir_pattern_base(&t->data.pattern, t->data.buf[0], t->extent.transfer);
+        make_base(t, 0);
     }
     if (varies)
         make_data(t);

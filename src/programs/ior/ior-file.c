@@ -195,14 +195,15 @@ int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct 
 
 int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    if (t->o->file_per_task && t->o->unique_dir && make_unique_dir(run, t, err) < 0)
+    if (t->o->file_per_task && t->o->unique_dir &&
+        (ior_file_check(run, t, true, err) < 0 || make_unique_dir(run, t, err) < 0))
         return -1;
     if (t->o->use_existing || t->use.made || (!t->o->file_per_task && run->par.rank != 0))
         return ior_file_check(run, t, true, err);
     return weir_session_clear(&t->session, t->use.path.text, err);
 }
 
-/* --mix without -w: are there data to read? A part of them, where an earlier run has told how many. */
+/* For --mix without -w, check that data to read exist, or a part, by the status of an earlier run. */
 int ior_file_there(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     const char *path = t->use.path.text;
@@ -256,11 +257,11 @@ static bool is_sound_size(const struct ior_test *t, uint64_t expected, uint64_t 
            (t->o->write && t->o->random_offset > 1); /* -z -z: the last block need not be drawn */
 }
 
-/* And are these the bytes of its phase? Until it is steady, a phase has any number of passes, or a part of one. */
+/* True when these are the phase's bytes. Until it is steady, it has passes, or a part of one. */
 static bool is_sound(const struct ior_test *t, const struct weir_phase_rec *rec, uint64_t expected,
                      uint64_t actual)
 {
-    if (rec->timing->until_steady)
+    if (rec->bounds.observed)
         return actual <= expected || t->o->use_existing;
     return is_sound_size(t, expected, actual) && rec->bytes_sum == expected;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior-mix.c - --mix: which transfers of a task are written and which are read, the version that each of
- * them has then, and the versions that reads have found
+/* ior-mix.c - --mix: which transfers of a task are written and which are read, the version that
+ * each of them has then, and the versions that reads have found.
  *
- * A task goes through its own transfers as in the write phase and draws for each, so a pass touches each
- * place once, and two passes never meet: no transfer is written while another one of its place is in
- * flight. What was written is known from the number of steps alone. */
+ * A task goes through its own transfers as in the write phase and draws for each, so a pass
+ * touches each place once. Two passes never meet: no transfer is written while another one of
+ * its place is in flight. The number of steps alone determines the bytes that were written. */
 #include "config.h"
 #include "programs/ior/ior.h"
 
@@ -152,7 +152,7 @@ void ior_mix_report(struct weir_run *run, const struct ior_test *t, const struct
     row = (struct version_row) { .test = run->test->id,
                                  .iter = rec->repetition,
                                  .operation = rec->phase->key,
-                                 .checked = (int64_t)(sum[0] + sum[1] + rec->wrong_sum),
+                                 .checked = (int64_t)(sum[0] + sum[1] + weir_phase_wrong(rec)),
                                  .before = (int64_t)sum[0],
                                  .mixed = (int64_t)sum[1],
                                  .lost = (int64_t)sum[2],

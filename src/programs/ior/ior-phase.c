@@ -31,7 +31,6 @@ static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir
 
 static uint64_t count_steps(struct weir_run *run, void *state)
 {
-    (void)run;
     return ((struct ior_test *)state)->pass.steps;
 }
 
@@ -45,7 +44,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     if (prepare_phase(run, t, WEIR_DIR_WRITE, err) < 0 || ior_prepare_file(run, t, err) < 0 ||
         ior_begin_offsets(run, t, err) < 0)
         return -1;
-    if (weir_offsets_count(&t->pass.offsets) > 0)
+    if (t->pass.steps > 0)
         ior_data_ahead(t);
     return 0;
 }
@@ -106,7 +105,6 @@ static int open_write(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
 
-    (void)run;
     /* Ranks that open a shared file each for itself must not empty it under the others; the old
      * one is gone already. */
     if (!t->o->use_existing && !t->use.made && (t->o->file_per_task || opens_together(t)))
@@ -119,7 +117,6 @@ static int open_read(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    (void)run;
     return open_file(t, WEIR_OPEN_READ, t->extent.transfer, err);
 }
 
@@ -127,7 +124,6 @@ static int open_mix(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    (void)run;
     return open_file(t, WEIR_OPEN_READ | WEIR_OPEN_WRITE, t->extent.transfer, err);
 }
 
@@ -152,7 +148,6 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
     struct ior_test *t = state;
     struct weir_file *f = t->use.file;
 
-    (void)run;
     t->use.file = NULL;
     return weir_session_close(f, err);
 }
@@ -167,9 +162,21 @@ static void fill_ahead(struct weir_run *run, struct ior_test *t, uint64_t *clock
 static void verify(struct weir_run *run, struct ior_test *t, const struct weir_io *io,
                    uint64_t *clock_ns)
 {
+    weir_gpu_wanted(t->gpu, io->buf, io->len);
     if (!ior_data_check(t, io))
         run->counters.wrong++;
     weir_clock_apart(&run->counters.verify_ns, clock_ns);
+}
+
+/* The data of the last read must not pass. */
+static inline void invalidate(struct weir_run *run, struct ior_test *t, void *buf,
+                              uint64_t *clock_ns)
+{
+    *(unsigned char *)buf ^= 0xff;
+    if (__builtin_expect(t->gpu != NULL, 0)) {
+        weir_gpu_put(t->gpu, buf, 1);
+        weir_clock_apart(&run->counters.verify_ns, clock_ns);
+    }
 }
 
 /* A second pass (minTimeDuration) begins again before the end where only a part was written. */
@@ -232,20 +239,22 @@ static void *write_from(struct weir_run *run, struct ior_test *t, const struct w
 {
     void *buf, *data = data_of(run, t, &r->io, clock_ns);
 
-    if (!ior_data_varies(&t->data)) /* else each request has a copy */
+    if (!ior_data_varies(&t->data) && !t->gpu) /* else each request has a copy */
         return data;
     buf = weir_queue_buffer(&t->queue, r);
     memcpy(buf, data, t->extent.transfer);
+    weir_gpu_filled(t->gpu, buf, t->extent.transfer);
     weir_clock_apart(&run->counters.fill_ns, clock_ns);
     return buf;
 }
 
-static void *read_into(const struct ior_test *t, const struct weir_request *r)
+static void *read_into(struct weir_run *run, struct ior_test *t, const struct weir_request *r,
+                       uint64_t *clock_ns)
 {
-    unsigned char *buf = weir_queue_buffer(&t->queue, r);
+    void *buf = weir_queue_buffer(&t->queue, r);
 
     if (t->pass.verify)
-        *buf ^= 0xff; /* what is left of the last read must not pass */
+        invalidate(run, t, buf, clock_ns);
     return buf;
 }
 
@@ -268,7 +277,8 @@ static int queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint
         return -1;
     r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
     r->io.off = next_offset(run, t, i, clock_ns);
-    r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns) : read_into(t, r);
+    r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns)
+                                              : read_into(run, t, r, clock_ns);
     return weir_flow_submit(run, &flow, r, clock_ns, err);
 }
 
@@ -309,7 +319,7 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     io.buf = t->pass.mixed ? t->mix.buf : t->data.buf[0];
     io.off = next_offset(run, t, i, clock_ns);
     if (t->pass.verify)
-        *(unsigned char *)io.buf ^= 0xff; /* what is left of the last read must not pass */
+        invalidate(run, t, io.buf, clock_ns);
     if (weir_transfer(run, t->use.file, &io, clock_ns, err) < 0)
         return -1;
     if (t->pass.verify)
@@ -352,7 +362,6 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    (void)run;
     return t->o->sync_end ? weir_session_sync(t->use.file, err) : 0;
 }
 

@@ -23,15 +23,15 @@ static int prepare_prefill(struct weir_run *run, void *state, struct weir_err *e
 
     c.layout.transfer = p->io.len;
     if (ior_write_phase.prepare(run, t, err) < 0 ||
-        weir_mem_aligned(&p->io.buf, PAGE, p->io.len, err) < 0)
+        weir_gpu_take(t->gpu, &p->io.buf, PAGE, p->io.len, err) < 0)
         return -1;
     memset(p->io.buf, 0xff, p->io.len);
+    weir_gpu_filled(t->gpu, p->io.buf, p->io.len);
     return weir_offsets_init(&p->offsets, &c, err);
 }
 
 static uint64_t count_prefill(struct weir_run *run, void *state)
 {
-    (void)run;
     return weir_offsets_count(&((struct ior_test *)state)->prefill->offsets);
 }
 
@@ -41,8 +41,6 @@ static int step_prefill(struct weir_run *run, void *state, uint64_t i, uint64_t 
     struct ior_test *t = state;
     struct ior_prefill *p = t->prefill;
 
-    (void)run;
-    (void)i;
     p->io.off = weir_offsets_next(&p->offsets);
     return weir_session_xfer(t->use.file, &p->io, clock_ns, err);
 }
@@ -65,7 +63,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timi
     rc = weir_phase_extra(run, &phase, t, timing, &rec, err);
     t->prefill = NULL;
     weir_offsets_free(&p.offsets);
-    free(p.io.buf);
+    weir_gpu_give(t->gpu, p.io.buf);
     if (rc < 0)
         return -1;
     t->use.made = true;

@@ -37,7 +37,6 @@ static void trace_environment(struct weir_run *run)
 
 static void report_begin(struct weir_run *run, struct weir_test *tests)
 {
-    (void)tests;
     weir_banner_fakes(run);
     weir_report_line_for(&run->report, WEIR_FOR_TEXT_4,
                          "IOR-4.1.0+weir-%s: MPI Coordinated Test of Parallel I/O",
@@ -202,6 +201,7 @@ static void trace_memory(struct weir_run *run, const struct ior_test *t)
 static void report_geometry(struct weir_run *run, const struct ior_test *t)
 {
     const struct ior_options *o = t->o;
+    const struct weir_gpu_memory_kind *kind = &weir_gpu_memories[o->run.gpu_memory];
     struct weir_report *r = &run->report;
 
     weir_report_int(r, WEIR_FOR_ALL, "nodes", run->par.nodes);
@@ -211,9 +211,10 @@ static void report_geometry(struct weir_run *run, const struct ior_test *t)
         report_size(r, "memoryPerTask", o->memory_per_task);
     if (o->memory_per_node)
         report_size(r, "memoryPerNode", t->memory.bytes * run->par.cache.per_node_max);
-    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "memoryBuffer", "CPU");
-    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "dataAccess", "CPU");
-    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "GPUDirect", "0");
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "memoryBuffer", kind->buffer);
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "dataAccess", kind->access);
+    weir_report_str(r, WEIR_FOR_ALL_BUT_33, "GPUDirect",
+                    o->run.gpu_memory && weir_gpu_path(&o->run) == WEIR_GPU_DIRECT ? "1" : "0");
     weir_report_int(r, WEIR_FOR_ALL, "repetitions", o->run.repetitions);
     report_size(r, "xfersize", o->transfer);
     report_size(r, "blocksize", o->block);
@@ -331,7 +332,6 @@ static void choose_output(const void *opt, const char **format, const char **pat
 
 static void finish(struct weir_run *run, const struct weir_test *tests)
 {
-    (void)tests;
     weir_banner_time(run, WEIR_FOR_ALL, "Finished");
 }
 

@@ -98,7 +98,7 @@ static const struct weir_table removal_data = { .key = "Results",
 
 /* ---- results ---- */
 
-/* Of a phase, or of one operation of it: nothing where no bytes were moved. */
+/* Keep a phase, or one operation of it, unless it moved no bytes. */
 static void keep_series(struct ior_series *s, const struct ior_row *row, uint64_t bytes)
 {
     if (bytes == 0)

@@ -111,7 +111,7 @@ static void note_unread(struct weir_run *run, const struct ior_test *t)
     struct weir_err ignored = WEIR_ERR_INIT;
     struct weir_str line = { 0 };
     int64_t hits, most, missing;
-    uint64_t *often; /* so many files are read i times */
+    uint64_t *often; /* number of files that are read i times */
     int owner;
 
     if (t->o->reorder_random != 1)
@@ -143,7 +143,7 @@ static void note_unread(struct weir_run *run, const struct ior_test *t)
 
 /* ---- after a phase ---- */
 
-/* How far an earlier run came. */
+/* Read the end of an earlier run from the status file. */
 static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     bool there;
@@ -157,9 +157,9 @@ static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err
                      t->o->status_file);
 }
 
-/* How far a read may go: to where the write phase of this repetition came on the rank whose data
- * we take, or to where an earlier run came by the status file. Blocks of -z -z are drawn from the files as
- * they are, and may be of another size: the transfers of a writer are no limit for them. */
+/* Limit reading to the end of the write phase of this repetition on the rank whose data we
+ * take, or to that of an earlier run by the status file. Blocks of -z -z are drawn from the
+ * files, and may be of another size: the transfers of a writer do not limit them. */
 static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
                          struct weir_err *err)
 {
@@ -215,7 +215,6 @@ static void time_together(const void *state, const struct weir_stage *s, struct 
     const struct ior_options *o = t->o;
     bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
 
-    (void)s;
     timing->collective_open = together;
     timing->collective_flush = together && o->sync_end;
     timing->lock_step = !o->file_per_task && t->access.collective;
@@ -226,8 +225,7 @@ static void time_together(const void *state, const struct weir_stage *s, struct 
 static void time_check(const void *state, const struct weir_stage *s, struct weir_timing *timing)
 {
     time_together(state, s, timing);
-    timing->wear_out = timing->barriers = false;
-    timing->pause_ns = 0;
+    timing->barriers = false;
 }
 
 static int before_write(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -254,7 +252,6 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
 {
     struct ior_test *t = state;
 
-    (void)s;
     trace_phase(run, t, rec);
     remember_write(t, rec);
     note_repeats(run, t);
@@ -303,7 +300,6 @@ static int after_mix(struct weir_run *run, void *state, const struct weir_stage 
     struct ior_test *t = state;
     int rc;
 
-    (void)s;
     trace_phase(run, t, rec);
     t->results.mixed = rec->steps;
     weir_banner_facts(run, &t->use.facts); /* hints in effect, once a test */
@@ -318,7 +314,6 @@ static int before_check(struct weir_run *run, void *state, const struct weir_sta
 {
     char now[32];
 
-    (void)s;
     if (run->log.verbose >= 1) {
         weir_report_line(&run->report, "Verifying contents of the file(s) just written.");
         weir_report_line(&run->report, "%s\n", weir_banner_now(now, WEIR_BANNER_CTIME));
@@ -334,7 +329,6 @@ static int after_check(struct weir_run *run, void *state, const struct weir_stag
 {
     int rc = ior_data_report(run, state, rec, "write", err);
 
-    (void)s;
     weir_observers_measured(run, &((struct ior_test *)state)->session, rec);
     ior_mix_report(run, state, rec);
     return rc;
@@ -343,7 +337,6 @@ static int after_check(struct weir_run *run, void *state, const struct weir_stag
 static int before_read(struct weir_run *run, void *state, const struct weir_stage *s,
                        struct weir_err *err)
 {
-    (void)s;
     if (limit_reading(run, state, false, err) < 0)
         return -1;
     note_unread(run, state);
@@ -358,7 +351,6 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
     struct ior_test *t = state;
     int rc;
 
-    (void)s;
     trace_phase(run, t, rec);
     if (ior_check_size(run, t, rec, err) < 0)
         return -1;
@@ -378,8 +370,6 @@ static int before_lone_write(struct weir_run *run, void *state, const struct wei
 {
     struct ior_test *t = state;
 
-    (void)s;
-    (void)err;
     t->use.made = true;
     t->data.pattern.rank = run->par.rank;
     ior_new_signature(t, t->data.pattern.signature); /* a read has used the buffers */
@@ -390,7 +380,6 @@ static int before_lone_write(struct weir_run *run, void *state, const struct wei
 static int before_lone_read(struct weir_run *run, void *state, const struct weir_stage *s,
                             struct weir_err *err)
 {
-    (void)s;
     if (limit_reading(run, state, false, err) < 0)
         return -1;
     find_owner(run, state, false);
@@ -400,7 +389,6 @@ static int before_lone_read(struct weir_run *run, void *state, const struct weir
 static int after_lone_read(struct weir_run *run, void *state, const struct weir_stage *s,
                            struct weir_phase_rec *rec, struct weir_err *err)
 {
-    (void)s;
     return ior_data_report(run, state, rec, "read", err);
 }
 

@@ -57,6 +57,7 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     if (ior_check(t, run, own, err) < 0)
         return -1;
     test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
+    test->plan.between[0] = '@';
     test->plan.writes = t->o->write || t->o->mix;
     test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
     return choose_existing(test, own, err);
@@ -66,7 +67,6 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
 static int note_status_files(struct weir_run *run, struct weir_test *tests, int n,
                              struct weir_err *err)
 {
-    (void)err;
     for (int i = 1; i < n; i++)
         for (int k = 0; k < i; k++) {
             const struct ior_options *a = tests[i].chosen;
@@ -86,22 +86,25 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
 
 /* ---- what a test takes ---- */
 
+/* A dry run takes none. */
 static int take_buffers(struct ior_test *t, struct weir_err *err)
 {
     t->data.lanes = 1;
     if (t->data.pattern.packet == WEIR_PACKET_RANDOM &&
         t->o->random_offset < 2) /* see by_block */
         t->data.lanes = t->extent.transfer * WEIR_LANES <= AHEAD_BYTES ? WEIR_LANES : 1;
+    if (t->o->run.dry_run)
+        return 0;
     for (int i = 0; i < t->data.lanes; i++)
-        if (weir_mem_aligned(&t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
+        if (weir_gpu_take(t->gpu, &t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
             return -1;
-    return t->o->mix ? weir_mem_aligned(&t->mix.buf, PAGE, t->extent.transfer, err) : 0;
+    return t->o->mix ? weir_gpu_take(t->gpu, &t->mix.buf, PAGE, t->extent.transfer, err) : 0;
 }
 
 /* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
 static int take_memory(struct ior_test *t, struct weir_err *err)
 {
-    if (t->memory.bytes <= 0)
+    if (t->memory.bytes <= 0 || t->o->run.dry_run)
         return 0;
     if (weir_mem_aligned(&t->memory.taken, PAGE, (size_t)t->memory.bytes, err) < 0)
         return weir_err_within(err, "take memory away (-M, memoryPerTask)");
@@ -130,6 +133,7 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
     t->layout.tasks = t->access.tasks = run->par.size;
     t->access.nodes = run->par.nodes;
     t->use.mount = o->dual_mount ? numa_node() : -1;
+    t->gpu = run->gpu;
     if (take_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
         return -1;
     return take_memory(t, err);
@@ -140,8 +144,8 @@ static void end(void *state)
     struct ior_test *t = state;
 
     for (int i = 0; i < t->data.lanes; i++)
-        free(t->data.buf[i]);
-    free(t->mix.buf);
+        weir_gpu_give(t->gpu, t->data.buf[i]);
+    weir_gpu_give(t->gpu, t->mix.buf);
     weir_queue_end(&t->queue);
     weir_offsets_free(&t->pass.offsets);
     weir_str_free(&t->use.path);
@@ -157,7 +161,8 @@ static int begin_queue(struct ior_test *t, struct weir_err *err)
 {
     const struct weir_extent *x = &t->extent;
     bool copies =
-        ior_data_varies(&t->data) || t->o->check_write || ior_wants_read(t->o) || t->o->mix;
+        ior_data_varies(&t->data) || t->gpu || t->o->check_write || ior_wants_read(t->o) ||
+        t->o->mix;
 
     return weir_queue_begin(&t->queue, &t->session, x->block / x->transfer * x->segments,
                             copies ? x->transfer : 0,
@@ -168,8 +173,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
 
-    /* Stands in for a signature that was not given. Of -l signature: later runs have larger
-     * numbers. */
+    /* Replaces a signature that was not given. With -l signature later runs have larger numbers. */
     t->data.unit.run = weir_clock_day_ns(&run->par);
     if (ior_find_elsewhere(run, t, err) < 0 ||
         weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
@@ -183,7 +187,6 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
     struct ior_test *t = state;
     uint32_t sig = (uint32_t)t->o->signature;
 
-    (void)err;
     if (sig == 0)
         sig = (uint32_t)(t->data.unit.run / WEIR_NS_PER_S) + (uint32_t)run->repetition;
     t->data.pattern.rank = run->par.rank;
@@ -202,7 +205,7 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
 
 /* ---- inputs of the checks: what follows from the options for the reliability of the results ---- */
 
-/* Nodes between a task and the one whose data it reads; -1 where nobody asked for a distance. */
+/* Return the nodes between a task and the one whose data it reads; -1: no distance was asked for. */
 static int distance_of(const struct ior_options *o, const struct weir_par *par)
 {
     if (!o->reorder_constant || par->cache.nodes < 2)
@@ -212,7 +215,8 @@ static int distance_of(const struct ior_options *o, const struct weir_par *par)
                : o->node_offset % par->cache.nodes;
 }
 
-/* The share of tasks that read what their own node wrote, and of the data that nobody reads. */
+/* Compute the fraction of tasks that read what their own node wrote, and of the data that is
+ * not read. */
 static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_inputs *f)
 {
     const struct ior_options *o = t->o;
@@ -296,7 +300,7 @@ static const char *script_of(const void *opt)
 
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 1g -t 1m -e -C",
-      "one shared file; each task reads what another one wrote" },
+      "one shared file, read by the next node (two nodes or more)" },
     { WEIR_TOPIC_NONE, "-o /scratch/f -F -b 1g -t 1m -e -C", "a file for each task" },
     { WEIR_TOPIC_NONE, "-o /scratch/f -b 4m -t 4k -s 16 -z", "small transfers in random order" },
     { WEIR_TOPIC_NONE, "-a MPIIO -c -o /scratch/f -b 64m -t 1m -w -R",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ior.h - the bandwidth benchmark: its options, the state of one test with a struct for each concern,
- * and the functions that the files of this folder share; nobody else includes it */
+/* ior.h - the bandwidth benchmark: its options, the state of one test with a struct for each
+ * concern, and the functions that the files of this folder share. No other folder includes it */
 #ifndef WEIR_PROGRAMS_IOR_IOR_H
 #define WEIR_PROGRAMS_IOR_IOR_H
 
@@ -14,6 +14,7 @@
 #include "base/shape/offset.h"
 #include "base/stats.h"
 #include "base/str.h"
+#include "engine/gpu.h"
 #include "engine/options.h"
 #include "engine/phase.h"
 #include "engine/program.h"
@@ -53,7 +54,7 @@ struct ior_data {
     int next, filled;                /* the transfer that comes next in 'off', how many there are */
 };
 
-/* Do the data change from one transfer to the next? */
+/* True when the data change from one transfer to the next. */
 static inline bool ior_data_varies(const struct ior_data *d)
 {
     return d->by_block || weir_pattern_varies(&d->pattern);
@@ -143,6 +144,7 @@ struct ior_test {
     struct weir_extent extent; /* of this rank's own file */
     struct weir_session session;
     struct weir_queue queue; /* of the session */
+    struct weir_gpu *gpu;    /* which the buffers are of; NULL: of the host */
     struct weir_layout layout;
     struct ior_data data;
     struct ior_memory memory;
@@ -164,7 +166,7 @@ extern const struct weir_opt ior_opts[];
 int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
               struct weir_err *err);
 
-/* ior-check.c: has a test a read phase? */
+/* ior-check.c: true when a test has a read phase. */
 bool ior_wants_read(const struct ior_options *o);
 
 /* ior-file.c: the name of the file of a task in a repetition. mount is the number of the mount of
@@ -177,9 +179,9 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
 /* The task whose data this rank takes in a read or check phase. -1 and err. */
 int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
-/* Does a task read what another one wrote? */
+/* True when a task reads what another one wrote. */
 bool ior_reads_of_others(const struct ior_options *o);
-/* Was --read-back=elsewhere asked for, and is anything read? Then find_elsewhere learns the owner
+/* True with --read-back=elsewhere, when anything is read. Then find_elsewhere learns the owner
  * of each round. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
 bool ior_reads_elsewhere(const struct ior_options *o);
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
@@ -197,7 +199,7 @@ int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
 /* The seed of a repetition: X when X >= 0, else -X + rep. */
 unsigned ior_shift_seed(int x, int rep);
 
-/* ior-check.c: with -Z, is there a task that is far enough away? Local, the same on all ranks. -1
+/* ior-check.c: check that, with -Z, a task is far enough away. Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
 
@@ -225,24 +227,24 @@ bool ior_data_ahead(struct ior_test *t);
 bool ior_data_make(struct ior_test *t, const struct weir_io *io);
 /* Returns whether a transfer of step io->tag was right. */
 bool ior_data_check(struct ior_test *t, const struct weir_io *io);
-/* Report the wrong data of a phase; nothing where all was right. Adds to rec->wrong_sum what only all
+/* Report the wrong data of a phase; nothing where all was right. Sets rec->wrong_found to what only all
  * ranks can see. Collective over run->par. -1 and err
  * (WEIR_EDATA) only where warnings are errors. */
 int ior_data_report(struct weir_run *run, struct ior_test *t, struct weir_phase_rec *rec,
                     const char *what, struct weir_err *err);
-/* ior-file.c: may t->use.path be opened (weir_session_admit)? Local. -1 and err. */
+/* ior-file.c: check that t->use.path may be opened (weir_session_admit). Local. -1 and err. */
 int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct weir_err *err);
 
-/* ior-file.c: --mix without -w: has t->use.path data to read? Not looked at where an earlier run has told
- * how far they go (t->pass.limit). Local. -1 and err (WEIR_ESETUP). */
+/* ior-file.c: check, for --mix without -w, that t->use.path has data to read. Not looked at where
+ * an earlier run has told how far they go (t->pass.limit). Local. -1 and err (WEIR_ESETUP). */
 int ior_file_there(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
 /* ior-file.c: before a write phase: the directory of -u, the check, and the removal of an old file.
  * Local. -1 and err. */
 int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *err);
 
-/* ior-file.c: warn when the files have another size than the phase should have made or found; a
- * file of a library that is shorter than what was written to it is an error (WEIR_EIO):
+/* ior-file.c: warn when the files have another size than the phase should have made or found. A
+ * file of a library that is shorter than what was written to it is an error (WEIR_EIO), because
  * libraries that buffer do not always report a full disk. Collective over run->par. */
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
@@ -258,8 +260,8 @@ int ior_mix_parse(const char *text, uint32_t weight[2], struct weir_err *err);
 /* The key of the draws of a task in a repetition; the draw of a step: the same at each call. */
 uint64_t ior_mix_key(uint64_t seed, int task, int repetition);
 enum weir_dir ior_mix_draw(const struct ior_mix *m, uint64_t i);
-/* The version of a transfer that is written in step i; and the one that the transfer of step i has after
- * so many steps: 0 where none of them has written it. Local; some ns for each pass that only read it. */
+/* Return the version that step i writes, or that the transfer of step i has after 'steps' steps
+ * (0: not written by them). Local; some ns for each pass that only read it. */
 uint32_t ior_mix_version_of(const struct ior_mix *m, uint64_t i);
 uint32_t ior_mix_version(const struct ior_mix *m, uint64_t i, uint64_t steps);
 /* Before the data of 'owner' are read: what its mix has written. Collective over run->par. */

@@ -64,7 +64,8 @@ uint64_t mdw_objects(const struct mdw_measure *m)
 
 void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h)
 {
-    static const double share[MDW_QUARTILES - 2] = { 0.25, 0.5, 0.75, 0.9, 0.99 };
+    static const double share[] = { 0.25, 0.5, 0.75, 0.9, 0.99 };
+    _Static_assert(sizeof(share) / sizeof(*share) + 2 == MDW_QUARTILES, "with the ends");
 
     out[0] = h->n ? (double)h->min_ns / WEIR_NS_PER_S : NAN;
     for (int i = 0; i < MDW_QUARTILES - 2; i++)
@@ -328,8 +329,10 @@ static void note_failures(struct weir_run *run, struct mdw_test *t, const struct
     uint64_t failed = mdw_errors(sum);
 
     t->failed += failed;
-    if (failed > 0 && weir_agree(&run->par, words.code == WEIR_OK ? 0 : -1, &words) < 0)
+    if (failed > 0 && weir_agree(&run->par, words.code == WEIR_OK ? 0 : -1, &words) < 0) {
         weir_note(&run->log, "%s", words.text);
+        t->why = t->why.code == WEIR_OK ? words : t->why;
+    }
 }
 
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,

@@ -142,7 +142,7 @@ static int try_files(const struct mdw_options *o, struct weir_err *err)
     return rc;
 }
 
-/* Before hours of work: can the file be written that this run is to leave? */
+/* Before hours of work, check that the file can be written that this run is to leave. */
 static int try_position(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
 {
     return weir_agree(&run->par, run->par.rank == 0 ? try_files(t->o, err) : 0, err);
@@ -317,7 +317,6 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     struct mdw_test *t = state;
     int rc = mdw_measure(run, t, rec, err);
 
-    (void)s;
     if (t->m->phase != MDW_CLEANUP)
         update_positions(run, t, rec);
     else if (rc == 0 && !rec->interrupted && t->failed > t->failed_before && t->o->precreate)
@@ -345,6 +344,7 @@ const struct weir_stage mdw_stages[] = { STAGE(MDW_PRECREATE, "precreate", WEIR_
                                          STAGE(MDW_BENCHMARK, "benchmark", WEIR_STAGE_MAKES, 7),
                                          STAGE(MDW_CLEANUP, "cleanup", WEIR_STAGE_LAST, PLAIN),
                                          { .key = NULL } };
+_Static_assert(sizeof(mdw_stages) / sizeof(*mdw_stages) == MDW_WAITS + 3, "see mdw.h");
 
 /* ---- a test ---- */
 
@@ -357,7 +357,7 @@ int mdw_begin(struct weir_run *run, void *state, struct weir_err *err)
         run->records.wanted = true;
     if (mdw_sets_init(t, run, err) < 0)
         return -1;
-    return weir_small_files_begin(&t->fs, len, len, len, err);
+    return weir_small_files_begin(&t->fs, run->gpu, len, len, len, err);
 }
 
 void mdw_end(void *state)
@@ -394,7 +394,10 @@ static int judge(const struct mdw_test *t, uint64_t wrong, struct weir_err *err)
 {
     if (t->failed <= wrong)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "%llu operations failed", (unsigned long long)t->failed);
+    *err = t->why;
+    err->code = WEIR_EIO;
+    return weir_err_within(err, "%llu operation%s failed, the first", (unsigned long long)t->failed,
+                           t->failed == 1 ? "" : "s");
 }
 
 int mdw_conclude(struct weir_run *run, void *state, struct weir_err *err)

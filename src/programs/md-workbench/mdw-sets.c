@@ -78,9 +78,7 @@ static void choose_dir(struct mdw_name *n, int rank, int set)
 
     if (n->rank == rank && n->set == set)
         return;
-    at = weir_put_u64(at, (uint64_t)rank);
-    *at++ = '_';
-    at = weir_put_u64(at, (uint64_t)set);
+    at = mdw_put_set(at, rank, set);
     memcpy(at, "/" OBJECT, sizeof(OBJECT));
     n->dir = (size_t)(at - n->text);
     n->rank = rank;

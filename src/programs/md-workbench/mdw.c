@@ -23,68 +23,68 @@ static const struct weir_opt options[] = {
     OPT_INT('O', "offset", NULL, O, offset, "1", "N",
             "Ranks from a task to the one whose objects it reads, and to the one it writes for",
             OPT_FIRST(ORDER)),
-    OPT_RUN(api, 'a', "api", NULL,
-            .help = "Backend that does the operations (case-insensitive); POSIX without it"),
+    OPT_RUN(api, 'a', "api", NULL, .help = "I/O backend (default: POSIX)"),
     OPT_INT('I', "obj-per-proc", NULL, O, steps, "1000", "N",
             "Steps of a task in each data set and iteration", .min = 0, MOST32, OPT_FIRST(FILES)),
     OPT_INT('P', "precreate-per-set", NULL, O, population, "3000", "N", "Objects in each data set",
             .min = 0, MOST32, OPT_FIRST(FILES)),
     OPT_INT('D', "data-sets", NULL, O, sets, "10", "N", "Data sets of each task", .min = 1, MOST32,
             OPT_FIRST(FILES)),
-    OPT_STR('o', "directory", NULL, O, prefix, "./out", "DIR", "Where the data sets are made",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
+    OPT_STR('o', "directory", NULL, O, prefix, "./out", "DIR", "Directory of the data sets",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
     OPT_INT('S', "object-size", NULL, O, size, "3901", "SIZE", "Bytes of each object", .min = 0,
             MOST32, OPT_FIRST(DATA)),
     OPT_RUN(repetitions, 'R', "iterations", NULL, .def = "3"),
     WEIR_OPT_DATA_SEED(O, "objects"),
     OPT_REAL('t', "waiting-time", NULL, O, wait, "0", "FACTOR",
-             "Wait this many times as long as each operation of the benchmark took", .min = 0,
+             "Wait after each operation of the benchmark, as a multiple of its time", .min = 0,
              .max = 1000000, OPT_FIRST(TIME)),
     OPT_FLAG('T', "adaptive-waiting", NULL, O, adaptive,
              "Eight benchmarks in each iteration, with waiting factors 0 and 0.0625 to 4",
              OPT_IN(TIME)),
     OPT_FLAG('1', "run-precreate", NULL, O, precreate,
-             "Run the precreate phase; all phases without -1, -2 and -3", OPT_IN(ORDER)),
-    OPT_FLAG('2', "run-benchmark", NULL, O, benchmark, "Run the benchmark phase", OPT_IN(ORDER)),
-    OPT_FLAG('3', "run-cleanup", NULL, O, cleanup, "Run the cleanup phase", OPT_IN(ORDER)),
+             "Precreate phase; all phases without -1, -2 and -3", OPT_IN(ORDER)),
+    OPT_FLAG('2', "run-benchmark", NULL, O, benchmark, "Benchmark phase", OPT_IN(ORDER)),
+    OPT_FLAG('3', "run-cleanup", NULL, O, cleanup, "Cleanup phase", OPT_IN(ORDER)),
     OPT_RUN(deadline_s, 'w', "stonewall-timer", NULL,
-            .help = "Stop each benchmark after this many seconds"),
+            .help = "Stonewall of each benchmark, seconds"),
     OPT_RUN(wear_out, 'W', "stonewall-wear-out", NULL,
-            .help = "Let all tasks reach the step of the fastest after the stonewall"),
-    OPT_FLAG('X', "verify-read", NULL, O, verify, "Check the data that are read", OPT_FIRST(DATA)),
+            .help = "Wear-out: after the stonewall all tasks reach the step of the fastest"),
+    OPT_FLAG('X', "verify-read", NULL, O, verify, "Check of the data that are read",
+             OPT_FIRST(DATA)),
     WEIR_OPT_DATA_PACKET(O, "objects"),
     OPT_STR('L', "latency", NULL, O, latency, NULL, "PREFIX",
-            "Write every operation of rank 0 to PREFIX-<factor>-<iteration>-<name>.csv",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT)),
-    OPT_FLAG(0, "latency-all", NULL, O, latency_all, "With -L, write the operations of all ranks",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_FLAG('q', "quiet", NULL, O, quiet, "Leave out what is not a result",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+            "Files PREFIX-<factor>-<iteration>-<name>.csv with every operation of rank 0",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE, OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "latency-all", NULL, O, latency_all, "Operations of all ranks in the files of -L",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
+    OPT_FLAG('q', "quiet", NULL, O, quiet, "Results only", .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_RUN(verbose, 'v', "verbose", NULL),
     OPT_SIZE(0, "start-item", NULL, O, start, "0", "N",
              "First object, instead of the position in the run-info file", .min = 0,
              .max = MOST_START, OPT_IN(FILES)),
     OPT_FLAG(0, "print-detailed-stats", NULL, O, detailed,
-             "Show counters with tabs between them instead of lines to read",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+             "Counters with tabs between them instead of lines to read", .flags = WEIR_OPT_NEUTRAL,
+             OPT_IN(OUTPUT)),
     OPT_FLAG(0, "read-only", NULL, O, read_only, "Only stat and read in the benchmark",
              OPT_IN(ORDER)),
     OPT_FLAG(0, "ignore-precreate-errors", NULL, O, ignore_errors,
-             "Count errors of the precreate phase and go on", OPT_IN(ORDER)),
-    OPT_FLAG(0, "process-reports", NULL, O, each_rank, "A line for each rank too",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+             "Errors of the precreate phase counted, and no end of the run", OPT_IN(ORDER)),
+    OPT_FLAG(0, "process-reports", NULL, O, each_rank, "Line for each rank",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
-            "Where the position is kept from run to run", .flags = WEIR_OPT_WRITES, OPT_IN(FILES)),
+            "File that keeps the position from run to run", .flags = WEIR_OPT_WRITES,
+            OPT_IN(FILES)),
     OPT_RUN(warnings_are_errors, 0, "warningAsErrors", NULL),
     OPT_RUN(delay_s, 0, "delay", NULL),
     OPT_RUN(max_minutes, 0, "max-time-duration", NULL),
     OPT_RUN(rank_csv, 0, "saveRankPerformanceDetails", NULL),
     OPT_RUN(op_csv, 0, "savePerOpDataCSV", NULL),
     OPT_RUN(existing, 0, "existing", "existing",
-            .help = "Data sets of an earlier run that are there when they shall be made: remove "
-                    "them, or end with an error; the other phases use what is there"),
+            .help = "Existing data sets when new ones are made: remove them, or end with an "
+                    "error; other phases use them"),
     OPT_RUN_UP_TO(reports),
-    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL),
+    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL, .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
     OPT_RUN(gpu_id, 0, "GPUid", NULL),
     OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
     OPT_RUN_NO_SWEEP,
@@ -113,7 +113,6 @@ uint64_t mdw_count_operations(struct weir_run *run, void *state)
     uint64_t n = t->m->phase == MDW_CLEANUP ? mdw_sets_objects(t) : (uint64_t)o->sets * each;
     uint64_t kinds_of_phase = 0;
 
-    (void)run;
     for (int op = 0; op < MDW_OPS; op++)
         kinds_of_phase += kinds[t->m->phase].has[op];
     return n * kinds_of_phase;
@@ -127,8 +126,6 @@ static void name_file(const struct mdw_options *o, double wait, int iteration, e
                   kinds[phase].name ? kinds[phase].name : mdw_operations[op].key,
                   o->latency_all ? "-all" : "");
 }
-
-#define FACTORS 9
 
 /* Waiting factors of all files: none, that of -t, the seven of -T. */
 static double factor_of(const struct mdw_options *o, uint64_t i)
@@ -144,20 +141,40 @@ static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
     uint64_t phase = i % MDW_PHASES, op = i / MDW_PHASES % MDW_OPS;
     uint64_t rest = i / (MDW_PHASES * MDW_OPS);
 
-    name_file(o, factor_of(o, rest % FACTORS), (int)(rest / FACTORS), (enum mdw_phase)phase,
+    name_file(o, factor_of(o, rest % MDW_WAITS), (int)(rest / MDW_WAITS), (enum mdw_phase)phase,
               (enum mdw_op)op, out);
+}
+
+/* The directory of a set. */
+static void name_set(const struct mdw_options *o, int rank, int set, struct weir_str *out)
+{
+    char name[22];
+
+    weir_str_addf(out, "%s/", o->prefix);
+    weir_str_add(out, name, (size_t)(mdw_put_set(name, rank, set) - name));
+}
+
+static void name_any_set(const void *opt, uint64_t i, struct weir_str *out)
+{
+    const struct mdw_options *o = opt;
+
+    name_set(o, (int)(i / (uint64_t)o->sets), (int)(i % (uint64_t)o->sets), out);
 }
 
 static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     const struct mdw_options *o = opt;
     const struct weir_file_names names = { .prefix = o->latency,
-                                           .n = (uint64_t)o->run.repetitions * FACTORS *
+                                           .n = (uint64_t)o->run.repetitions * MDW_WAITS *
                                                 MDW_PHASES * MDW_OPS,
                                            .name = name_any_file,
                                            .arg = o };
+    const struct weir_file_names sets = {
+        .n = (uint64_t)tasks * (uint64_t)o->sets, .name = name_any_set, .arg = o, .trees = true
+    };
 
-    (void)tasks;
+    if (weir_files_add_inside(files, "", o->prefix, "", sets, WEIR_FILE_WRITE, err) < 0)
+        return -1;
     if (!o->latency || !*o->latency)
         return 0;
     return weir_files_add_names(files, "-L (latency)", &names, WEIR_FILE_WRITE, err);
@@ -322,7 +339,7 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 
     if (!t->o->precreate || i >= t->o->sets)
         return false;
-    weir_str_addf(path, "%s/%d_%d", t->o->prefix, run->par.rank, i);
+    name_set(t->o, run->par.rank, i, path);
     return true;
 }
 
@@ -354,7 +371,6 @@ static int look_at_existing(struct weir_run *run, struct weir_test *tests, int n
     const struct mdw_test *t = tests[0].state;
     bool replaces = t->o->precreate && weir_existing(&t->o->run) == WEIR_EXISTING_REPLACE;
 
-    (void)n;
     return weir_cleanup_existing(run, "md-workbench", t->o->prefix, replaces, t->fs.be, forms,
                               sizeof(forms) / sizeof(*forms), 0, err);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/hist.h"
+#include "base/str.h"
 #include "engine/observer.h"
 #include "engine/options.h"
 #include "engine/phase.h"
@@ -27,6 +28,7 @@ struct mdw_options {
 
 /* The least of the waiting factors of -T; each of them is twice the one before. */
 #define MDW_LEAST_WAIT 0.0625
+#define MDW_WAITS 9 /* stages of a benchmark: the factor of -t, none, and those of -T */
 
 enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };
 
@@ -86,6 +88,7 @@ struct mdw_test {
     unsigned char *outcome;     /* -v -v: of each operation of rank 0, bits by enum mdw_op */
     struct weir_err first_err; /* of the operations that failed in this phase */
     /* the run */
+    struct weir_err why;         /* the first of all phases, on all ranks */
     uint64_t failed;         /* operations of all ranks and phases */
     uint64_t failed_before;  /* before the cleanup phase */
     uint64_t begin_ns;       /* of the run */
@@ -109,6 +112,14 @@ static inline struct mdw_set *mdw_set_of(const struct mdw_test *t, uint64_t d)
 }
 /* Objects that may be in all sets of this rank. */
 uint64_t mdw_sets_objects(const struct mdw_test *t);
+/* Put the name of a rank's set at 'at', which takes 22 bytes; returns its end. */
+static inline char *mdw_put_set(char *at, int rank, int set)
+{
+    at = weir_put_u64(at, (uint64_t)rank);
+    *at++ = '_';
+    return weir_put_u64(at, (uint64_t)set);
+}
+
 /* The directory of a rank's set, and an object in it. Each returns n->text. */
 const char *mdw_name_dir(struct mdw_name *n, int rank, int set);
 const char *mdw_name_object(struct mdw_name *n, int rank, int set, uint64_t index);

@@ -13,134 +13,129 @@
 #define MOST32 .max = INT32_MAX
 #define MOST64 .max = INT64_MAX
 
+/* Flags of an option that needs the library of Lustre. */
+#ifdef HAVE_LUSTRE
+#define NEEDS_LUSTRE 0
+#else
+#define NEEDS_LUSTRE WEIR_OPT_ABSENT
+#endif
+
 const struct weir_opt mdtest_opts[] = {
-    OPT_RUN(api, 'a', "api", NULL, .help = "Backend that does the operations; POSIX without it"),
+    OPT_RUN(api, 'a', "api", NULL, .help = "I/O backend (default: POSIX)"),
     OPT_INT('b', "branch", NULL, O, branch, "1", "N",
             "Directories below each directory of the tree", OPT_IN(FILES)),
     OPT_INT(
         'B', "no-barriers", NULL, O, no_barriers, "0", "N",
-        "Not 0: no barriers between phases; only the agreement on errors keeps the tasks together",
+        "No barriers between phases unless 0; only the agreement on errors keeps tasks together",
         OPT_IN(ORDER)),
     OPT_FLAG('c', "collective", NULL, O, collective,
-             "Task 0 makes and removes the items of all tasks", OPT_IN(ORDER)),
+             "Items of all tasks made and removed by task 0", OPT_IN(ORDER)),
     OPT_FLAG('C', "create", NULL, O, create,
-             "Create phases; all phases are on unless one of -C -T -E -r -U is given",
-             OPT_IN(ORDER)),
+             "Create phases; all phases unless one of -C -T -E -r -U is given", OPT_IN(ORDER)),
     OPT_STR('d', "directory", NULL, O, dirs, "./out", "DIR[@DIR...]",
-            "Where to work, or several places with -u; made when it is not there",
-            .flags = WEIR_OPT_PLACES, OPT_FIRST(FILES)),
-    OPT_FLAG('D', "only-directories", NULL, O, only_dirs, "Test directories, not files",
+            "Working directory, or several joined by @ with -u", .flags = WEIR_OPT_PLACES,
+            OPT_FIRST(FILES)),
+    OPT_FLAG('D', "only-directories", NULL, O, only_dirs, "Directories only, no files",
              OPT_IN(FILES)),
     OPT_SIZE('e', "read-bytes", NULL, O, read_bytes, "0", "SIZE",
-             "Bytes to read from each file in the read phase; 0: open and close only", MOST64,
-             OPT_FIRST(DATA)),
+             "Bytes read from each file (0: open and close only)", MOST64, OPT_FIRST(DATA)),
     OPT_FLAG('E', "read", NULL, O, read, "Read phase of files", OPT_IN(ORDER)),
-    OPT_INT('f', "first", NULL, O, first, "1", "N", "First number of tasks that the test runs on",
-            .min = 1, MOST32, .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
-    OPT_FLAG('F', "only-files", NULL, O, only_files, "Test files, not directories",
+    OPT_INT('f', "first", NULL, O, first, "1", "N", "First number of tasks", .min = 1, MOST32,
+            .flags = WEIR_OPT_NEUTRAL, OPT_IN(ORDER)),
+    OPT_FLAG('F', "only-files", NULL, O, only_files, "Files only, no directories",
              OPT_FIRST(FILES)),
-    OPT_FLAG(
-        'g', "reset-layout", NULL, O, reset_layout,
-        "Lustre: give the test directories the default layout of directories; POSIX in a build "
-        "with its library",
-        OPT_IN(FILES)),
+    OPT_FLAG('g', "reset-layout", NULL, O, reset_layout,
+             "Default layout of directories for the test directories (Lustre)",
+             .flags = NEEDS_LUSTRE, OPT_IN(FILES)),
     WEIR_OPT_DATA_SEED(O, "files"),
     OPT_RUN(repetitions, 'i', "iterations", NULL),
     OPT_SIZE('I', "items-per-directory", NULL, O, per_dir, "0", "N",
              "Items of a task in each directory of the tree", MOST64, OPT_IN(FILES)),
-    OPT_FLAG('k', "mknod", NULL, O, mknod, "Create files with mknod instead of open and close",
+    OPT_FLAG('k', "mknod", NULL, O, mknod, "Files made by mknod, not by open and close",
              OPT_IN(FILES)),
     OPT_INT('l', "last", NULL, O, last, "0", "N",
-            "Last number of tasks that the test runs on; 0: all, and only these", .min = 0, MOST32,
-            .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
+            "Last number of tasks (0: all tasks, and no other number)", .min = 0, MOST32,
+            .flags = WEIR_OPT_NEUTRAL, OPT_IN(ORDER)),
     OPT_FLAG('L', "leaf-only", NULL, O, leaf_only,
-             "Items only in the directories at the lowest level of the tree", OPT_IN(FILES)),
+             "Items only in the lowest directories of the tree", OPT_IN(FILES)),
     OPT_SIZE('n', "items", NULL, O, items, "0", "N",
              "Directories and files of a task in the whole tree", MOST64, OPT_FIRST(FILES)),
     OPT_INT(
         'N', "shift", NULL, O, shift, "0", "N",
-        "From phase to phase, use what the task N nodes further on made; on one node, or where "
-        "tasks of a node are not ranks in a row, N tasks further on",
+        "Shift from phase to phase: items of the task N nodes further on, or N tasks further on "
+        "one node",
         .min = 0, MOST32, OPT_FIRST(ORDER)),
-    OPT_RUN(
-        delay_s, 'p', "delay", NULL,
-        .help = "Wait this many seconds before the directory phases and before the file phases"),
-    OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times,
-             "Show the table of rates and the table of times", .flags = WEIR_OPT_APART,
-             OPT_IN(OUTPUT)),
-    OPT_FLAG(0, "print-all-procs", NULL, O, all_procs,
-             "Show the numbers of every task before each table", .flags = WEIR_OPT_APART,
-             OPT_IN(OUTPUT)),
+    OPT_RUN(delay_s, 'p', "delay", NULL,
+            .help = "Wait before the directory phases and before the file phases, seconds"),
+    OPT_FLAG('P', "rates-and-times", NULL, O, rates_and_times, "Tables of rates and of times",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "print-all-procs", NULL, O, all_procs, "Numbers of every task before each table",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_FLAG('r', "remove", NULL, O, remove, "Remove phases", OPT_IN(ORDER)),
-    OPT_FLAG('R', "random", NULL, O, random,
-             "Visit items in random order when they are stat'ed and read", OPT_IN(ORDER)),
-    OPT_INT(0, "random-seed", NULL, O, random_seed, "0", "N",
-            "Seed of the random order; more than 0 turns it on", .min = 0, MOST32, OPT_IN(ORDER)),
-    OPT_INT('s', "stride", NULL, O, step, "1", "N", "Step from one number of tasks to the next",
-            .min = 1, MOST32, .flags = WEIR_OPT_APART, OPT_IN(ORDER)),
-    OPT_FLAG('S', "shared-files", NULL, O, shared,
-             "All tasks use the same files; no directory phases", OPT_IN(FILES)),
-    OPT_FLAG('t', "time-directory-switch", NULL, O, time_dirs,
-             "With -u, time the change to the task's own directory; there is no such change here, "
-             "so this does nothing",
+    OPT_FLAG('R', "random", NULL, O, random, "Random order of items in stat and read phases",
              OPT_IN(ORDER)),
+    OPT_INT(0, "random-seed", NULL, O, random_seed, "0", "N",
+            "Seed of the random order; above 0 it is on", .min = 0, MOST32, OPT_IN(ORDER)),
+    OPT_INT('s', "stride", NULL, O, step, "1", "N", "Step from one number of tasks to the next",
+            .min = 1, MOST32, .flags = WEIR_OPT_NEUTRAL, OPT_IN(ORDER)),
+    OPT_FLAG('S', "shared-files", NULL, O, shared, "Same files for all tasks; no directory phases",
+             OPT_IN(FILES)),
+    OPT_FLAG('t', "time-directory-switch", NULL, O, time_dirs,
+             "No effect: with -u there is no change of directory to be timed", OPT_IN(ORDER)),
     OPT_FLAG('T', "stat", NULL, O, stat, "Stat phases", OPT_IN(ORDER)),
-    OPT_FLAG('u', "unique-directory", NULL, O, unique, "Give each task a tree of its own",
-             OPT_FIRST(FILES)),
+    OPT_FLAG('u', "unique-directory", NULL, O, unique, "Tree per task", OPT_FIRST(FILES)),
     OPT_FLAG('U', "rename", NULL, O, rename, "Rename phase of directories", OPT_IN(ORDER)),
     OPT_RUN(verbose, 'v', "verbose", NULL),
-    OPT_INT('V', "verbosity", NULL, O, run.verbose, "0", "N", "Print as much as with that many -v",
-            .min = 0, MOST32, .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_INT('V', "verbosity", NULL, O, run.verbose, "0", "N", "Number of -v", .min = 0, MOST32,
+            .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_SIZE('w', "write-bytes", NULL, O, write_bytes, "0", "SIZE",
-             "Bytes to write to each file when it is created", MOST64, OPT_FIRST(DATA)),
+             "Bytes written to each file when it is created", MOST64, OPT_FIRST(DATA)),
     OPT_RUN(deadline_s, 'W', "stonewall", NULL,
-            .help = "Stop creating after this many seconds, and let all tasks reach the count of "
-                    "the fastest"),
+            .help = "Stonewall of create phases, then wear-out, seconds"),
     OPT_STR('x', "stonewall-status", NULL, O, status_file, NULL, "FILE",
-            "Keep the items of a task after a stonewall for a later run", .flags = WEIR_OPT_WRITES,
-            OPT_IN(FILES)),
-    OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check the data that are read",
+            "File that keeps the items of a task after a stonewall for a later run",
+            .flags = WEIR_OPT_WRITES, OPT_IN(FILES)),
+    OPT_FLAG('X', "verify-read", NULL, O, verify_read, "Check of the data that are read",
              OPT_IN(DATA)),
     OPT_FLAG(0, "verify-write", NULL, O, verify_write,
-             "Read back and check what was written, through the same open file", OPT_IN(DATA)),
+             "Check of what was written, through the same open file", OPT_IN(DATA)),
     OPT_FLAG('y', "sync-file", NULL, O, sync_file,
-             "Flush each file to storage after it was written", OPT_IN(DATA)),
+             "Flush of each file to storage after it was written", OPT_IN(DATA)),
     OPT_FLAG('Y', "sync-phase", NULL, O, sync_phase,
-             "Flush the file system at the end of each phase, inside its time", OPT_IN(DATA)),
+             "Flush of the file system at the end of each phase, inside its time", OPT_IN(DATA)),
     OPT_INT('z', "depth", NULL, O, depth, "0", "N", "Levels of the tree below its root",
             OPT_FIRST(FILES)),
     OPT_FLAG('Z', "times", NULL, O, times, "Show the table of times instead of that of rates",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     WEIR_OPT_DATA_PACKET(O, "files"),
     OPT_STR(0, "run-cmd-before-phase", NULL, O, before, "", "COMMAND",
-            "Run this on every task before each phase, outside its time", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
-            OPT_IN(TIME)),
+            "Command of every task before each phase, untimed",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE, OPT_IN(TIME)),
     OPT_STR(0, "run-cmd-after-phase", NULL, O, after, "", "COMMAND",
-            "Run this on every task at the end of each phase, inside its time",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, OPT_IN(TIME)),
+            "Command of every task at the end of each phase, inside its time",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE, OPT_IN(TIME)),
     OPT_RUN(warnings_are_errors, 0, "warningAsErrors", NULL),
     OPT_RUN(rank_csv, 0, "saveRankPerformanceDetails", NULL,
-            .help = "Write the rates and times of every task"),
+            .help = "File with the rates and times of every task"),
     OPT_RUN(op_csv, 0, "savePerOpDataCSV", NULL,
-            .help = "Write every operation on files to PREFIX-<phase>-<task>.csv"),
+            .help = "Files PREFIX-<phase>-<task>.csv with every operation on files"),
     OPT_FLAG(0, "showRankStatistics", NULL, O, rank_stats,
-             "Show the extremes and means of single tasks in the tables", .flags = WEIR_OPT_APART,
+             "Extremes and means of single tasks in the tables", .flags = WEIR_OPT_NEUTRAL,
              OPT_IN(OUTPUT)),
-    OPT_FLAG(0, "latency", NULL, O, latency, "Show the latencies of operations after the tables",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG(0, "latency", NULL, O, latency, "Latencies of operations after the tables",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_RUN(dry_run, 0, "dry-run", "dryRun",
-            .help = "Show what the tree needs, check that there is room for it, and do nothing"),
+            .help = "Needs of the tree and room for it, without doing anything"),
     OPT_STR(0, "cleanup", NULL, O, cleanup, NULL, "DIR",
-            "Remove what earlier runs left in DIR, and nothing else", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
-            OPT_IN(FILES)),
+            "Directory from which what earlier runs left is removed, and nothing else",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE, OPT_IN(FILES)),
     OPT_RUN(max_minutes, 0, "max-time-duration", NULL),
     OPT_RUN(existing, 0, "existing", "existing",
-            .help = "Trees of an earlier run that are there when -C begins: remove them, go on in "
-                    "them (files are used, directories that are items are an error), or end with "
-                    "an error",
+            .help = "Existing trees when -C begins: remove them, go on in them (files are used, "
+                    "directories that are items are errors), or end with an error",
             .choices = weir_existing_ways),
     OPT_RUN_UP_TO(reports),
-    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL),
+    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL, .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
     OPT_RUN(gpu_id, 0, "GPUid", NULL),
     OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
     OPT_END
@@ -242,9 +237,8 @@ static int check_rules(const struct mdtest_test *t, const struct weir_run *run,
 
 /* ---- the backend ---- */
 
-/* Refuses operations that the backend lacks. A missing rename is left out with a warning. */
-static int check_names(struct mdtest_test *t, const struct weir_run *run, struct mdtest_options *o,
-                       struct weir_err *err)
+/* Refuses operations that the backend lacks, but for a rename. */
+static int check_names(struct mdtest_test *t, const struct mdtest_options *o, struct weir_err *err)
 {
     static const struct weir_ns none;
     const struct weir_ns *ns = t->fs.ns = t->fs.be->ns ? t->fs.be->ns : &none;
@@ -269,21 +263,20 @@ static int check_names(struct mdtest_test *t, const struct weir_run *run, struct
     for (size_t i = 0; i < sizeof(needs) / sizeof(*needs); i++)
         if (needs[i].wanted && !needs[i].there)
             return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s", t->fs.be->name, needs[i].what);
-    if (!t->ledger.kind[MDTEST_DIRS] || !o->rename || ns->rename)
-        return 0;
-    o->rename = false;
-    if (run->test->variant > 0)
-        return 0;
-    return weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out",
-                     t->fs.be->name);
+    return 0;
 }
 
 /* ---- all of it ---- */
 
-static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, struct weir_err *err)
+/* Warnings come behind all that is refused. */
+static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, bool renames_not,
+                    struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
 
+    if (renames_not &&
+        weir_warn(&run->log, err, "%s cannot rename: the rename phase is left out", t->fs.be->name) < 0)
+        return -1;
     if (o->read && o->read_bytes == 0 &&
         weir_warn(&run->log, err,
                   "Read bytes is 0, thus, a read test will actually just open/close") < 0)
@@ -346,6 +339,7 @@ static int check_all(struct mdtest_test *t, struct weir_run *run, struct mdtest_
                      struct weir_err *err)
 {
     int64_t bytes = o->write_bytes > o->read_bytes ? o->write_bytes : o->read_bytes;
+    bool renames_not;
 
     if (o->last == 0)
         o->first = o->last = run->world.size;
@@ -354,11 +348,13 @@ static int check_all(struct mdtest_test *t, struct weir_run *run, struct mdtest_
     if (split_dirs(t, run, err) < 0 ||
         weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0 ||
         mdtest_plan(t, run, err) < 0 || check_rules(t, run, err) < 0 ||
-        check_names(t, run, o, err) < 0 ||
+        check_names(t, o, err) < 0 ||
         weir_small_files_check(&t->fs, run, (uint64_t)bytes, "mdtest", err) < 0)
         return -1;
+    renames_not = t->ledger.kind[MDTEST_DIRS] && o->rename && !t->fs.ns->rename;
+    o->rename = o->rename && !renames_not;
     plan_need(t, &run->test->plan);
-    return run->test->variant == 0 ? warn_odd(t, run, err) : 0;
+    return run->test->variant == 0 ? warn_odd(t, run, renames_not, err) : 0;
 }
 
 int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *own,

@@ -68,7 +68,6 @@ static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct sweep *s = state;
 
-    (void)err;
     if (!s->t->o->collective)
         remove_name(run, s, run->par.rank, i);
     for (int k = 0; s->t->o->collective && k < run->par.size; k++)
@@ -92,9 +91,6 @@ static int remove_branch(struct weir_run *run, void *state, uint64_t dir, uint64
     struct mdtest_test *t = s->t;
     struct weir_err why = WEIR_ERR_INIT;
 
-    (void)run;
-    (void)dir;
-    (void)err;
     note_failure(s, t->fs.ns->rmdir(&t->fs.session, t->names.path, &why), &why);
     *clock_ns = weir_now_ns();
     return 0;
@@ -221,13 +217,33 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 
     if ((uint64_t)(i / n) >= mdtest_my_tests(run, t))
         return false;
-    weir_str_addf(path, "%s/test-dir.%d-%d", t->places.base[run->par.rank], i % n, i / n);
+    weir_str_addf(path, "%s/" MDTEST_TESTS "%d-%d", t->places.base[run->par.rank], i % n, i / n);
     return true;
 }
 
+/* Add the files, the same for all tasks, in each of the places. */
+static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const char *list = ((const struct mdtest_options *)opt)->dirs;
+    const struct weir_file_names tests = { .n = 1, .trees = true };
+    int rc = 0;
+
+    (void)tasks;
+    for (int i = 0; i < weir_places_count(list) && rc == 0; i++) {
+        size_t len;
+        const char *at = weir_places_at(list, i, &len);
+        char *dir = weir_arena_strndup(files->arena, at, len, err);
+
+        rc = dir ? weir_files_add_inside(files, "", dir, MDTEST_TESTS, tests, WEIR_FILE_WRITE, err)
+                 : -1;
+    }
+    return rc;
+}
+
 const struct weir_made mdtest_made = {
+    .files = add_files,
     .target = target,
-    .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL |
-                WEIR_EXISTING_REPORTED,
+    .existing =
+        WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,
     .clean = clean,
 };

@@ -12,7 +12,7 @@
 
 /* ---- the clock ---- */
 
-#define BATCH_NS 20000u /* where nobody asks for single times, look at the clock this often ... */
+#define BATCH_NS 20000u /* without single times, the clock is read this often ... */
 #define BATCH_MOST 32   /* ... but not after more operations than this */
 
 /* Read the clock, and estimate how many operations can follow without reading it. */
@@ -134,8 +134,8 @@ static int step_stat(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     return visit(run, t, t->pass.owner, i, t->fs.ns->stat, clock_ns, err);
 }
 
-/* A chain that ends with the names it began with: the first gets another name, each other one moves up,
- * the first goes to the last but one place, which the one before it left. The last never moves. */
+/* Rename in a chain that ends with the names it began with. The first gets another name, each
+ * other one moves up, and the first goes to the last place but one. The last never moves. */
 static int step_rename(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
                        struct weir_err *err)
 {
@@ -174,6 +174,7 @@ static int read_back(struct weir_run *run, struct mdtest_test *t, const char *pa
     uint64_t begin = weir_now_ns();
 
     *(unsigned char *)t->fs.in = (unsigned char)~*(unsigned char *)t->fs.out;
+    weir_gpu_filled(t->fs.gpu, t->fs.in, 1);
     if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
         return -1;
     weir_small_files_right(&t->fs, run, "file", path, t->fs.out, t->out_len, &t->damage);
@@ -203,7 +204,6 @@ static int read_file(struct weir_run *run, struct mdtest_test *t, const char *pa
 {
     struct weir_io io = { .dir = WEIR_DIR_READ, .buf = t->fs.in, .len = t->in_len };
 
-    *(unsigned char *)t->fs.in ^= 0xff; /* what is left of the last read must not pass */
     if (weir_session_xfer(t->fs.file, &io, clock_ns, err) < 0)
         return -1;
     run->counters.bytes += io.len;
@@ -283,10 +283,17 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
                      struct weir_err *err)
 {
     struct mdtest_test *t = state;
-    uint64_t item, begin = *clock_ns;
-    const char *path = mdtest_name_step(run, t, t->pass.owner, i, &item);
-    int rc = use_file(run, t, path, WEIR_OPEN_READ, t->in_len, item, clock_ns, err);
+    uint64_t item, begin;
+    const char *path;
+    int rc;
 
+    if (t->o->verify_read && t->in_len > 0) {
+        weir_small_files_invalidate(&t->fs);
+        weir_clock_apart(&run->counters.verify_ns, clock_ns);
+    }
+    begin = *clock_ns;
+    path = mdtest_name_step(run, t, t->pass.owner, i, &item);
+    rc = use_file(run, t, path, WEIR_OPEN_READ, t->in_len, item, clock_ns, err);
     return finish_op(run, t, rc, item, t->in_len, begin, clock_ns, err);
 }
 
@@ -362,7 +369,6 @@ static uint64_t count_steps(struct weir_run *run, void *state)
 
 static uint64_t count_done(struct weir_run *run, const void *state, uint64_t steps)
 {
-    (void)run;
     return steps * ((const struct mdtest_test *)state)->pass.things;
 }
 

@@ -132,10 +132,10 @@ static int await(struct weir_interrupt *i, pid_t target, bool was_over, bool *in
 }
 
 /* Run 'command' with /bin/sh and wait for its end; 'what' names it in messages. The command gets
- * the signal mask and actions that this process had at its start. A signal that ends the run while
- * the command runs is sent to it, too, and to all that it has started (not in the foreground of a
- * terminal, where only the shell gets it); what has not ended 5 s later is killed. The watchdog
- * watches it like a call of a backend, and kills as much when it ends the job. Returns 0 when its
+ * the signal mask and actions that this process had at its start. A signal that ends the run
+ * meanwhile is sent to the command and to all that it has started (in the foreground of a terminal only
+ * to the shell). Processes that remain 5 s later are killed. The watchdog watches the command like a
+ * call of a backend, and kills the same processes when it ends the job. Returns 0 when its
  * exit status is 0, else -1 and err: it could not be started, its exit status or its signal
  * (WEIR_ESETUP), or the run was interrupted (WEIR_EINTR). */
 static int run_shell(struct weir_run *run, const char *what, const char *command,

@@ -40,7 +40,7 @@ struct found {
     uint64_t n, first; /* of them the loop of the first one */
 };
 
-/* Made where it is missing. What is made in it later inherits its layout. */
+/* Make a directory that is missing. Directories in it inherit its layout. */
 static int make_test(struct mdtest_test *t, const char *path, uint64_t loop, struct found *found,
                      struct weir_err *err)
 {
@@ -86,16 +86,18 @@ static int warn_found(struct weir_run *run, struct mdtest_test *t, const struct 
     if (all.n > 1 && snprintf(others, sizeof(others), ", and %" PRIu64 " more like it", all.n - 1) < 0)
         others[0] = '\0';
     if (t->fs.be->flags & WEIR_BE_OBJECTS)
-        return weir_warn(&run->log, err,
-                         "'%s/test-dir.%d-%" PRIu64 "' was there already%s, from an earlier run: objects of the same names are "
-                         "replaced, and others stay until a tool of the service removes them",
-                         t->places.base[-who], run->repetition, all.first, others);
-    return weir_warn(&run->log, err,
-                     "'%s/test-dir.%d-%" PRIu64 "' was there already%s, from an earlier run: what "
-                     "exists is not created, and that is "
-                     "faster; mdtest --cleanup %s removes it",
-                     t->places.base[-who], run->repetition, all.first, others,
-                     t->places.base[-who]);
+        return weir_warn(
+            &run->log, err,
+            "'%s/" MDTEST_TESTS "%d-%" PRIu64
+            "' was there already%s, from an earlier run: objects of the same names are "
+            "replaced, and others stay until a tool of the service removes them",
+            t->places.base[-who], run->repetition, all.first, others);
+    return weir_warn(
+        &run->log, err,
+        "'%s/" MDTEST_TESTS "%d-%" PRIu64 "' was there already%s, from an earlier run: what "
+        "exists is not created, and that is "
+        "faster; mdtest --cleanup %s removes it",
+        t->places.base[-who], run->repetition, all.first, others, t->places.base[-who]);
 }
 
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
@@ -141,7 +143,7 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
 /* Names of the suite, and the levels on which they stand. A rename sets a directory aside as
  * -XX. */
 static const struct weir_cleanup_form forms[] = {
-    { "test-dir.#-#", true, 0, 0, WEIR_CLEANUP_TREE },
+    { MDTEST_TESTS "#-#", true, 0, 0, WEIR_CLEANUP_TREE },
     { "mdtest_tree.#", true, 1, INT_MAX, WEIR_CLEANUP_TREE },
     { "mdtest_tree.#.#", true, 1, INT_MAX, WEIR_CLEANUP_TREE },
     { "dir.mdtest.#.#", true, 2, INT_MAX, WEIR_CLEANUP_OURS },
@@ -226,7 +228,6 @@ int mdtest_enter_run(struct weir_run *run, struct weir_test *tests, int n, struc
 {
     struct mdtest_test *t = tests[0].state;
 
-    (void)n;
     if (weir_run_session(run, &t->places.outer, t->fs.be, t->fs.be_opt, &t->fs.access, err) < 0 ||
         report_places(run, t, err) < 0)
         return -1;

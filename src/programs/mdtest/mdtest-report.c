@@ -117,7 +117,7 @@ static void trace_options(struct weir_run *run, const struct mdtest_test *t)
 
 /* ---- around phases ---- */
 
-/* How scripts know the names of operations; they differ in the blanks. */
+/* Names of operations as scripts know them; they differ in the blanks. */
 static const char *const result_words[MDTEST_OPS] = {
     [MDTEST_DIR_CREATE] = "   Directory creation: ",
     [MDTEST_DIR_STAT] = "   Directory stat    : ",
@@ -149,7 +149,6 @@ int mdtest_trace_kind(struct weir_run *run, void *state, const struct weir_stage
     struct mdtest_test *t = state;
     const char *root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
 
-    (void)err;
     if (s->index == MDTEST_DIRS) {
         mdtest_log(run, 1, "Entering directory_test on %s", root);
         return 0;
@@ -162,7 +161,6 @@ int mdtest_trace_kind(struct weir_run *run, void *state, const struct weir_stage
 int mdtest_trace_kind_end(struct weir_run *run, void *state, const struct weir_stage *s,
                           struct weir_err *err)
 {
-    (void)err;
     for (int op = MDTEST_DIR_CREATE; op < MDTEST_TREE_CREATE; op++)
         if (result_words[op] && (int)mdtest_facts[op].of == s->index)
             mdtest_trace_result(run, state, (enum mdtest_op)op);
@@ -173,7 +171,6 @@ int mdtest_trace_kind_end(struct weir_run *run, void *state, const struct weir_s
 int mdtest_trace_dir_read(struct weir_run *run, void *state, const struct weir_stage *s,
                           struct weir_err *err)
 {
-    (void)err;
     mdtest_trace_phase(run, state, (enum mdtest_op)s->index, 0);
     return 0;
 }
@@ -184,8 +181,6 @@ int mdtest_trace_items(struct weir_run *run, void *state, const struct weir_stag
     struct mdtest_test *t = state;
     const char *root = mdtest_name_root(&t->target, mdtest_tree_of(t, run, run->par.rank));
 
-    (void)s;
-    (void)err;
     if (t->o->unique)
         mdtest_log(run, 3, "i %d nstride %d", run->par.size, t->shift);
     else
@@ -199,8 +194,6 @@ int mdtest_trace_items_end(struct weir_run *run, void *state, const struct weir_
 {
     struct mdtest_test *t = state;
 
-    (void)s;
-    (void)err;
     if (!t->o->unique)
         mdtest_log(
             run, 3, "main: Using o.testdir, '%s'",
@@ -260,7 +253,6 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
-    (void)err;
     weir_banner_test(run);
     report_count(run, t);
     mdtest_log(run, 1, "%s", "");
@@ -271,7 +263,6 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 
 static void report_finish(struct weir_run *run, const struct weir_test *tests)
 {
-    (void)tests;
     report_time(run, "finished", "Finished");
 }
 
@@ -322,7 +313,6 @@ int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_
     struct weir_str lines = { 0 };
     int rc;
 
-    (void)s;
     if (run->par.rank == 0)
         add_line_of_all(t, &lines);
     weir_str_addf(&lines, "%d,", run->par.rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest-run.c - the order of the phases, the ledger of what is there, and from the record of a phase to
- * its rates and times */
+/* mdtest-run.c - the order of the phases, the ledger of existing items, and from the record of
+ * a phase to its rates and times */
 #include "config.h"
 #include "programs/mdtest/mdtest.h"
 
@@ -69,7 +69,7 @@ static struct mdtest_mine measure_mine(const struct mdtest_test *t,
     return m;
 }
 
-/* Of the ranks that had something to do, on rank 0. */
+/* Statistics on rank 0 of the ranks that had something to do. */
 static struct weir_stats of_ranks(const struct weir_run *run, bool works, double mine)
 {
     struct weir_stats s = { 0 };
@@ -172,7 +172,7 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
     t->pass.owner = t->o->shared && t->pass.of == MDTEST_FILES
                         ? MDTEST_SHARED
                         : (int)((run->par.rank + shifts) % run->par.size);
-    /* Short of a whole tree, what is there is what was made first. */
+    /* When the tree is not complete, the items are those that were made first. */
     t->pass.made_order = !visits || t->ledger.count[t->pass.of] != t->tree.total;
     t->pass.shuffled = visits && t->o->random && t->ledger.count[t->pass.of] > 1;
     if (t->pass.shuffled)
@@ -186,7 +186,7 @@ static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t)
     return t->pass.alone ? 1 : (uint64_t)run->par.size;
 }
 
-/* The ledger: a phase has done what is there, no more and no less. */
+/* Compare a phase with the ledger: it has done all existing items, no more and no less. */
 static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
@@ -227,7 +227,7 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
 static void report_wrong(struct weir_run *run, struct mdtest_test *t,
                          const struct weir_phase_rec *rec)
 {
-    if (rec->wrong_sum > 0 &&
+    if (weir_phase_wrong(rec) > 0 &&
         weir_agree(&run->par, t->damage.code == WEIR_OK ? 0 : -1, &t->damage) < 0)
         weir_note(&run->log, "%s", t->damage.text);
     t->damage.code = WEIR_OK;
@@ -243,14 +243,14 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
     return 0;
 }
 
-/* Does this phase write how many items there are for a later run? */
+/* True when this phase writes the number of items for a later run. */
 static bool has_status(const struct mdtest_test *t)
 {
     return t->o->status_file && weir_run_options_bound(&t->o->run) > 0 && mdtest_facts[t->pass.op].makes &&
            (t->pass.of == MDTEST_FILES || !t->ledger.kind[MDTEST_FILES]);
 }
 
-/* After a create phase: what is there from now on. */
+/* After a create phase: add its items to the ledger. */
 static int after_create(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
@@ -279,21 +279,6 @@ static int write_own(struct weir_run *run, struct mdtest_test *t, double *second
 }
 
 /* ---- stages ---- */
-
-static void time_creation(const void *state, const struct weir_stage *s, struct weir_timing *timing)
-{
-    (void)state;
-    (void)s;
-    timing->wear_out = timing->deadline_s > 0;
-}
-
-/* Trees are made for the items, whatever the rate of these. */
-static void time_tree(const void *state, const struct weir_stage *s, struct weir_timing *timing)
-{
-    (void)state;
-    (void)s;
-    timing->load = (struct weir_load) { 0 };
-}
 
 static bool wants_kind(const void *state, const struct weir_stage *s)
 {
@@ -379,7 +364,6 @@ static int before_lone(struct weir_run *run, void *state, const struct weir_stag
 {
     struct mdtest_test *t = state;
 
-    (void)err;
     begin_phase(run, t, (enum mdtest_op)s->index, are_removed(t) ? 0 : t->shift);
     t->pass.lone = true;
     return 0;
@@ -391,8 +375,6 @@ static int after_lone(struct weir_run *run, void *state, const struct weir_stage
 {
     struct mdtest_test *t = state;
 
-    (void)s;
-    (void)err;
     report_wrong(run, t, rec);
     if (t->pass.makes)
         t->ledger.count[t->pass.of] = rec->steps;
@@ -420,10 +402,11 @@ static const struct weir_lone lone_whole = { .can = can_alone,
     }
 
 const struct weir_stage mdtest_stages[] = {
-    OP(MDTEST_TREE_CREATE, "tree create", tree, .timing = time_tree),
+    /* Trees are made for the items, whatever the rate of these. */
+    OP(MDTEST_TREE_CREATE, "tree create", tree, .flags = WEIR_STAGE_FULL_SPEED),
     { .key = "items", .before = mdtest_trace_items },
     KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_DIR_CREATE, "directory create", op, .timing = time_creation, .lone = &lone_op,
+    OP(MDTEST_DIR_CREATE, "directory create", op, .lone = &lone_op,
        .flags = WEIR_STAGE_MAKES),
     OP(MDTEST_DIR_STAT, "directory stat", op, .lone = &lone_op),
     { .key = "directory read",
@@ -434,7 +417,7 @@ const struct weir_stage mdtest_stages[] = {
     OP(MDTEST_DIR_REMOVE, "directory remove", op, .lone = &lone_whole),
     KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),
     KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_FILE_CREATE, "file create", op, .timing = time_creation, .lone = &lone_op,
+    OP(MDTEST_FILE_CREATE, "file create", op, .lone = &lone_op,
        .flags = WEIR_STAGE_MAKES),
     OP(MDTEST_FILE_STAT, "file stat", op, .lone = &lone_op),
     OP(MDTEST_FILE_READ, "file read", op, .lone = &lone_op),
@@ -442,7 +425,7 @@ const struct weir_stage mdtest_stages[] = {
     KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
     { .key = "items", .before = mdtest_trace_items_end },
     { .key = "sweep", .flags = WEIR_STAGE_EXTRA },
-    OP(MDTEST_TREE_REMOVE, "tree remove", tree, .timing = time_tree),
+    OP(MDTEST_TREE_REMOVE, "tree remove", tree, .flags = WEIR_STAGE_FULL_SPEED),
     { .key = "iteration", .before = mdtest_ranks_iteration },
     { .key = NULL }
 };

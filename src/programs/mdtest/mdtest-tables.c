@@ -48,7 +48,7 @@ static const struct weir_table summary_table = { .key = "summary",
 
 /* ---- tables ---- */
 
-/* Does the table have a row for this operation? */
+/* True when the table has a row for this operation. */
 static bool has_row(const struct mdtest_test *t, enum mdtest_op op)
 {
     if (op == MDTEST_DIR_READ)
@@ -242,7 +242,7 @@ int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
     const struct mdtest_options *o = t->o;
 
-    (void)err;
+    weir_run_say_notes(run);
     if (o->rates_and_times || !o->times)
         print_table(run, t, false);
     if (o->rates_and_times || o->times)

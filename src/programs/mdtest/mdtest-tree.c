@@ -117,7 +117,7 @@ static unsigned level_of(const struct weir_dirtree *t, uint64_t dir)
     return level;
 }
 
-/* The directory on the way to the root that is so many levels above it. */
+/* Return the directory on the way to the root that is 'levels' levels above it. */
 static uint64_t above(const struct weir_dirtree *t, uint64_t dir, unsigned levels)
 {
     if (t->branch == 1)
@@ -191,8 +191,8 @@ int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, s
                            "system takes at most %d",
                            tree->depth, PATH_MAX, PATH_MAX);
     n->tree = tree;
-    n->room = base_len + sizeof("/test-dir.-") + 2 * NUMBER + (size_t)(tree->depth + 1) * each +
-              sizeof("/file.mdtest..") + 2 * NUMBER + 8;
+    n->room = base_len + sizeof("/" MDTEST_TESTS "-") + 2 * NUMBER +
+              (size_t)(tree->depth + 1) * each + sizeof("/file.mdtest..") + 2 * NUMBER + 8;
     n->path = malloc(n->room);
     return n->path ? 0 : weir_fail(err, WEIR_ESETUP, "memory for names");
 }
@@ -209,7 +209,7 @@ static char *put_test(struct mdtest_names *n, const char *base, int iteration, u
     char *at = put_text(n->path, base);
 
     n->known = false;
-    at = put_text(at, "/test-dir.");
+    at = put_text(at, "/" MDTEST_TESTS);
     at = weir_put_u64(at, (uint64_t)iteration);
     at = put_text(at, "-");
     return weir_put_u64(at, loop);

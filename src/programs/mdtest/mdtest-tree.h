@@ -40,7 +40,7 @@ uint64_t weir_dirtree_postorder(const struct weir_dirtree *t, uint64_t nth);
  * preorder. */
 uint64_t weir_dirtree_made(const struct weir_dirtree *t, uint64_t nth);
 
-/* The same in the order of the numbers. */
+/* As weir_dirtree_made, for items made in the order of their numbers. */
 static inline uint64_t weir_dirtree_linear(const struct weir_dirtree *t, uint64_t nth)
 {
     return t->first * t->per_dir + nth;
@@ -80,6 +80,8 @@ struct mdtest_names {
 int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, size_t base_len,
                       struct weir_err *err);
 void mdtest_names_free(struct mdtest_names *n);
+
+#define MDTEST_TESTS "test-dir."
 
 /* The directory that holds the trees of an iteration: BASE/test-dir.0-0. Each returns n->path. */
 const char *mdtest_name_test(struct mdtest_names *n, const char *base, int iteration,

@@ -21,7 +21,7 @@ struct walk {
     bool for_all; /* -c: rank 0's pass over the items of every owner */
 };
 
-/* How lines call an operation: the phase, its walk (visit), or its function and its items. */
+/* Names of an operation in lines: the phase, its walk (visit), or its function and its items. */
 static const struct {
     const char *phase, *visit, *enter, *item;
 } words[MDTEST_OPS] = {

@@ -36,9 +36,11 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
         return -1;
     if (t->fs.be_opt.refused)
         own->run.api = t->fs.be->name;
+    own->run.wear_out = true; /* after a deadline all tasks make as many items as the fastest */
     test->plan.tasks = t->o->first + test->variant * t->o->step;
     test->plan.is_run = !t->o->run.dry_run;
     test->plan.path = t->o->dirs;
+    test->plan.between[0] = '@';
     test->plan.writes = t->o->create;
     test->plan.shared = !t->o->unique || t->o->shift != 0;
     return 0;
@@ -59,7 +61,7 @@ static int take_buffers(struct mdtest_test *t, struct weir_run *run, struct weir
 
     t->out_len = (size_t)o->write_bytes;
     t->in_len = (size_t)o->read_bytes;
-    if (weir_small_files_begin(&t->fs, t->out_len, in, want, err) < 0)
+    if (weir_small_files_begin(&t->fs, run->gpu, t->out_len, in, want, err) < 0)
         return -1;
     weir_small_files_fill(&t->fs, run, o->shared ? 0 : run->par.rank, 0, t->out_len);
     return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mdtest.h - the metadata benchmark: its options, the state of one test with a struct for each concern,
- * and the functions that the files of this folder share; nobody else includes it */
+/* mdtest.h - the metadata benchmark: its options, the state of one test with a struct for each
+ * concern, and the functions that the files of this folder share. No other folder includes it */
 #ifndef WEIR_PROGRAMS_MDTEST_MDTEST_H
 #define WEIR_PROGRAMS_MDTEST_MDTEST_H
 
@@ -94,7 +94,7 @@ struct mdtest_pass {
     bool again;      /* that pass follows */
     bool makes;      /* items; the second pass finds them made */
     bool lone;       /* in a turn of --sweep */
-    bool alone;      /* rank 0 works alone: -c on what is made or removed, and what is there once */
+    bool alone;      /* only rank 0 works: -c for items that it makes or removes, or that exist once */
     uint64_t things; /* in one step: rank 0 may take it for every task */
     bool made_order; /* visit in the order of creation, not of the numbers */
     bool shuffled;
@@ -126,7 +126,7 @@ struct mdtest_series {
 /* The names of the calls of an operation. */
 extern const struct weir_call_names mdtest_calls[MDTEST_OPS];
 
-/* Of all iterations. */
+/* Results of all iterations. */
 struct mdtest_results {
     struct mdtest_series series[MDTEST_OPS];
     struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]; --print-all-procs keeps all
@@ -175,8 +175,8 @@ int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_e
 /* mdtest-items.c: rows of the phases by operation; NULL for "Directory read", which has nothing
  * to do. */
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
-/* The second pass of -c over files. What the user wants done once for the creation is done before the
- * first pass and after the second. */
+/* The second pass of -c over files. Actions of the user for the whole creation are done before
+ * the first pass and after the second. */
 extern const struct weir_phase mdtest_write_phase;
 
 /* mdtest-phases.c: the same for all phases, as in struct weir_phase. */
@@ -263,7 +263,7 @@ int mdtest_leave_run(struct weir_run *run, void *state, enum weir_code code, str
 int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err);
 
-/* How many of them this task makes and removes, and the name of each. Local. */
+/* Return the number of those that this task makes and removes, and the name of each. Local. */
 static inline uint64_t mdtest_my_tests(const struct weir_run *run, const struct mdtest_test *t)
 {
     return run->par.rank < t->places.n ? t->tree.loops : 0;

@@ -136,10 +136,10 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     const char *path = weir_str_text(&t->own);
     uint64_t begin_ns;
 
-    (void)run;
     begin_phase(t);
     t->planned = UINT64_MAX;
     mib_data_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
+    weir_gpu_filled(t->gpu, t->buf, (size_t)t->o->call_size);
     if (!t->o->fresh)
         return weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err);
     begin_ns = weir_now_ns();
@@ -180,8 +180,9 @@ static int find_peer(struct mib_test *t, struct weir_err *err)
         weir_session_exists(&t->session, path, &there, err) < 0)
         return -1;
     if (!there)
-        return weir_refuse(err, WEIR_EIO,
-                           "No file: '%s', which another task must have written before (-W)", path);
+        return weir_refuse(err, WEIR_EIO, "No file: '%s', which %s", path,
+                           t->o->read_only ? "another task must have written before (-W)"
+                                           : "this run has written: another process removed it");
     if (t->session.flags & WEIR_BE_CONTAINER)
         return 0;
     return weir_session_size(&t->session, path, &t->read_bytes, err);
@@ -202,7 +203,6 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 /* The call limit is the engine's matter: set_timing. */
 static uint64_t count_calls(struct weir_run *run, void *state)
 {
-    (void)run;
     return ((struct mib_test *)state)->planned;
 }
 
@@ -212,7 +212,6 @@ static int open_own(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    (void)run;
     return weir_session_open(&t->session, weir_str_text(&t->own),
                              WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &t->extent, &t->file, err);
 }
@@ -221,12 +220,11 @@ static int open_peer(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    (void)run;
     return weir_session_open(&t->session, weir_str_text(&t->peer), WEIR_OPEN_READ, &t->extent,
                              &t->file, err);
 }
 
-/* Where and how much the i-th call of a phase reads; after the last one of the file the first comes again. */
+/* Set place and size of the i-th read of a phase; after the end of the file it begins again. */
 static void place_read(const struct mib_test *t, uint64_t i, struct weir_io *io)
 {
     if (t->o->granularity) {
@@ -242,7 +240,10 @@ static void place_read(const struct mib_test *t, uint64_t i, struct weir_io *io)
 static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
                    uint64_t *clock_ns)
 {
-    size_t right = mib_data_right(t->source, io->off, io->buf, io->len);
+    size_t right;
+
+    weir_gpu_wanted(t->gpu, io->buf, io->len);
+    right = mib_data_right(t->source, io->off, io->buf, io->len);
 
     if (right < io->len && run->counters.wrong++ == 0)
         t->wrong_at = io->off + right;
@@ -271,6 +272,7 @@ static void prepare_call(struct weir_run *run, const struct mib_test *t, uint64_
         place_read(t, i, io);
     } else if (t->o->verify) {
         mib_data_fill(t->task, io->off, io->buf, io->len);
+        weir_gpu_filled(t->gpu, io->buf, io->len);
         weir_clock_apart(&run->counters.fill_ns, clock_ns);
     }
 }
@@ -326,7 +328,6 @@ static int step_read(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)
 {
-    (void)run;
     return weir_session_sync(((struct mib_test *)state)->file, err);
 }
 
@@ -334,7 +335,6 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    (void)run;
     return weir_session_close(t->file, err);
 }
 
@@ -366,11 +366,16 @@ static void set_timing(const void *state, const struct weir_stage *stage,
 {
     const struct mib_options *o = ((const struct mib_test *)state)->o;
 
-    (void)stage;
     timing->barriers = true;
     timing->max_steps = (uint64_t)o->call_limit;
+    timing->op_bytes = (uint64_t)o->call_size;
     if (o->run.deadline_s == 0)
         timing->deadline_s = 1e-9;
+}
+
+static bool is_first(const struct mib_options *o, const struct weir_stage *stage)
+{
+    return stage->index == WEIR_DIR_WRITE || o->read_only;
 }
 
 static int before_phase(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -378,7 +383,8 @@ static int before_phase(struct weir_run *run, void *state, const struct weir_sta
 {
     struct mib_test *t = state;
 
-    (void)err;
+    if (t->unreported && is_first(t->o, stage))
+        mib_report_result(run, t); /* of the repetition before */
     if (stage->index == WEIR_DIR_WRITE) {
         t->made = true;
         t->rate[WEIR_DIR_WRITE] = t->rate[WEIR_DIR_READ] = 0;
@@ -400,15 +406,6 @@ static int after_phase(struct weir_run *run, void *state, const struct weir_stag
     return rc;
 }
 
-static int show_result(struct weir_run *run, void *state, const struct weir_stage *stage,
-                       struct weir_err *err)
-{
-    (void)stage;
-    (void)err;
-    mib_report_result(run, state);
-    return 0;
-}
-
 #define STAGE(k, i, moves)                                                                         \
     {                                                                                              \
         .key = (k), .index = (i), .flags = WEIR_STAGE_DELAY | (moves), .phase = &phases[i],        \
@@ -418,6 +415,5 @@ static int show_result(struct weir_run *run, void *state, const struct weir_stag
 const struct weir_stage mib_stages[] = {
     STAGE("write", WEIR_DIR_WRITE, WEIR_STAGE_WRITES),
     STAGE("read", WEIR_DIR_READ, WEIR_STAGE_READS),
-    { .key = "result", .before = show_result },
     { .key = NULL },
 };

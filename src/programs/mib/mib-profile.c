@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mib-profile.c - -p: when the calls of a phase ended, as a table of text
+/* mib-profile.c - -p: when the calls of a phase ended, as a table of text.
  *
- * A table has a column for each task, or with -a for each node, the mean of its tasks. Row 0 is when
- * their steps began, row k when call k ended, in seconds after the zero of the run, "%f" and a tab
- * each; 0 where a task has fewer. */
+ * A table has a column for each task, or with -a for each node, the mean of its tasks. Row 0
+ * has the times at which their steps began, row k those at which call k ended, in seconds after
+ * the zero of the run. Each is "%f" and a tab; 0 where a task has fewer. */
 #include "config.h"
 #include "programs/mib/mib.h"
 
@@ -135,7 +135,7 @@ static void move_rows(struct weir_run *run, struct rows *w, uint64_t from, size_
     }
 }
 
-/* As many rows as the task with the most calls has. Collective. */
+/* Put a row for each call of the task with the most calls. Collective. */
 static int put_rows(struct weir_run *run, struct table *t, struct weir_err *err)
 {
     int64_t most = (int64_t)run->records.n;
@@ -210,14 +210,13 @@ static int add_file(struct weir_files *files, const char *operation, const struc
     return words && kept ? weir_files_add(files, words, kept, WEIR_FILE_WRITE, err) : -1;
 }
 
-int mib_profile_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+int mib_profile_files(const struct mib_options *o, struct weir_files *files, struct weir_err *err)
 {
     struct weir_str path = { 0 };
     int rc = 0;
 
-    (void)tasks;
     for (const struct weir_stage *s = mib_stages; s->key && rc == 0; s++)
-        if (s->phase && name_profile(opt, s->key, &path))
+        if (s->phase && name_profile(o, s->key, &path))
             rc = add_file(files, s->key, &path, err);
     weir_str_free(&path);
     return rc;

@@ -256,7 +256,7 @@ static void show_values(struct weir_run *run, const struct mib_test *t,
     show_end(r, rec);
 }
 
-/* The words of the lowest task with wrong data; not the end of the run. */
+/* Report the error of the lowest task with wrong data; the run goes on. */
 static void report_wrong(struct weir_run *run, const struct mib_test *t)
 {
     struct weir_err err = WEIR_ERR_INIT;

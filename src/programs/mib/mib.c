@@ -15,64 +15,69 @@
 #include "base/mem.h"
 #include "base/shape/shift.h"
 #include "base/size.h"
+#include "base/text/path.h"
 #include "engine/check/inputs.h"
 #include "engine/place/usage.h"
 #include "par/agree.h"
 #include "par/reduce.h"
 
+#define DATA "mibData."
+
 #define O struct mib_options
 
 static const struct weir_opt options[] = {
     OPT_FLAG('a', "use_node_aves", NULL, O, averages,
-             "In profiles, a column for each node: the mean of its tasks", .flags = WEIR_OPT_APART,
+             "Column for each node in profiles: the mean of its tasks", .flags = WEIR_OPT_NEUTRAL,
              OPT_IN(OUTPUT)),
-    OPT_RUN(api, 0, "api", NULL, .help = "Backend that moves the data; POSIX without it"),
+    OPT_RUN(api, 0, "api", NULL, .help = "I/O backend (default: POSIX)"),
     OPT_SIZE('b', "random_reads", NULL, O, granularity, NULL, "SIZE",
-             "Read at random multiples of SIZE (1 without it)", .min = 1, .max = INT64_MAX,
+             "Reads at random multiples of SIZE (default: 1)", .min = 1, .max = INT64_MAX,
              .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT, OPT_FIRST(ORDER)),
     OPT_STR('d', "log_dir", NULL, O, log_dir, ".", "DIR",
-            "Where the file 'options' is read and profiles are written", .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE,
+            "Directory of the file 'options' and of profiles",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE,
             .missing = "O_DIRECT, which is -d in release 1.9.10, is --directio", OPT_IN(FILES)),
-    OPT_ALIAS(0, "directio", "posix.odirect=1",
-              "Open files with O_DIRECT, which is --posix.odirect", OPT_IN(ORDER)),
+    OPT_ALIAS(0, "directio", "posix.odirect=1", "No page cache (O_DIRECT): --posix.odirect",
+              OPT_IN(ORDER)),
     OPT_FLAG('E', "show_environment", NULL, O, environment,
-             "Show the parameters, in the form of an options file", .flags = WEIR_OPT_APART,
+             "Parameters, in the form of an options file", .flags = WEIR_OPT_NEUTRAL,
              OPT_IN(OUTPUT)),
-    OPT_FLAG('F', "force", NULL, O, force, "Write also to a file system that is refused",
-             .flags = WEIR_OPT_APART, OPT_IN(FILES)),
-    OPT_FLAG('I', "show_intermediate_values", NULL, O, intermediate, "Show more of each phase",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_FLAG('H', "show_headers", NULL, O, headers, "Show a heading above the result",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG('F', "force", NULL, O, force, "Writes also to a file system that is refused",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(FILES)),
+    OPT_FLAG('I', "show_intermediate_values", NULL, O, intermediate, "More output of each phase",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
+    OPT_FLAG('H', "show_headers", NULL, O, headers, "Heading above the result",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_INT('l', "call_limit", NULL, O, call_limit, "4096", "N",
-            "Calls of a task in a phase at most", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
+            "Maximum of calls of a task in a phase", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
     OPT_RUN(deadline_s, 'L', "time_limit", NULL, .def = "60",
-            .help = "Begin no call after this many seconds of a phase; 0: one call"),
-    OPT_FLAG('M', "no_mpi", NULL, O, no_mpi, "Run in this process alone, without starting MPI",
-             OPT_IN(TIME)),
-    OPT_FLAG('n', "new", NULL, O, fresh, "Remove files of an earlier run before they are written",
+            .help = "Time of a phase after which no call begins, seconds (0: one call)"),
+    OPT_FLAG('M', "no_mpi", NULL, O, no_mpi, "This process alone, without MPI", OPT_IN(TIME)),
+    OPT_FLAG('n', "new", NULL, O, fresh, "Files of an earlier run removed before they are written",
              OPT_FIRST(FILES)),
     OPT_STR('p', "profiles", NULL, O, profiles, NULL, "PREFIX",
-            "Write when each call returned to PREFIX.write and PREFIX.read, without PREFIX to "
-            "write.profile and read.profile in log_dir",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_OPTARG | WEIR_OPT_NEXT, OPT_IN(OUTPUT)),
-    OPT_FLAG('P', "show_progress", NULL, O, progress, "Show a bar while a phase runs",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
-    OPT_FLAG('r', "remove", NULL, O, remove, "Remove the files at the end", .flags = WEIR_OPT_APART,
+            "Files PREFIX.write and PREFIX.read with the time of each call (default: "
+            "write.profile and read.profile in log_dir)",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE | WEIR_OPT_OPTARG | WEIR_OPT_NEXT,
+            OPT_IN(OUTPUT)),
+    OPT_FLAG('P', "show_progress", NULL, O, progress, "Progress bar of a phase",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
+    OPT_FLAG('r', "remove", NULL, O, remove, "Files removed at the end", .flags = WEIR_OPT_NEUTRAL,
              OPT_FIRST(FILES)),
-    OPT_FLAG('R', "read_only", NULL, O, read_only, "Only read what an earlier run has written",
+    OPT_FLAG('R', "read_only", NULL, O, read_only,
+             "Only reads, of what an earlier run has written",
              OPT_FIRST(ORDER)),
     OPT_SIZE('s', "call_size", NULL, O, call_size, "512k", "SIZE", "Bytes of each call", .min = 1,
              .max = INT64_C(1) << 40, OPT_FIRST(DATA)),
-    OPT_FLAG('S', "show_signon", NULL, O, signon, "Show name, version and date first",
-             .flags = WEIR_OPT_APART, OPT_IN(OUTPUT)),
+    OPT_FLAG('S', "show_signon", NULL, O, signon, "Name, version and date first",
+             .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_STR('t', "test_dir", "testdir", O, test_dir, NULL, "DIR",
-            "Where the files are; without it in the current directory",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
+            "Directory of the files (default: the current one)",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
     OPT_ALIAS('V', NULL, "version=1", "Show the version and end"),
-    OPT_FLAG(0, "verify", NULL, O, verify, "Write data that differ in each place, and check reads",
+    OPT_FLAG(0, "verify", NULL, O, verify, "Data that differ in each place, and a check of reads",
              OPT_IN(DATA)),
-    OPT_FLAG('W', "write_only", NULL, O, write_only, "Only write", OPT_FIRST(ORDER)),
+    OPT_FLAG('W', "write_only", NULL, O, write_only, "Only writes", OPT_FIRST(ORDER)),
     OPT_RUN(depth, 0, "depth", NULL),
     OPT_RUN(repetitions, 0, "repetitions", NULL),
     OPT_RUN_UP_TO(existing),
@@ -169,6 +174,8 @@ static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err
 {
     struct statfs s;
 
+    if (weir_path_leads(t->o->test_dir, err) < 0)
+        return -1;
     if (statfs(t->o->test_dir, &s) < 0)
         return weir_refuse(err, WEIR_EUSAGE, "Could not statfs \"%s\" (%d): %s", t->o->test_dir,
                            errno, strerror(errno));
@@ -242,8 +249,8 @@ static uint64_t bytes_there(struct mib_test *t, const char *path)
     return bytes;
 }
 
-/* Warn where the longest run that the limits allow does not fit: before memory is taken for its
- * calls, and so not left to the engine, which would say it again. */
+/* Warn when the longest run that the limits allow does not fit. This is before memory for its
+ * calls is allocated, and so not left to the engine, which would repeat it. */
 static int check_space(struct weir_run *run, struct mib_test *t, struct weir_err *err)
 {
     struct weir_plan plan = run->test->plan;
@@ -257,14 +264,13 @@ static int check_space(struct weir_run *run, struct mib_test *t, struct weir_err
     return weir_usage_check(run, &t->session, path, &plan, err);
 }
 
-/* Random reads need a file with room for the granularity, and the limits may not allow that. */
+/* Check that the limits allow files with the size of the granularity, which random reads need. */
 static int check_granularity(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
     const char *path = weir_str_text(&t->peer);
     uint64_t least = (uint64_t)t->o->granularity, most = most_bytes(t->o);
 
-    (void)run;
     if (t->o->write_only || most >= least || (!t->o->fresh && bytes_there(t, path) >= least))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
@@ -273,17 +279,17 @@ static int check_granularity(struct weir_run *run, void *state, struct weir_err 
                        least, path, most);
 }
 
-/* A user who gives no directory may not know that files are written. */
+/* Note the directory for a user who gave none and may be surprised that files are written. */
 static void note_place(struct weir_run *run, const struct mib_test *t)
 {
     char size[WEIR_SIZE_TEXT], *place = getcwd(NULL, 0);
 
     weir_note(&run->log,
-              "without -t, %d task%s up to %s%s to mibData.* in the current directory%s%s; the "
+              "without -t, %d task%s up to %s%s to " DATA "* in the current directory%s%s; the "
               "files %s",
               run->par.size, run->par.size == 1 ? " writes" : "s write",
-              weir_size_show(weir_signed(most_bytes(t->o)), size), run->par.size == 1 ? "" : " each",
-              place ? ", " : "", place ? place : "",
+              weir_size_show(weir_signed(most_bytes(t->o)), size),
+              run->par.size == 1 ? "" : " each", place ? ", " : "", place ? place : "",
               t->o->remove ? "are removed at the end (-r)" : "stay; -r removes them at the end");
     free(place);
 }
@@ -293,8 +299,8 @@ static int take_buffers(struct weir_run *run, void *state, struct weir_err *err)
     struct mib_test *t = state;
     size_t call = (size_t)t->o->call_size;
 
-    (void)run;
-    if (weir_mem_aligned(&t->buf, 4096, call, err) < 0)
+    t->gpu = run->gpu;
+    if (weir_gpu_take(t->gpu, &t->buf, 4096, call, err) < 0)
         return -1;
     return weir_queue_begin(&t->queue, &t->session, (uint64_t)t->o->call_limit, call,
                             (struct iovec) { t->buf, call }, err);
@@ -317,11 +323,29 @@ static int enter(struct weir_run *run, struct weir_test *tests, int n, struct we
 {
     const struct mib_test *t = tests[0].state;
 
-    (void)n;
     if (weir_agree(&run->world, run->world.rank == 0 ? mib_profile_begin(t, err) : 0, err) < 0)
         return -1;
     mib_report_begin(run, t);
     return 0;
+}
+
+/* The file of a task. */
+static void name_data(const void *opt, uint64_t task, struct weir_str *out)
+{
+    const struct mib_options *o = opt;
+
+    weir_str_addf(out, "%s/" DATA "%08d", o->test_dir ? o->test_dir : ".", (int)task);
+}
+
+static int add_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct mib_options *o = opt;
+    const struct weir_file_names names = { .n = (uint64_t)tasks, .name = name_data, .arg = o };
+
+    if (weir_files_add_inside(files, "the data", o->test_dir, DATA, names, WEIR_FILE_WRITE, err) <
+        0)
+        return -1;
+    return mib_profile_files(o, files, err);
 }
 
 static int begin(struct weir_run *run, void *state, struct weir_err *err)
@@ -331,8 +355,8 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
     run->records.wanted |= t->o->profiles != NULL;
     t->source =
         t->o->no_mpi ? t->task : weir_shift_fixed(t->task, run->par.size, run->par.size / 2);
-    weir_str_addf(&t->own, "%s/mibData.%08d", t->o->test_dir, t->task);
-    weir_str_addf(&t->peer, "%s/mibData.%08d", t->o->test_dir, t->source);
+    name_data(t->o, (uint64_t)t->task, &t->own);
+    name_data(t->o, (uint64_t)t->source, &t->peer);
     if (t->own.failed || t->peer.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
     return 0;
@@ -345,7 +369,7 @@ static void end(void *state)
     weir_str_free(&t->own);
     weir_str_free(&t->peer);
     weir_queue_end(&t->queue);
-    free(t->buf);
+    weir_gpu_give(t->gpu, t->buf);
 }
 
 static bool keeps(const void *state)
@@ -359,16 +383,14 @@ static int remove_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    (void)run;
     return weir_session_remove(&t->session, weir_str_text(&t->own), err);
 }
 
-/* Reports what was measured before a signal ended the test. */
+/* Reports the last repetition, also where a signal ended it. */
 static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    (void)err;
     if (t->unreported)
         mib_report_result(run, t);
     return 0;
@@ -396,7 +418,6 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
 {
     const struct mib_test *t = state;
 
-    (void)run;
     weir_str_addf(path, "%s",
                   weir_str_text(stage && (stage->flags & WEIR_STAGE_READS) ? &t->peer : &t->own));
     *range = (struct weir_cache_range) { 0, UINT64_MAX, 0, 1 };
@@ -419,7 +440,7 @@ static const struct weir_example examples[] = {
 };
 
 static const struct weir_made made = {
-    .files = mib_profile_files,
+    .files = add_files,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .keeps = keeps,
     .remove = remove_file,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mib.h - mib: every task writes a file of its own in calls of one size until a number of calls or
- * a time is reached, and then reads the file of another task: the one whose number is larger by
- * half the number of tasks, modulo that number */
+/* mib.h - mib: every task writes a file of its own in calls of one size until a number of calls
+ * or a time is reached. Then it reads the file of another task: its number is larger by half
+ * the number of tasks, modulo that number */
 #ifndef WEIR_PROGRAMS_MIB_MIB_H
 #define WEIR_PROGRAMS_MIB_MIB_H
 
@@ -52,6 +52,7 @@ struct mib_test {
     struct weir_extent extent;
     struct weir_session session;
     struct weir_queue queue; /* of the session */
+    struct weir_gpu *gpu;    /* which the buffers are of; NULL: of the host */
     int task, source;     /* number of this task, and of that whose file it reads: ranks, but
                            * for runs without MPI */
     bool anywhere;        /* -t was not given */
@@ -85,20 +86,20 @@ void mib_report_result(struct weir_run *run, struct mib_test *t);
 /* A phase that has run. Collective over run->par. */
 void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec);
 
-/* mib-phases.c: the stars after so many steps and seconds, where the limit that is nearer counts;
- * those of the last step before the end where there were more. Local. */
+/* mib-phases.c: return the number of stars after 'steps' steps and 'seconds' seconds, by the
+ * limit that is nearer; those of the last step before the end where there were more. Local. */
 int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
 
-/* mib-phases.c: the bytes of the owner's file from offset on: words with the owner plus 1 in the high
- * 20 bits, and in the low 44 the number of the word in the file; for any offset and length. And how
- * many of the first bytes are right: len when all are. Local. */
+/* mib-phases.c: fill in any bytes of the owner's file. A word is the owner plus 1 in the high
+ * 20 bits, and the number of the word in the file in the low 44. The check (mib_data_right)
+ * returns the number of first bytes that are right: len when all are. Local. */
 void mib_data_fill(int owner, uint64_t offset, void *buf, size_t len);
 size_t mib_data_right(int owner, uint64_t offset, const void *buf, size_t len);
 
 /* mib-profile.c: the files of -p. */
 
-/* As 'files' of struct weir_made. */
-int mib_profile_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+/* Add them to the files of a test. Local. Returns 0, or -1 and err when memory is out. */
+int mib_profile_files(const struct mib_options *o, struct weir_files *files, struct weir_err *err);
 /* Make those of all phases of the test, so that one that cannot be written is found before it.
  * Local; rank 0. Returns 0, or -1 and err (WEIR_ESETUP). */
 int mib_profile_begin(const struct mib_test *t, struct weir_err *err);

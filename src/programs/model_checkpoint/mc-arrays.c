@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-arrays.c - the layout of one file of arrays: each tensor is an array of HDF5, netCDF or another backend that has
- * them, of which a rank writes its box, and reads the box that it needs in any shape */
+/* mc-arrays.c - the layout of one file of arrays. Each tensor is an array of HDF5, of which a
+ * rank writes its box. It reads the box that it needs in any shape */
 #include "config.h"
-#include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/session/session-array.h"
-#include "engine/observer.h"
 #include "engine/transfer.h"
 
 /* ---- boxes ---- */
@@ -72,10 +70,17 @@ static size_t index_of(const struct mc_job *job, enum mc_state state, uint64_t t
     return (size_t)((uint64_t)state * mc_tensors(&job->model, &job->rows) + tensor);
 }
 
-/* All arrays that the job has; loading: those of the states that are loaded. */
-static int open_arrays(struct mc_test *t, const struct mc_job *job, unsigned states, bool makes, struct weir_err *err)
+static const struct mc_job *job_of(const struct mc_test *t, bool saves)
 {
+    return saves ? &t->job : &t->load.meta.job;
+}
+
+/* All arrays that the job has; loading: those of the states that are loaded. */
+static int open_all(struct mc_test *t, bool saves, struct weir_err *err)
+{
+    const struct mc_job *job = job_of(t, saves);
     uint64_t n = mc_tensors(&job->model, &job->rows);
+    unsigned states = saves ? MC_ALL_STATES : t->load.states;
     struct weir_str name = { 0 };
     struct mc_part whole;
     int rc = 0;
@@ -89,50 +94,39 @@ static int open_arrays(struct mc_test *t, const struct mc_job *job, unsigned sta
         spec = spec_of(&whole);
         weir_str_clear(&name);
         mc_part_name(job, &whole, &name);
-        rc = makes ? weir_array_make(t->arrays, weir_str_text(&name), &spec, &t->array[i], err)
-                   : weir_array_open(t->arrays, weir_str_text(&name), &spec, &t->array[i], err);
+        rc = saves ? weir_array_make(t->arrays.file, weir_str_text(&name), &spec, &t->arrays.array[i], err)
+                   : weir_array_open(t->arrays.file, weir_str_text(&name), &spec, &t->arrays.array[i], err);
     }
     weir_str_free(&name);
-    return rc < 0 || !makes ? rc : weir_arrays_commit(t->arrays, err);
+    return rc < 0 || !saves ? rc : weir_arrays_commit(t->arrays.file, err);
 }
 
-static int open_file(struct mc_test *t, const struct mc_job *job, unsigned states, const char *dir, unsigned flags,
-                     struct weir_err *err)
+int mc_arrays_reserve(struct mc_test *t, bool saves, struct weir_err *err)
 {
-    weir_str_clear(&t->in_name);
-    weir_str_addf(&t->in_name, "%s/%s", dir, MC_ARRAYS_FILE);
-    if (weir_arrays_open(&t->session, weir_str_text(&t->in_name), flags, &t->arrays, err) < 0)
+    free(t->arrays.array);
+    t->arrays.array = calloc(index_of(job_of(t, saves), MC_STATES, 0), sizeof(struct weir_array *));
+    return t->arrays.array ? 0 : weir_refuse(err, WEIR_ESETUP, "no memory for the arrays of a checkpoint");
+}
+
+int mc_arrays_open(struct mc_test *t, bool saves, struct weir_err *err)
+{
+    const unsigned make = WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC;
+    const char *path = mc_path(t, weir_str_text(saves ? &t->pub.staged : &t->load.from), MC_ARRAYS_FILE, err);
+
+    if (!path || weir_arrays_open(&t->session, path, saves ? make : WEIR_OPEN_READ, &t->arrays.file, err) < 0)
         return -1;
-    if (open_arrays(t, job, states, (flags & WEIR_OPEN_CREATE) != 0, err) == 0)
+    if (open_all(t, saves, err) == 0)
         return 0;
-    weir_arrays_close(t->arrays, NULL);
-    t->arrays = NULL;
+    mc_arrays_close(t, NULL);
     return -1;
 }
 
-/* Memory for the arrays, before anything is opened. */
-static int reserve(struct mc_test *t, const struct mc_job *job, struct weir_err *err)
+int mc_arrays_close(struct mc_test *t, struct weir_err *err)
 {
-    free(t->array);
-    t->array = calloc(index_of(job, MC_STATES, 0), sizeof(struct weir_array *));
-    return t->array ? 0 : weir_refuse(err, WEIR_ESETUP, "no memory for the arrays of a checkpoint");
-}
+    struct weir_array_file *file = t->arrays.file;
 
-static int close_file(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-    struct weir_array_file *file = t->arrays;
-
-    (void)run;
-    t->arrays = NULL;
+    t->arrays.file = NULL;
     return file ? weir_arrays_close(file, err) : 0;
-}
-
-void mc_arrays_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing)
-{
-    (void)state;
-    (void)stage;
-    timing->collective_open = timing->collective_flush = true;
 }
 
 /* ---- transfers ---- */
@@ -149,17 +143,17 @@ static struct weir_slab box_at(const struct mc_part *p, uint64_t at)
     return box[i];
 }
 
-static int move(struct weir_run *run, struct mc_test *t, const struct mc_job *job, const struct mc_plan *plan, uint64_t i,
-                char *memory,
-                enum mc_operation op, uint64_t *clock_ns, struct weir_err *err)
+int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
+    const struct mc_plan *plan = saves ? &t->save.plan : &t->load.plan;
     const struct mc_move *m = &plan->move[i];
     const struct mc_part *p = &plan->part[m->part];
-    struct weir_array *a = t->array[index_of(job, p->state, p->tensor)];
+    struct weir_array *a = t->arrays.array[index_of(job_of(t, saves), p->state, p->tensor)];
     struct weir_slab box = box_at(p, m->at);
+    char *memory = t->memory.at + m->memory;
+    enum mc_operation op = saves ? MC_WRITE : MC_READ;
     uint64_t begin_ns = *clock_ns;
-    int rc = op == MC_WRITE ? weir_array_put(a, &box, NULL, memory + m->memory, err) : weir_array_get(a, &box, NULL,
-        memory + m->memory, err);
+    int rc = saves ? weir_array_put(a, &box, NULL, memory, err) : weir_array_get(a, &box, NULL, memory, err);
 
     *clock_ns = weir_now_ns();
     if (rc < 0) {
@@ -170,110 +164,3 @@ static int move(struct weir_run *run, struct mc_test *t, const struct mc_job *jo
     weir_operation_add(run, op, begin_ns, *clock_ns, WEIR_NO_OFFSET, m->len);
     return 0;
 }
-
-/* ---- save ---- */
-
-static int prepare_save(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-
-    (void)run;
-    return reserve(t, &t->job, err);
-}
-
-static uint64_t count_save(struct weir_run *run, void *state)
-{
-    (void)run;
-    return ((struct mc_test *)state)->save.moves;
-}
-
-static int open_save(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-
-    (void)run;
-    return open_file(t, &t->job, MC_ALL_STATES, weir_str_text(&t->staged),
-                     WEIR_OPEN_READ | WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC, err);
-}
-
-/* Nothing is in flight: while a transfer is on its way, the work stands still. */
-static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct mc_test *t = state;
-    uint64_t begin_ns = *clock_ns;
-    int rc = move(run, t, &t->job, &t->save, i, t->async ? t->copy : t->memory, MC_WRITE, clock_ns, err);
-
-    if (t->work_left_ns > 0)
-        t->times.own_ns[MC_BLOCKED] += *clock_ns - begin_ns;
-    return rc;
-}
-
-static int flush_save(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-    uint64_t begin_ns = weir_now_ns();
-    int rc = weir_arrays_sync(t->arrays, err);
-
-    (void)run;
-    if (t->work_left_ns > 0)
-        t->times.own_ns[MC_BLOCKED] += weir_now_ns() - begin_ns;
-    return rc;
-}
-
-const struct weir_phase mc_save_arrays = {
-    .key = "save",
-    .flags = WEIR_PHASE_BYTES | WEIR_PHASE_BARRIERS,
-    .prepare = prepare_save,
-    .count = count_save,
-    .open = open_save,
-    .step = step_save,
-    .flush = flush_save,
-    .close = close_file,
-};
-
-/* ---- load ---- */
-
-static int prepare_load(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-
-    mc_load_prepare(t);
-    (void)run;
-    return reserve(t, &t->meta.job, err);
-}
-
-static uint64_t count_load(struct weir_run *run, void *state)
-{
-    (void)run;
-    return ((struct mc_test *)state)->load.moves;
-}
-
-static int open_load(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-    uint64_t begin_ns = weir_now_ns();
-    int rc = open_file(t, &t->meta.job, t->states, weir_str_text(&t->from), WEIR_OPEN_READ, err);
-
-    (void)run;
-    t->opens++;
-    t->metadata_ns += weir_now_ns() - begin_ns;
-    return rc;
-}
-
-static int step_load(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
-{
-    struct mc_test *t = state;
-
-    t->read += t->load.move[i].len;
-    return move(run, t, &t->meta.job, &t->load, i, t->memory, MC_READ, clock_ns, err);
-}
-
-const struct weir_phase mc_load_arrays = {
-    .key = "load",
-    .flags = WEIR_PHASE_BYTES | WEIR_PHASE_BARRIERS,
-    .prepare = prepare_load,
-    .count = count_load,
-    .open = open_load,
-    .step = step_load,
-    .close = close_file,
-};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-data.c - the bytes of tensors: words that follow from the save, the state, the tensor and the place in the
- * whole tensor, however it is divided; and what became of bytes that are others */
+/* mc-data.c - the bytes of tensors: words that follow from the save, the state, the tensor and
+ * the place in the whole tensor, for any division of it. Wrong bytes are explained */
 #include "config.h"
 #include "programs/model_checkpoint/mc.h"
 

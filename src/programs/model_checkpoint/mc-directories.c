@@ -12,18 +12,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text/path.h"
 #include "par/textfile.h"
 
 /* ---- take ---- */
 
-/* One job saves into a directory at a time: what is not published there would be taken for the rest of a killed
- * one. The lock ends with the process. Where there are no locks the user takes care. */
+/* The name that the user has given is that of a directory, or of nothing. */
+static int check_place(const char *path, struct weir_err *err)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return weir_path_leads(path, err);
+    if (S_ISDIR(st.st_mode))
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is %s, and checkpoints are kept in a directory (-o)",
+                       path, weir_kind_of_file(st.st_mode));
+}
+
+/* One job saves into a directory at a time: its unpublished files would be taken for the rest
+ * of a killed job. The lock ends with the process. Without locks the user takes care. */
 static int take_lock(struct mc_test *t, struct weir_err *err)
 {
-    t->lock = open(t->o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (t->lock < 0)
+    t->pub.lock = open(t->o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->pub.lock < 0)
         return weir_fail(err, WEIR_ESETUP, "open directory '%s'", t->o->path);
-    if (flock(t->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    if (flock(t->pub.lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
                        "another model_checkpoint saves into '%s'; wait for it, or choose another directory (-o)", t->o->path);
@@ -31,14 +45,16 @@ static int take_lock(struct mc_test *t, struct weir_err *err)
 
 static int take(struct mc_test *t, struct weir_err *err)
 {
+    if (check_place(t->o->path, err) < 0)
+        return -1;
     if (mkdir(t->o->path, 0777) == 0)
-        t->made_dir = true;
+        t->pub.made_dir = true;
     else if (errno != EEXIST)
         return weir_fail(err, WEIR_ESETUP, "make directory '%s'", t->o->path);
     return take_lock(t, err);
 }
 
-/* ---- what is there ---- */
+/* ---- existing checkpoints ---- */
 
 /* A file that has the name of a checkpoint is none, but no checkpoint can have its name. */
 static int keep_name(const char *dir, const struct dirent *e, struct mc_found *f, struct weir_err *err)
@@ -53,7 +69,7 @@ static int keep_name(const char *dir, const struct dirent *e, struct mc_found *f
         f->last = step > f->last ? step : f->last;
         if (what == MC_PUBLISHED)
             return e->d_type == DT_REG ? 0 : mc_found_add(f, step, err);
-        weir_str_addf(&f->left, "%s/%s\n", dir, name);
+        weir_str_addf(&f->left, "%s/%s%c", dir, name, 0);
     }
     return 0;
 }
@@ -61,10 +77,13 @@ static int keep_name(const char *dir, const struct dirent *e, struct mc_found *f
 static int look(struct mc_test *t, struct mc_found *f, struct weir_err *err)
 {
     const char *dir = t->o->path;
-    DIR *d = opendir(dir);
     struct dirent *e;
     int rc = 0;
+    DIR *d;
 
+    if (check_place(dir, err) < 0)
+        return -1;
+    d = opendir(dir);
     if (!d)
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "open directory '%s'", dir);
     errno = 0;
@@ -84,14 +103,13 @@ static int files(struct mc_test *t, const char *path, struct weir_str *out, bool
     struct dirent *e;
     struct stat st;
 
-    (void)t;
     if (!d && fd >= 0)
         close(fd);
     while (all && (e = readdir(d))) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         all = mc_place_is_file(e->d_name) && fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-        weir_str_addf(out, "%s/%s\n", path, e->d_name);
+        weir_str_addf(out, "%s/%s%c", path, e->d_name, 0);
     }
     if (d)
         closedir(d);
@@ -99,41 +117,11 @@ static int files(struct mc_test *t, const char *path, struct weir_str *out, bool
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", path) : 0;
 }
 
-/* Metadata that cannot be opened are no fault of the options; a pipe would be waited for. */
-static int look_at_file(const char *path, struct weir_err *err)
+static int read_text(struct mc_test *t, const char *path, struct weir_str *text, struct weir_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
-    struct stat st;
-
-    if (fd < 0 || fstat(fd, &st) < 0)
-        rc = weir_fail(err, WEIR_EIO, "open metadata '%s'", path);
-    else if (!S_ISREG(st.st_mode))
-        rc = weir_refuse(err, WEIR_EDATA, "'%s' is not an ordinary file", path);
-    if (fd >= 0)
-        close(fd);
-    return rc;
-}
-
-static int read_begin(const char *path, size_t most, struct weir_str *text, struct weir_err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    char piece[256];
-    ssize_t n;
-
-    if (fd < 0)
-        return weir_fail(err, WEIR_EIO, "open metadata '%s'", path);
-    n = read(fd, piece, most < sizeof(piece) ? most : sizeof(piece));
-    close(fd);
-    weir_str_add(text, piece, n > 0 ? (size_t)n : 0);
-    return n < 0 ? weir_fail(err, WEIR_EIO, "read metadata '%s'", path) : 0;
-}
-
-static int read_text(struct mc_test *t, const char *path, size_t most, struct weir_str *text, struct weir_err *err)
-{
-    (void)t;
-    if (most < SIZE_MAX)
-        return read_begin(path, most, text, err);
-    return look_at_file(path, err) < 0 ? -1 : weir_text_read("metadata", path, WEIR_EUSAGE, text, err);
+    if (weir_session_admit(&t->session, path, WEIR_INTENT_READ, err) < 0)
+        return -1;
+    return weir_text_read("metadata", path, WEIR_EIO, text, err);
 }
 
 /* ---- publish ---- */
@@ -170,14 +158,15 @@ static int put(const char *path, const struct weir_str *text, struct weir_err *e
         rc = weir_fail(err, WEIR_EIO, "close '%s'", path);
     return rc;
 }
+
 static int make(struct mc_test *t, struct weir_err *err)
 {
-    if (mkdir(weir_str_text(&t->staged), 0777) < 0)
-        return weir_fail(err, WEIR_EIO, "make directory '%s'", weir_str_text(&t->staged));
-    return 0;
+    const char *path = weir_str_text(&t->pub.staged);
+
+    return mkdir(path, 0777) < 0 ? weir_fail(err, WEIR_EIO, "make directory '%s'", path) : 0;
 }
 
-static int rename_directory(const char *from, const char *to, struct weir_err *err)
+static int rename_directory(struct mc_test *t, const char *from, const char *to, struct weir_err *err)
 {
     return rename(from, to) < 0 ? weir_fail(err, WEIR_EIO, "rename '%s' to '%s'", from, to) : 0;
 }
@@ -185,34 +174,25 @@ static int rename_directory(const char *from, const char *to, struct weir_err *e
 /* The order makes it safe: files, metadata, their names; then the name of the checkpoint, and that is durable. */
 static int put_and_rename(struct mc_test *t, struct weir_err *err)
 {
-    const char *staged = weir_str_text(&t->staged), *place = weir_str_text(&t->place);
-    struct weir_str path = { 0 };
-    int rc;
+    const char *staged = weir_str_text(&t->pub.staged), *place = weir_str_text(&t->pub.place);
+    const char *path = mc_path(t, staged, MC_METADATA, err);
 
-    weir_str_addf(&path, "%s/" MC_METADATA, staged);
-    rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : put(weir_str_text(&path), &t->names, err);
-    weir_str_free(&path);
-    if (rc < 0 || sync_directory(staged, err) < 0 || rename_directory(staged, place, err) < 0)
+    if (!path || put(path, &t->pub.names, err) < 0 || sync_directory(staged, err) < 0 ||
+        rename_directory(t, staged, place, err) < 0)
         return -1;
-    t->is_staged = false;
+    t->pub.is_staged = false;
     return sync_directory(t->o->path, err);
 }
 
 static int publish(struct mc_test *t, struct weir_err *err)
 {
-    weir_session_enter(&t->session, "publish", weir_str_text(&t->staged)); /* for --io-timeout */
+    weir_session_enter(&t->session, "publish", weir_str_text(&t->pub.staged)); /* for --io-timeout */
     return weir_session_leave(&t->session, put_and_rename(t, err));
 }
 
 /* ---- removal ---- */
 
-static int withdraw(struct mc_test *t, const char *from, const char *to, struct weir_err *err)
-{
-    (void)t;
-    return rename_directory(from, to, err);
-}
-
-/* A file that is gone was removed by somebody else, which is as good. */
+/* A missing file was removed by another process, which is no error. */
 static int unlink_file(struct mc_test *t, const char *path, struct weir_err *err)
 {
     int rc = 0;
@@ -225,7 +205,6 @@ static int unlink_file(struct mc_test *t, const char *path, struct weir_err *err
 
 static int remove_directory(struct mc_test *t, const char *path, struct weir_err *err)
 {
-    (void)t;
     return rmdir(path) < 0 && errno != ENOENT ? weir_fail(err, WEIR_EIO, "remove directory '%s'", path) : 0;
 }
 
@@ -237,7 +216,7 @@ const struct mc_store mc_directories = {
     .files = files,
     .make = make,
     .publish = publish,
-    .withdraw = withdraw,
+    .withdraw = rename_directory,
     .unlink = unlink_file,
     .rmdir = remove_directory,
     .read = read_text,

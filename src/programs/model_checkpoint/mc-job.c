@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-job.c - which shapes a model can have on so many ranks, and what would be right where it cannot */
+/* mc-job.c - which shapes a model can have on a number of ranks, and the possible ones for an error */
 #include "programs/model_checkpoint/mc-shape.h"
 #include "config.h"
 
@@ -14,7 +14,7 @@ static const struct {
     int parameter, master;
 } dtypes[] = { { "bf16", 2, 4 }, { "fp16", 2, 4 }, { "fp32", 4, 0 } };
 
-/* And of what an optimizer keeps: the mean of the gradients and of their squares; a momentum. */
+/* States of an optimizer: the mean of the gradients and of their squares; a momentum. */
 static const struct {
     const char *name;
     int has_master, exp_avg, exp_avg_sq;
@@ -51,16 +51,21 @@ static int find_bytes(struct mc_job *job, const char *dtype, const char *optimiz
 typedef bool fits_fn(const struct mc_job *job, int64_t n);
 
 /* Refuse with the words and the numbers from 1 to 'most' that fit. */
-static int refuse_number(const struct mc_job *job, fits_fn *fits, int64_t most, const char *words, struct weir_err *err)
+static int __attribute__((format(printf, 5, 6)))
+refuse_number(const struct mc_job *job, fits_fn *fits, int64_t most, struct weir_err *err, const char *words, ...)
 {
-    struct weir_str right = { 0 };
+    struct weir_str text = { 0 };
     int shown = 0;
+    va_list ap;
 
+    va_start(ap, words);
+    weir_str_vaddf(&text, words, ap);
+    va_end(ap);
     for (int64_t n = 1; n <= most && shown < 12; n++)
         if (fits(job, n))
-            weir_str_addf(&right, "%s%" PRId64, shown++ ? ", " : "", n);
-    weir_refuse(err, WEIR_EUSAGE, "%s: use one of %s%s", words, weir_str_words(&right), shown == 12 ? ", ..." : "");
-    weir_str_free(&right);
+            weir_str_addf(&text, "%s%" PRId64, shown++ ? ", " : ": use one of ", n);
+    weir_refuse(err, WEIR_EUSAGE, "%s%s", weir_str_words(&text), shown == 12 ? ", ..." : "");
+    weir_str_free(&text);
     return -1;
 }
 
@@ -79,31 +84,23 @@ static bool fits_ep(const struct mc_job *job, int64_t n)
 static int check_tp(const struct mc_job *job, struct weir_err *err)
 {
     const struct mc_model *m = &job->model;
-    struct weir_str words = { 0 };
 
     if (fits_tp(job, job->shape.tp))
         return 0;
-    weir_str_addf(&words, "%s has %" PRId64 " heads, %" PRId64 " of keys and values, and a feed-forward width of %" PRId64
-                  ", which tp=%" PRId64 " does not divide", m->name, m->heads, m->kv_heads, m->ffn, job->shape.tp);
-    refuse_number(job, fits_tp, m->heads, weir_str_words(&words), err);
-    weir_str_free(&words);
-    return -1;
+    return refuse_number(job, fits_tp, m->heads, err, "%s has %" PRId64 " heads, %" PRId64 " of keys and values, and a "
+                         "feed-forward width of %" PRId64 ", which tp=%" PRId64 " does not divide", m->name, m->heads,
+                         m->kv_heads, m->ffn, job->shape.tp);
 }
 
 static int check_ep(const struct mc_job *job, struct weir_err *err)
 {
-    struct weir_str words = { 0 };
-
     if (job->shape.ep > 1 && job->model.experts == 0)
         return weir_refuse(err, WEIR_EUSAGE, "ep=%" PRId64 ", but %s has no experts: leave ep out, or use a model that has some "
                            "(mixtral-8x7b)", job->shape.ep, job->model.name);
     if (fits_ep(job, job->shape.ep))
         return 0;
-    weir_str_addf(&words, "ep=%" PRId64 " must divide the %" PRId64 " experts of %s and dp=%" PRId64, job->shape.ep,
-                  job->model.experts, job->model.name, job->shape.dp);
-    refuse_number(job, fits_ep, job->shape.dp, weir_str_words(&words), err);
-    weir_str_free(&words);
-    return -1;
+    return refuse_number(job, fits_ep, job->shape.dp, err, "ep=%" PRId64 " must divide the %" PRId64 " experts of %s and dp=%"
+                         PRId64, job->shape.ep, job->model.experts, job->model.name, job->shape.dp);
 }
 
 /* tp * pp * dp are the ranks. */

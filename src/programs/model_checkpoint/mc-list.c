@@ -11,19 +11,17 @@
 #define MIB 1048576.0
 
 static const struct weir_col sum_columns[] = {
-    COL_INT(S, rank, "rank", "Rank of the job", .csv = "rank", .head = "rank", .width = 8, .gap = 1),
-    COL_INT(S, tp, "tp", "Its place in the tensor-parallel group", .csv = "tp", .head = "tp", .width = 4, .gap = 1),
-    COL_INT(S, pp, "pp", "Its stage of the pipeline", .csv = "pp", .head = "pp", .width = 4, .gap = 1),
-    COL_INT(S, dp, "dp", "Its place in the data-parallel group", .csv = "dp", .head = "dp", .width = 5, .gap = 1),
-    COL_INT(S, ep, "ep", "Its share of the experts", .csv = "ep", .head = "ep", .width = 4, .gap = 1),
-    COL_INT(S, tensors, "tensors", "Tensors that it writes, or parts of them", .csv = "tensors", .head = "tensors", .width = 8,
+    COL_INT(S, rank, "rank", "Rank of the job", .head = "rank", .width = 8, .gap = 1),
+    COL_INT(S, tp, "tp", "Its place in the tensor-parallel group", .head = "tp", .width = 4, .gap = 1),
+    COL_INT(S, pp, "pp", "Its stage of the pipeline", .head = "pp", .width = 4, .gap = 1),
+    COL_INT(S, dp, "dp", "Its place in the data-parallel group", .head = "dp", .width = 5, .gap = 1),
+    COL_INT(S, ep, "ep", "Its share of the experts", .head = "ep", .width = 4, .gap = 1),
+    COL_INT(S, tensors, "tensors", "Tensors that it writes, or parts of them", .head = "tensors", .width = 8, .gap = 1),
+    COL_INT(S, parameters, "parameterBytes", "Bytes of parameters", .head = "params", .width = 16, .gap = 1),
+    COL_INT(S, optimizer, "optimizerBytes", "Bytes of the state of the optimizer", .head = "optimizer", .width = 16,
             .gap = 1),
-    COL_INT(S, parameters, "parameterBytes", "Bytes of parameters", .csv = "parameter_bytes", .head = "params", .width = 16,
-            .gap = 1),
-    COL_INT(S, optimizer, "optimizerBytes", "Bytes of the state of the optimizer", .csv = "optimizer_bytes",
-            .head = "optimizer", .width = 16, .gap = 1),
-    COL_INT(S, bytes, "bytes", "Both", .csv = "bytes", .head = "bytes", .width = 16, .gap = 1),
-    COL_INT(S, largest, "largestPart", "Bytes of the largest part", .csv = "largest_part", .head = "largest", .width = 14),
+    COL_INT(S, bytes, "bytes", "Both", .head = "bytes", .width = 16, .gap = 1),
+    COL_INT(S, largest, "largestPart", "Bytes of the largest part", .head = "largest", .width = 14),
     WEIR_COL_END
 };
 

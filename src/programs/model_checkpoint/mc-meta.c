@@ -4,9 +4,11 @@
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/size.h"
 #include "par/agree.h"
@@ -21,16 +23,24 @@ static void add_head(const struct mc_test *t, int ranks, struct weir_str *s)
     const struct mc_options *o = t->o;
     const struct mc_shape *x = &t->job.shape;
 
-    weir_str_addf(s, TITLE "\nstep = %" PRId64 "\nsequence = %" PRId64 "\nlayout = %s\nranks = %d\n", t->step, t->sequence,
+    weir_str_addf(s, TITLE "\nstep = %" PRId64 "\nsequence = %" PRId64 "\nlayout = %s\nranks = %d\n", t->pub.step, t->pub.sequence,
                   mc_layout_names[t->layout], ranks);
     weir_str_addf(s, "tp = %" PRId64 "\npp = %" PRId64 "\ndp = %" PRId64 "\nep = %" PRId64 "\nzero = %" PRId64 "\nspread = %d\n",
                   x->tp,
                   x->pp, x->dp, x->ep, x->zero, x->spread);
     weir_str_addf(s, "api = %s\n", t->session.be->name);
     weir_str_addf(s, "dtype = %s\noptimizer = %s\nalign = %" PRId64 "\nbytes = %" PRIu64 "\nmodel {\n", o->dtype, o->optimizer,
-                  o->align, t->bytes);
+                  o->align, t->save.bytes);
     mc_model_write(&t->job.model, s);
     weir_str_addf(s, "}\n");
+}
+
+#define LAST 21 /* bytes of the last line: with its line break, or with a NUL in its place */
+
+/* "end HASH", of the len bytes before it. */
+static void show_last(const char *text, size_t len, char out[LAST])
+{
+    snprintf(out, LAST, "end %016" PRIx64, weir_hash(WEIR_HASH_BEGIN, text, len));
 }
 
 static void add_piece(void *arg, const char *bytes, size_t len)
@@ -41,21 +51,23 @@ static void add_piece(void *arg, const char *bytes, size_t len)
 int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str *out, struct weir_err *err)
 {
     struct weir_str own = { 0 };
+    char last[LAST];
     int rc;
 
     if (t->layout == MC_ARRAYS && run->par.rank == 0)
-        weir_str_addf(&own, "region %s 0 0 0 %" PRIu64 " 0\n", t->region[0].file, t->bytes);
-    for (int k = 0; t->layout != MC_ARRAYS && k < t->regions; k++)
-        if (t->region[k].lines > 0)
-            weir_str_addf(&own, "region %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t->region[k].file,
-                          t->region[k].rank,
-                          t->region[k].at, t->region[k].head, t->region[k].bytes, t->region[k].lines);
+        weir_str_addf(&own, "region %s 0 0 0 %" PRIu64 " 0\n", t->save.region[0].file, t->save.bytes);
+    for (int k = 0; t->layout != MC_ARRAYS && k < t->save.regions; k++)
+        if (t->save.region[k].lines > 0)
+            weir_str_addf(&own, "region %s %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", t->save.region[k].file,
+                          t->save.region[k].rank,
+                          t->save.region[k].at, t->save.region[k].head, t->save.region[k].bytes, t->save.region[k].lines);
     if (run->par.rank == 0)
         add_head(t, run->par.size, out);
     rc = weir_pieces(&run->par, &own, add_piece, out);
     weir_str_free(&own);
+    show_last(weir_str_text(out), out->len, last);
     if (run->par.rank == 0)
-        weir_str_addf(out, "end\n");
+        weir_str_addf(out, "%s\n", last);
     if (rc < 0 || out->failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the metadata of the checkpoint");
     return weir_agree(&run->par, rc, err);
@@ -71,7 +83,7 @@ struct reader {
     const char *layout;
     int64_t spread;
     size_t room;
-    bool is_ended;
+    const char *end; /* the last line; NULL: not yet read */
 };
 
 /* The key, " = " and the value of a line. NULL: it is no such line. */
@@ -148,16 +160,21 @@ static bool read_region(struct reader *r, const char *line)
     return true;
 }
 
-/* The lines up to one with '}'; 'at' comes back after it. */
-static int read_model(struct reader *r, char **at, const char *path, struct weir_err *err)
+/* The lines up to one with '}'; *at is then after it, and they are added to the number of lines. */
+static int read_model(struct reader *r, char **at, int *number, const char *path,
+                      struct weir_err *err)
 {
     char *begin = *at, *end = strncmp(begin, "}\n", 2) == 0 ? begin : strstr(begin, "\n}\n");
+    int rc;
 
     if (!end)
         return weir_refuse(err, WEIR_EDATA, "'%s': the model has no end", path);
     end += *end == '\n';
     *at = end + 2;
-    if (mc_model_read(begin, (size_t)(end - begin), path, &r->m->arena, &r->model, err) == 0)
+    rc = mc_model_read(begin, (size_t)(end - begin), path, *number, &r->m->arena, &r->model, err);
+    for (const char *c = begin; c < *at; c++)
+        *number += *c == '\n';
+    if (rc == 0)
         return 0;
     err->code = WEIR_EDATA;
     return weir_err_within(err, "the model in");
@@ -174,13 +191,13 @@ static int read_lines(struct reader *r, char *at, const char *path, struct weir_
         *end = '\0';
         at = end + 1;
         if (strcmp(line, "model {") == 0) {
-            if (read_model(r, &at, path, err) < 0)
+            if (read_model(r, &at, &number, path, err) < 0)
                 return -1;
             continue;
         }
-        r->is_ended = strcmp(line, "end") == 0;
+        r->end = strncmp(line, "end ", 4) == 0 ? line : NULL;
         good = number == 1 ? strcmp(line, TITLE) == 0
-               : r->is_ended ? *at == '\0'
+               : r->end ? *at == '\0'
                : strncmp(line, "region ", 7) == 0 ? read_region(r, line)
                                                   : read_key(r, line);
         if (!good)
@@ -197,7 +214,7 @@ static bool is_whole(struct reader *r)
     while (r->layout && m->layout < MC_LAYOUTS && strcmp(r->layout, mc_layout_names[m->layout]) != 0)
         m->layout++;
     r->shape.spread = r->spread != 0;
-    return r->is_ended && r->layout && m->layout < MC_LAYOUTS && m->dtype && m->optimizer && m->api && m->ranks > 0 &&
+    return r->end && r->layout && m->layout < MC_LAYOUTS && m->dtype && m->optimizer && m->api && m->ranks > 0 &&
         m->ranks <= INT32_MAX &&
            m->align > 0 && m->regions > 0 && m->sequence > 0 && r->model.layers > 0;
 }
@@ -205,7 +222,9 @@ static bool is_whole(struct reader *r)
 int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, struct weir_err *err)
 {
     struct reader r = { .m = m };
+    char last[LAST];
 
+    show_last(text, len < LAST ? 0 : len - LAST, last);
     *m = (struct mc_meta) { .text = text };
     if (strlen(text) != len)
         return weir_refuse(err, WEIR_EDATA, "'%s': a NUL byte; this is not a text file", path);
@@ -216,7 +235,9 @@ int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, st
     if (mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0 &&
         (mc_job_bytes(&m->job) == (uint64_t)m->bytes ||
          weir_refuse(err, WEIR_EDATA, "bytes = %" PRId64 ", but the tensors of the model have %" PRIu64, m->bytes,
-                     mc_job_bytes(&m->job)) == 0))
+                     mc_job_bytes(&m->job)) == 0) &&
+        (strcmp(r.end, last) == 0 ||
+         weir_refuse(err, WEIR_EDATA, "its last line is not the sum of the others: something in it was changed") == 0))
         return 0;
     err->code = WEIR_EDATA;
     return weir_err_within(err, "'%s'", path);

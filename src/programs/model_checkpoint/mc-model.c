@@ -18,10 +18,10 @@ static const struct mc_model models[] = {
     /* "The Llama 3 Herd of Models" (Meta, 2024), table 3; vocabulary and kv heads: its model cards. 8,030,261,248 */
     { .name = "llama3-8b", .layers = 32, .hidden = 4096, .heads = 32, .kv_heads = 8, .head_dim = 128, .ffn = 14336,
       .vocabulary = 128256, .vocabulary_multiple = 128, .gated = true },
-    /* The same. 70,553,706,496 */
+    /* Figures from there, too: 70,553,706,496 parameters */
     { .name = "llama3-70b", .layers = 80, .hidden = 8192, .heads = 64, .kv_heads = 8, .head_dim = 128, .ffn = 28672,
       .vocabulary = 128256, .vocabulary_multiple = 128, .gated = true },
-    /* The same. 405,853,388,800 */
+    /* Figures from there, too: 405,853,388,800 parameters */
     { .name = "llama3-405b", .layers = 126, .hidden = 16384, .heads = 128, .kv_heads = 8, .head_dim = 128, .ffn = 53248,
       .vocabulary = 128256, .vocabulary_multiple = 128, .gated = true },
     /* "Language Models are Few-Shot Learners" (OpenAI, 2020), table 2.1, context of 2048; vocabulary and biases as in GPT-2.
@@ -123,13 +123,13 @@ static int read_lines(struct weir_opts *opts, const char *text, size_t len, int 
     return rc;
 }
 
-int mc_model_read(const char *text, size_t len, const char *file, struct weir_arena *arena, struct mc_model *m,
-                  struct weir_err *err)
+int mc_model_read(const char *text, size_t len, const char *file, int before,
+                  struct weir_arena *arena, struct mc_model *m, struct weir_err *err)
 {
     struct weir_opts opts = { .arena = arena };
     const struct weir_optset set = { .prefix = "", .rows = keys, .values = m, .size = sizeof(*m) };
     char shown[WEIR_QUOTE_TEXT];
-    int line = 0;
+    int line = before;
 
     *m = (struct mc_model) { .name = NULL };
     weir_quote_str(file, shown);

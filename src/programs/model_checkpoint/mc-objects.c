@@ -10,7 +10,7 @@
 
 #define BEGIN "checkpoint-"
 
-/* ---- what is there ---- */
+/* ---- existing checkpoints ---- */
 
 /* Names of files, in order, on their way to steps. */
 struct steps {
@@ -28,7 +28,7 @@ static int end_step(struct steps *s, struct weir_err *err)
     if (s->is_published)
         return mc_found_add(s->f, s->step, err);
     mc_place_name(s->dir, MC_PUBLISHED, s->step, &s->f->left);
-    weir_str_addf(&s->f->left, "\n");
+    weir_str_addc(&s->f->left, 0);
     return 0;
 }
 
@@ -38,7 +38,6 @@ static int take_step(void *mine, const char *name, uint64_t bytes, struct weir_e
     int64_t step = mc_place_step(name, len, MC_PUBLISHED);
     struct steps *s = mine;
 
-    (void)bytes;
     if (step < 0)
         return 0;
     s->f->last = step > s->f->last ? step : s->f->last;
@@ -74,13 +73,11 @@ static int take_name(void *mine, const char *name, uint64_t bytes, struct weir_e
 {
     struct names *n = mine;
 
-    (void)bytes;
-    (void)err;
     n->ours &= mc_place_is_file(name);
     if (strcmp(name, MC_METADATA) == 0)
         n->has_metadata = true;
     else
-        weir_str_addf(n->out, "%s/%s\n", n->dir, name);
+        weir_str_addf(n->out, "%s/%s%c", n->dir, name, 0);
     return 0;
 }
 
@@ -92,7 +89,7 @@ static int files(struct mc_test *t, const char *path, struct weir_str *out, bool
     int rc = weir_session_list(&t->session, path, "", take_name, &n, err);
 
     if (rc == 0 && n.has_metadata)
-        weir_str_addf(out, "%s/" MC_METADATA "\n", path);
+        weir_str_addf(out, "%s/" MC_METADATA "%c", path, 0);
     weir_str_add(out, weir_str_text(&others), others.len);
     if (rc == 0 && (others.failed || out->failed))
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", path);
@@ -124,7 +121,7 @@ static int move_all(struct weir_session *s, const char *path, unsigned flags, ch
     return rc;
 }
 
-static int read_text(struct mc_test *t, const char *path, size_t most, struct weir_str *text, struct weir_err *err)
+static int read_text(struct mc_test *t, const char *path, struct weir_str *text, struct weir_err *err)
 {
     uint64_t bytes;
     char *buf;
@@ -132,7 +129,6 @@ static int read_text(struct mc_test *t, const char *path, size_t most, struct we
 
     if (weir_session_size(&t->session, path, &bytes, err) < 0)
         return -1;
-    bytes = bytes < most ? bytes : most;
     buf = malloc(bytes + 1);
     if (!buf)
         return weir_refuse(err, WEIR_ESETUP, "no memory for metadata '%s'", path);
@@ -148,7 +144,7 @@ static int read_text(struct mc_test *t, const char *path, size_t most, struct we
 /* A checkpoint of another job that saves here is not replaced, and is not ours to remove. */
 static int refuse_other(struct mc_test *t, const char *path, struct weir_err *err)
 {
-    t->is_staged = false;
+    t->pub.is_staged = false;
     return weir_refuse(err, WEIR_EIO, "'%s' is there: another model_checkpoint saves into '%s'; only one can at a time", path,
                        t->o->path);
 }
@@ -159,7 +155,7 @@ static int put(struct mc_test *t, const char *path, struct weir_err *err)
     const unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL;
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (move_all(&t->session, path, flags, t->names.text, t->names.len, (uint64_t)t->o->transfer, &why) == 0)
+    if (move_all(&t->session, path, flags, t->pub.names.text, t->pub.names.len, (uint64_t)t->o->transfer, &why) == 0)
         return 0;
     if (why.sys == EEXIST)
         return refuse_other(t, path, err);
@@ -169,15 +165,12 @@ static int put(struct mc_test *t, const char *path, struct weir_err *err)
 
 static int publish(struct mc_test *t, struct weir_err *err)
 {
-    struct weir_str path = { 0 };
-    int rc;
+    const char *path = mc_path(t, weir_str_text(&t->pub.place), MC_METADATA, err);
 
-    weir_str_addf(&path, "%s/" MC_METADATA, weir_str_text(&t->place));
-    rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : put(t, weir_str_text(&path), err);
-    weir_str_free(&path);
-    if (rc == 0)
-        t->is_staged = false;
-    return rc;
+    if (!path || put(t, path, err) < 0)
+        return -1;
+    t->pub.is_staged = false;
+    return 0;
 }
 
 /* ---- removal ---- */
@@ -189,17 +182,12 @@ static int unlink_file(struct mc_test *t, const char *path, struct weir_err *err
 
 static int withdraw(struct mc_test *t, const char *from, const char *to, struct weir_err *err)
 {
-    struct weir_str path = { 0 };
-    int rc;
+    const char *path = mc_path(t, from, MC_METADATA, err);
 
-    (void)to;
-    weir_str_addf(&path, "%s/" MC_METADATA, from);
-    rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name") : unlink_file(t, weir_str_text(&path), err);
-    weir_str_free(&path);
-    return rc;
+    return path ? unlink_file(t, path, err) : -1;
 }
 
-/* Directories are in names only, and nobody has locks. */
+/* Directories are in names only, and there are no locks. */
 const struct mc_store mc_objects = {
     .written = MC_PUBLISHED,
     .withdrawn = MC_PUBLISHED,

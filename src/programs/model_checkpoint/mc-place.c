@@ -4,7 +4,6 @@
 #include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +39,28 @@ void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir
     weir_str_addf(out, "%s/%s%0*" PRId64 "%s", dir, forms[what].before, DIGITS, step, forms[what].after);
 }
 
+const char *mc_path(struct mc_test *t, const char *dir, const char *file, struct weir_err *err)
+{
+    weir_str_clear(&t->path);
+    weir_str_addf(&t->path, "%s/%s", dir, file);
+    if (!t->path.failed)
+        return weir_str_text(&t->path);
+    weir_refuse(err, WEIR_ESETUP, "no memory for a name");
+    return NULL;
+}
+
+int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
+{
+    const struct weir_file_names any = { .n = 1, .trees = true };
+    const struct mc_options *o = opt;
+    int rc = 0;
+
+    (void)tasks;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(*forms) && rc == 0; i++)
+        rc = weir_files_add_inside(files, "", o->path, forms[i].before, any, WEIR_FILE_WRITE, err);
+    return rc;
+}
+
 int64_t mc_place_step(const char *name, size_t len, enum mc_name what)
 {
     size_t before = strlen(forms[what].before), after = strlen(forms[what].after), n;
@@ -71,7 +92,7 @@ bool mc_place_is_file(const char *name)
     return false;
 }
 
-/* ---- what is there ---- */
+/* ---- existing checkpoints ---- */
 
 int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err)
 {
@@ -111,16 +132,16 @@ void mc_found_free(struct mc_found *f)
 int64_t mc_place_sequence(struct mc_test *t, int64_t step)
 {
     static const char key[] = "\nsequence = ";
-    struct weir_str path = { 0 }, text = { 0 };
-    const char *at = NULL;
+    struct weir_str dir = { 0 }, text = { 0 };
+    const char *path, *at = NULL;
     int64_t sequence;
 
-    mc_place_name(t->o->path, MC_PUBLISHED, step, &path);
-    weir_str_addf(&path, "/" MC_METADATA);
-    if (t->store->read(t, weir_str_text(&path), 255, &text, NULL) == 0)
+    mc_place_name(t->o->path, MC_PUBLISHED, step, &dir);
+    path = mc_path(t, weir_str_text(&dir), MC_METADATA, NULL);
+    if (path && t->store->read(t, path, &text, NULL) == 0)
         at = strstr(weir_str_text(&text), key);
     sequence = at ? (int64_t)(strtoull(at + sizeof(key) - 1, NULL, 10) & INT32_MAX) : 0;
-    weir_str_free(&path);
+    weir_str_free(&dir);
     weir_str_free(&text);
     return sequence;
 }
@@ -134,10 +155,8 @@ int mc_place_remove(struct mc_test *t, const char *path, bool *stays, struct wei
     int rc = t->store->files(t, path, &names, &ours, err);
 
     *stays = !ours;
-    for (char *at = names.text, *end; rc == 0 && ours && at && (end = strchr(at, '\n')); at = end + 1) {
-        *end = '\0';
+    for (const char *at = NULL; rc == 0 && ours && (at = weir_str_next(&names, at));)
         rc = t->store->unlink(t, at, err);
-    }
     if (rc == 0 && ours)
         rc = t->store->rmdir ? t->store->rmdir(t, path, err) : 0;
     weir_str_free(&names);

@@ -11,6 +11,7 @@
 #include "engine/observer.h"
 #include "engine/transfer.h"
 #include "par/agree.h"
+#include "par/textfile.h"
 
 /* The calls are those of no session, but for objects. */
 static void measured(struct weir_run *run, struct mc_test *t, const struct weir_phase_rec *rec)
@@ -33,10 +34,9 @@ int mc_before_publish(struct weir_run *run, void *state, const struct weir_stage
     struct mc_test *t = state;
     uint64_t begin_ns = weir_now_ns();
 
-    (void)stage;
-    weir_str_clear(&t->names);
-    weir_str_clear(&t->gone);
-    if (mc_meta_write(run, t, &t->names, err) < 0)
+    weir_str_clear(&t->pub.names);
+    weir_str_clear(&t->removal.gone);
+    if (mc_meta_write(run, t, &t->pub.names, err) < 0)
         return -1;
     t->times.publish_s = seconds_since(begin_ns);
     return 0;
@@ -47,20 +47,24 @@ static uint64_t count_publish(struct weir_run *run, void *state)
     return run->par.rank == 0 && ((struct mc_test *)state)->is_stored;
 }
 
+/* Record an operation that is over, and how it ended. */
+static int record(struct weir_run *run, enum mc_operation op, uint64_t *clock_ns, int rc, const struct weir_err *err)
+{
+    uint64_t begin_ns = *clock_ns;
+
+    *clock_ns = weir_now_ns();
+    if (rc < 0)
+        weir_operation_add_failed(run, op, begin_ns, *clock_ns, WEIR_NO_OFFSET, err);
+    else
+        weir_operation_add(run, op, begin_ns, *clock_ns, WEIR_NO_OFFSET, 0);
+    return rc;
+}
+
 static int step_publish(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
-    uint64_t begin_ns = *clock_ns;
-    int rc;
 
-    (void)i;
-    rc = t->store->publish(t, err);
-    *clock_ns = weir_now_ns();
-    if (rc < 0)
-        weir_operation_add_failed(run, MC_PUBLISH, begin_ns, *clock_ns, WEIR_NO_OFFSET, err);
-    else
-        weir_operation_add(run, MC_PUBLISH, begin_ns, *clock_ns, WEIR_NO_OFFSET, 0);
-    return rc;
+    return record(run, MC_PUBLISH, clock_ns, t->store->publish(t, err), err);
 }
 
 const struct weir_phase mc_publish = {
@@ -72,10 +76,8 @@ int mc_after_publish(struct weir_run *run, void *state, const struct weir_stage 
 {
     struct mc_test *t = state;
 
-    (void)stage;
-    (void)err;
-    if (t->made_first < 0)
-        t->made_first = t->step;
+    if (t->pub.made_first < 0)
+        t->pub.made_first = t->pub.step;
     t->times.publish_s += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     measured(run, t, rec);
     return 0;
@@ -88,8 +90,8 @@ static int list_gone(struct mc_test *t, const char *path, struct weir_err *err)
 {
     bool ours;
 
-    weir_str_addf(&t->gone, "%s\n", path);
-    if (t->store->files(t, path, &t->names, &ours, err) < 0)
+    weir_str_addf(&t->removal.gone, "%s%c", path, 0);
+    if (t->store->files(t, path, &t->pub.names, &ours, err) < 0)
         return -1;
     return ours ? 0 : weir_refuse(err, WEIR_EIO, "'%s' changes while it is removed", path);
 }
@@ -97,7 +99,7 @@ static int list_gone(struct mc_test *t, const char *path, struct weir_err *err)
 static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
 {
     struct weir_str from = { 0 }, to = { 0 };
-    size_t begin = t->names.len;
+    size_t begin = t->pub.names.len;
     bool ours = false;
     int rc;
 
@@ -106,10 +108,10 @@ static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
     if (from.failed || to.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
     else
-        rc = t->store->files(t, weir_str_text(&from), &t->names, &ours, err);
-    t->names.len = begin;
+        rc = t->store->files(t, weir_str_text(&from), &t->pub.names, &ours, err);
+    t->pub.names.len = begin;
     if (rc == 0 && !ours) /* with something else in it: it stays */
-        t->stays++;
+        t->removal.stays++;
     else if (rc == 0 && (rc = t->store->withdraw(t, weir_str_text(&from), weir_str_text(&to), err)) == 0)
         rc = list_gone(t, weir_str_text(&to), err);
     weir_str_free(&from);
@@ -124,17 +126,17 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
     struct mc_found f;
     int rc;
 
-    weir_str_clear(&t->names);
-    weir_str_clear(&t->gone);
-    t->stays = 0;
+    weir_str_clear(&t->pub.names);
+    weir_str_clear(&t->removal.gone);
+    t->removal.stays = 0;
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
     rc = mc_place_look(t, &f, err);
-    for (size_t i = 0; rc == 0 && i + (size_t)t->keep < f.n; i++)
-        if (!t->removes_own || f.step[i] >= t->made_first)
+    for (size_t i = 0; rc == 0 && i + (size_t)t->removal.keep < f.n; i++)
+        if (!t->removal.own || f.step[i] >= t->pub.made_first)
             rc = take_away(t, f.step[i], err);
     mc_found_free(&f);
-    if (rc == 0 && (t->names.failed || t->gone.failed))
+    if (rc == 0 && (t->pub.names.failed || t->removal.gone.failed))
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
     return rc;
 }
@@ -142,68 +144,60 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
 /* The names of files on all ranks. */
 static int tell(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
-    uint64_t len = t->names.len;
-    char *text = NULL;
-    int rc = 0;
+    struct weir_shared_text list = {
+        .what = "the files in", .path = t->o->path, .text = t->pub.names.text, .len = t->pub.names.len
+    };
+    int rc = weir_shared_text_tell(&run->par, &list, err);
 
-    weir_bcast(&run->par, &len, sizeof(len), 0);
-    if (run->par.rank > 0 && !(text = malloc(len + 1)))
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
-    if (weir_agree(&run->par, rc, err) < 0) {
-        free(text);
-        return -1;
-    }
-    if (len > 0)
-        weir_bcast(&run->par, run->par.rank == 0 ? t->names.text : text, len, 0);
-    if (run->par.rank > 0) {
-        weir_str_add(&t->names, text, len);
-        free(text);
-    }
-    return weir_agree(&run->par, t->names.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the names of files") : 0, err);
+    if (run->par.rank == 0 || !list.text)
+        return rc;
+    weir_str_free(&t->pub.names);
+    t->pub.names =
+        (struct weir_str) { .text = list.text, .len = rc < 0 ? 0 : list.len, .cap = list.len + 1 };
+    return rc;
 }
 
 int mc_before_remove(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
 {
     struct mc_test *t = state;
     uint64_t begin_ns = weir_now_ns();
+    bool one;
 
-    t->removes_own = (stage->flags & WEIR_STAGE_LAST) != 0;
-    t->keep = t->removes_own ? 0 : t->o->keep;
+    t->removal.own = (stage->flags & WEIR_STAGE_LAST) != 0;
+    t->removal.keep = t->removal.own ? 0 : t->o->keep;
     if (weir_local(run, choose, t, err) < 0 || tell(run, t, err) < 0)
         return -1;
-    if (run->par.rank == 0 && t->stays > 0 && run->repetition == 0)
-        weir_note(&run->log, "--keep: %d checkpoint%s in '%s' stay%s, because something else is in %s", t->stays, t->stays == 1
-                  ? "" : "s",
-                  t->o->path, t->stays == 1 ? "s" : "", t->stays == 1 ? "it" : "them");
-    t->next = t->names.text;
+    one = t->removal.stays == 1;
+    if (run->par.rank == 0 && t->removal.stays > 0 && run->repetition == 0)
+        weir_note(&run->log, "--keep: %d checkpoint%s in '%s' stay%s, because something else is in %s",
+                  t->removal.stays, one ? "" : "s", t->o->path, one ? "s" : "", one ? "it" : "them");
     t->times.remove_s = seconds_since(begin_ns);
     return 0;
 }
 
 /* The names are dealt to the ranks in turn. */
-static char *next_name(char *at, int skip)
+static const char *next_name(const struct weir_str *names, const char *at, int skip)
 {
-    while (at && *at && skip-- > 0) {
-        at = strchr(at, '\n');
-        at = at ? at + 1 : NULL;
-    }
-    return at && *at ? at : NULL;
+    do {
+        at = weir_str_next(names, at);
+    } while (at && --skip > 0);
+    return at;
 }
 
 static int prepare_remove(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
 
-    (void)err;
-    t->next = next_name(t->names.text, run->par.rank);
+    t->removal.next = next_name(&t->pub.names, NULL, run->par.rank + 1);
     return 0;
 }
 
 static uint64_t count_remove(struct weir_run *run, void *state)
 {
+    struct mc_test *t = state;
     uint64_t n = 0;
 
-    for (char *at = ((struct mc_test *)state)->next; at; at = next_name(at, run->par.size))
+    for (const char *at = t->removal.next; at; at = next_name(&t->pub.names, at, run->par.size))
         n++;
     return n;
 }
@@ -211,17 +205,10 @@ static uint64_t count_remove(struct weir_run *run, void *state)
 static int step_remove(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
-    char *name = t->next, *end = strchr(name, '\n');
-    uint64_t begin_ns = *clock_ns;
-    int rc;
+    const char *name = t->removal.next;
 
-    (void)i;
-    t->next = next_name(name, run->par.size);
-    *end = '\0';
-    rc = t->store->unlink(t, name, err);
-    *clock_ns = weir_now_ns();
-    weir_operation_add(run, MC_REMOVE, begin_ns, *clock_ns, WEIR_NO_OFFSET, 0);
-    return rc;
+    t->removal.next = next_name(&t->pub.names, name, run->par.size);
+    return record(run, MC_REMOVE, clock_ns, t->store->unlink(t, name, err), err);
 }
 
 const struct weir_phase mc_remove = {
@@ -233,12 +220,10 @@ static int remove_directories(struct weir_run *run, void *state, struct weir_err
 {
     struct mc_test *t = state;
 
-    for (char *at = t->gone.text, *end; run->par.rank == 0 && at && (end = strchr(at, '\n')); at = end + 1) {
-        *end = '\0';
+    for (const char *at = NULL; run->par.rank == 0 && (at = weir_str_next(&t->removal.gone, at));)
         if (t->store->rmdir && t->store->rmdir(t, at, err) < 0)
             return -1;
-    }
-    if (t->removes_own && t->made_dir)
+    if (t->removal.own && t->pub.made_dir)
         rmdir(t->o->path); /* where nothing else is in it */
     return 0;
 }
@@ -250,7 +235,6 @@ int mc_after_remove(struct weir_run *run, void *state, const struct weir_stage *
     uint64_t begin_ns = weir_now_ns();
     int rc = weir_local(run, remove_directories, t, err);
 
-    (void)stage;
     t->times.remove_s += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) + seconds_since(begin_ns);
     measured(run, t, rec);
     return rc;
@@ -263,10 +247,9 @@ static int remove_left(struct weir_run *run, struct mc_test *t, struct mc_found 
 {
     int n = 0, stay = 0, rc = 0;
 
-    for (char *at = f->left.text, *end; rc == 0 && at && (end = strchr(at, '\n')); at = end + 1) {
+    for (const char *at = NULL; rc == 0 && (at = weir_str_next(&f->left, at));) {
         bool stays;
 
-        *end = '\0';
         rc = mc_place_remove(t, at, &stays, err);
         stay += stays;
         n += !stays;
@@ -304,14 +287,13 @@ int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
     int64_t found[2] = { -1, 0 }, every = t->o->every;
     int rc = 0;
 
-    t->lock = t->lock > 0 ? t->lock : -1;
     if (run->par.rank == 0 && t->is_stored)
         rc = take_place(run, t, found, err);
     if (weir_agree(&run->par, rc, err) < 0)
         return -1;
     weir_bcast(&run->par, found, sizeof(found), 0);
-    t->first_step = (found[0] < 0 ? 0 : found[0] / every * every) + every;
-    t->first_sequence = found[1] + 1;
+    t->pub.first_step = (found[0] < 0 ? 0 : found[0] / every * every) + every;
+    t->pub.first_sequence = found[1] + 1;
     return 0;
 }
 
@@ -320,10 +302,10 @@ static int remove_staged(struct weir_run *run, void *state, struct weir_err *err
     struct mc_test *t = state;
     bool stays;
 
-    if (run->par.rank > 0 || !t->is_staged)
+    if (run->par.rank > 0 || !t->pub.is_staged)
         return 0;
-    t->is_staged = false;
-    return mc_place_remove(t, weir_str_text(&t->staged), &stays, err);
+    t->pub.is_staged = false;
+    return mc_place_remove(t, weir_str_text(&t->pub.staged), &stays, err);
 }
 
 /* Old ones that are no checkpoints any more. */
@@ -333,10 +315,9 @@ static int remove_gone(struct weir_run *run, void *state, struct weir_err *err)
     int rc = 0;
     bool stays;
 
-    for (char *at = t->gone.text, *end; run->par.rank == 0 && rc == 0 && at && (end = strchr(at, '\n')); at = end + 1) {
-        *end = '\0';
+    for (const char *at = NULL;
+         run->par.rank == 0 && rc == 0 && (at = weir_str_next(&t->removal.gone, at));)
         rc = mc_place_remove(t, at, &stays, err);
-    }
     return rc;
 }
 
@@ -345,10 +326,10 @@ static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
 
-    if (!t->o->remove || t->made_first < 0)
+    if (!t->o->remove || t->pub.made_first < 0)
         return 0;
-    t->removes_own = true;
-    t->keep = 0;
+    t->removal.own = true;
+    t->removal.keep = 0;
     return choose(run, t, err) < 0 ? -1 : remove_gone(run, t, err);
 }
 
@@ -359,6 +340,6 @@ void mc_clean(struct weir_run *run, void *state)
     weir_clean(run, remove_staged, t);
     weir_clean(run, remove_gone, t);
     weir_clean(run, remove_own, t);
-    if (run->par.rank == 0 && t->made_dir)
+    if (run->par.rank == 0 && t->pub.made_dir)
         rmdir(t->o->path); /* where nothing was published */
 }

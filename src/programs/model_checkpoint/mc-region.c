@@ -52,7 +52,7 @@ int mc_region_of(enum mc_layout layout, enum mc_state state)
     return layout == MC_DEEPSPEED && state != MC_PARAMETER;
 }
 
-/* Is it a file of this rank alone, by the layout? */
+/* True when the layout has a file for this rank alone. */
 static bool has_own_file(const struct mc_test *t, int region)
 {
     return t->layout == MC_TORCH || (t->layout == MC_DEEPSPEED && (region > 0 || t->job.shape.zero == 3));
@@ -98,16 +98,16 @@ static void end_line(struct weir_str *s, size_t line)
     weir_str_addc(s, '\n');
 }
 
-static void add_title(const struct mc_test *t, const struct mc_region *r, struct weir_str *s)
+static void add_title(const struct mc_job *job, const struct mc_region *r, struct weir_str *s)
 {
     weir_str_addf(s, TITLE ": rank %d of %d, %" PRIu64 " tensors. State, tensor, offset, bytes, bytes of an element, "
                   "shape, start, count, elements from, to, name", r->rank,
-                      (int)(t->job.shape.tp * t->job.shape.pp * t->job.shape.dp), r->lines);
+                  (int)(job->shape.tp * job->shape.pp * job->shape.dp), r->lines);
     end_line(s, 0);
 }
 
 /* Numbers first, so that a name that is too long takes nothing else away. */
-static void add_line(const struct mc_test *t, const struct mc_part *p, uint64_t off, size_t line, struct weir_str *s)
+static void add_line(const struct mc_job *job, const struct mc_part *p, uint64_t off, size_t line, struct weir_str *s)
 {
     weir_str_addf(s, "%d %6" PRIu64 " %14" PRIu64 " %12" PRIu64 " %d", (int)p->state, p->tensor, off, mc_part_bytes(p), p->elem);
     if (p->dims == 2)
@@ -116,110 +116,104 @@ static void add_line(const struct mc_test *t, const struct mc_part *p, uint64_t 
     else
         weir_str_addf(s, " %" PRIu64 " %" PRIu64 " %" PRIu64, p->len[0], p->start[0], p->count[0]);
     weir_str_addf(s, " %" PRIu64 " %" PRIu64 " ", p->from, p->to);
-    mc_part_name(&t->job, p, s);
+    mc_part_name(job, p, s);
     end_line(s, line);
 }
 
-/* The numbers that begin a line. */
-static bool read_line(const char *at, uint64_t out[4])
+void mc_walk_begin(struct mc_walk *w, const struct mc_form *form, const struct mc_region *r)
 {
-    char *end;
-
-    for (int i = 0; i < 4; i++, at = end) {
-        out[i] = strtoull(at, &end, 10);
-        if (end == at)
-            return false;
-    }
-    return true;
+    *w = (struct mc_walk) { .form = *form, .r = r, .off = r->at + r->head };
+    mc_parts_begin(&w->it, form->job, r->rank, MC_ALL_STATES, true);
 }
 
-int mc_region_find(const struct mc_region *r, const char *toc, const struct mc_part *p, uint64_t *off, struct weir_err *err)
+/* Go on to the next part, at first to the first one. False: there are no more; 'off' is the end of the last. */
+static bool walk_on(struct mc_walk *w)
 {
-    uint64_t low = 0, high = r->lines, n[4];
+    int k = mc_region_is_second(w->r);
 
-    if (r->head < MC_LINE || memcmp(toc, TITLE, sizeof(TITLE) - 1) != 0)
-        return weir_refuse(err, WEIR_EDATA, "'%s': no table of contents at offset %" PRIu64, r->file, r->at);
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
+    w->off += w->is_at ? mc_aligned(mc_part_bytes(&w->part), w->form.align) : 0;
+    do {
+        w->is_at = mc_parts_next(&w->it, &w->part);
+    } while (w->is_at && mc_region_of(w->form.layout, w->part.state) != k);
+    return w->is_at;
+}
 
-        if (!read_line(toc + (middle + 1) * MC_LINE, n))
-            break;
-        if (n[0] == (uint64_t)p->state && n[1] == p->tensor && n[3] == mc_part_bytes(p) && n[2] >= r->at + r->head &&
-            n[2] - r->at + n[3] <= r->bytes) {
-            *off = n[2];
-            return 0;
-        }
-        if (n[0] < (uint64_t)p->state || (n[0] == (uint64_t)p->state && n[1] < p->tensor))
-            low = middle + 1;
-        else
-            high = middle;
+bool mc_walk_to(struct mc_walk *w, const struct mc_part *p, uint64_t *off)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        do {
+            if (w->is_at && w->part.state == p->state && w->part.tensor == p->tensor) {
+                *off = w->off;
+                return true;
+            }
+        } while (walk_on(w));
+        mc_walk_begin(w, &w->form, w->r);
     }
-    return weir_refuse(err, WEIR_EDATA,
-                       "'%s': the table of contents at offset %" PRIu64 " does not have tensor %" PRIu64
-                       " (state %d) of rank %d with %" PRIu64 " bytes",
-                       r->file, r->at, p->tensor, (int)p->state, r->rank, mc_part_bytes(p));
+    return false;
+}
+
+int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct weir_str *out, struct weir_err *err)
+{
+    struct mc_walk w;
+
+    add_title(form->job, r, out);
+    mc_walk_begin(&w, form, r);
+    for (size_t line = 1; walk_on(&w); line++)
+        add_line(form->job, &w.part, w.off, line, out);
+    while (out->len + 1 < r->head && !out->failed)
+        weir_str_addc(out, ' ');
+    if (out->len < r->head)
+        weir_str_addc(out, '\n');
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a table of contents") : 0;
 }
 
 /* ---- of a rank ---- */
 
 /* Its parts in a region: how many, and bytes from the first to the end of the last. */
-static void size_region(const struct mc_test *t, int rank, int k, struct mc_region *r)
+static void size_region(const struct mc_form *form, struct mc_region *r)
 {
-    uint64_t align = (uint64_t)t->o->align;
-    struct mc_parts it;
-    struct mc_part p;
+    struct mc_walk w;
 
-    mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
-    while (mc_parts_next(&it, &p)) {
-        if (mc_region_of(t->layout, p.state) != k || mc_part_bytes(&p) == 0)
-            continue;
+    mc_walk_begin(&w, form, r);
+    while (walk_on(&w))
         r->lines++;
-        r->bytes += mc_aligned(mc_part_bytes(&p), align);
-    }
     if (r->lines == 0)
         return;
-    r->head = mc_aligned((r->lines + 1) * MC_LINE, align);
-    r->bytes += r->head;
+    r->head = mc_aligned((r->lines + 1) * MC_LINE, form->align);
+    r->bytes = r->head + w.off;
 }
 
-static int plan_region(struct mc_test *t, int rank, int k, struct weir_err *err)
+static int plan_region(struct mc_test *t, const struct mc_form *form, int k, struct weir_err *err)
 {
-    uint64_t align = (uint64_t)t->o->align, most = (uint64_t)t->o->transfer;
-    struct mc_region *r = &t->region[k];
-    uint64_t off = r->at + r->head, line = 0;
-    struct mc_parts it;
-    struct mc_part p;
+    struct mc_saving *s = &t->save;
+    const uint64_t most = (uint64_t)t->o->transfer;
+    const struct mc_region *r = &s->region[k];
+    struct mc_walk w;
 
-    add_title(t, r, &t->head[k]);
-    if (mc_plan_moves(&t->save, k, MC_HEAD, 0, r->head, r->at, most, err) < 0)
+    if (mc_region_head(form, r, &s->head[k], err) < 0 ||
+        mc_plan_moves(&s->plan, k, MC_HEAD, 0, r->head, r->at, most, err) < 0)
         return -1;
-    mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
-    while (mc_parts_next(&it, &p)) {
-        if (mc_region_of(t->layout, p.state) != k || mc_part_bytes(&p) == 0)
-            continue;
-        add_line(t, &p, off, (size_t)++line, &t->head[k]);
-        if (mc_plan_part(&t->save, &p, err) < 0 ||
-            mc_plan_moves(&t->save, k, (uint32_t)t->save.parts - 1, 0, mc_aligned(mc_part_bytes(&p), align), off, most, err) < 0)
+    mc_walk_begin(&w, form, r);
+    while (walk_on(&w)) {
+        uint64_t bytes = mc_aligned(mc_part_bytes(&w.part), form->align);
+
+        if (mc_plan_part(&s->plan, &w.part, err) < 0 ||
+            mc_plan_moves(&s->plan, k, (uint32_t)s->plan.parts - 1, 0, bytes, w.off, most, err) < 0)
             return -1;
-        off += mc_aligned(mc_part_bytes(&p), align);
     }
-    while (t->head[k].len + 1 < r->head && !t->head[k].failed)
-        weir_str_addc(&t->head[k], ' ');
-    if (t->head[k].len < r->head)
-        weir_str_addc(&t->head[k], '\n');
-    return t->head[k].failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a table of contents") : 0;
+    return 0;
 }
 
 /* A file of arrays has no tables of contents, and its library says where the bytes are: the region is what the rank has. */
 static int plan_arrays(struct mc_test *t, int rank, struct weir_err *err)
 {
-    struct mc_region *r = &t->region[0];
+    struct mc_region *r = &t->save.region[0];
     struct mc_parts it;
     struct mc_part p;
 
     mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
     while (mc_parts_next(&it, &p)) {
-        if (mc_part_bytes(&p) > 0 && mc_arrays_plan(&t->save, &p, &r->bytes, err) < 0)
+        if (mc_arrays_plan(&t->save.plan, &p, &r->bytes, err) < 0)
             return -1;
         r->lines++;
     }
@@ -233,53 +227,53 @@ static void fit_upload(struct mc_test *t, struct mc_region *r)
 
     if (!t->is_objects)
         return;
-    weir_allsum_u64(&t->sharers.group, &writers, 1);
-    t->is_shared_upload = writers > 1;
-    if (t->is_shared_upload)
+    weir_allsum_u64(&t->save.sharers.group, &writers, 1);
+    t->save.is_shared_upload = writers > 1;
+    if (t->save.is_shared_upload)
         r->bytes = mc_aligned(r->bytes, (uint64_t)t->o->transfer);
 }
 
 struct weir_extent mc_region_extent(const struct mc_test *t, int k)
 {
-    const struct mc_region *r = &t->region[k];
+    const struct mc_region *r = &t->save.region[k];
     const uint64_t transfer = (uint64_t)t->o->transfer;
-    bool shared = k == 0 && t->is_shared_upload;
+    bool shared = k == 0 && t->save.is_shared_upload;
 
     return (struct weir_extent) { .transfer = transfer,
                                   .block = shared ? 0 : r->bytes,
                                   .segments = shared ? r->bytes / transfer : 1,
                                   .file_bytes = r->file_bytes,
-                                  .sharers = shared ? &t->sharers.group : NULL };
+                                  .sharers = shared ? &t->save.sharers.group : NULL };
 }
 
 /* Requests that the service would not take are refused before anything is asked of it. */
 static int plan_objects(struct mc_test *t, int k, struct weir_err *err)
 {
-    const struct mc_region *r = &t->region[k];
+    const struct mc_region *r = &t->save.region[k];
     const struct weir_extent extent = mc_region_extent(t, k);
 
     if (r->lines == 0)
         return 0;
     if (t->session.be->check && t->session.be->check(&t->session, &extent, err) < 0)
         return weir_err_within(err, "file '%s' of a checkpoint (--layout=%s)", r->file, mc_layout_names[t->layout]);
-    return mc_plan_moves(&t->cut, k, MC_HEAD, 0, r->bytes, r->at, (uint64_t)t->o->transfer, err);
+    return mc_plan_moves(&t->save.cut, k, MC_HEAD, 0, r->bytes, r->at, (uint64_t)t->o->transfer, err);
 }
 
 /* Bytes that a rank of the shape that loads needs, without those that another data-parallel rank reads alike. Tensors that
  * tensor-parallel ranks have alike are read by each. */
 static uint64_t bytes_once(const struct mc_test *t, int rank)
 {
-    int64_t zero = t->load_job.shape.zero;
+    int64_t zero = t->load.job.shape.zero;
     unsigned states = MC_ALL_STATES;
     uint64_t bytes = 0;
     struct mc_parts it;
     struct mc_part p;
 
-    if (rank >= t->load_ranks)
+    if (rank >= t->load.ranks)
         return 0;
-    if (mc_job_place(&t->load_job, rank).dp >= t->load_job.shape.ep)
+    if (mc_job_place(&t->load.job, rank).dp >= t->load.job.shape.ep)
         states = zero == 0 ? 0 : zero < 3 ? MC_ALL_STATES & ~MC_ONLY_PARAMETERS : MC_ALL_STATES;
-    mc_parts_begin(&it, &t->load_job, rank, states, false);
+    mc_parts_begin(&it, &t->load.job, rank, states, false);
     while (mc_parts_next(&it, &p))
         bytes += mc_aligned(mc_part_bytes(&p), (uint64_t)t->o->align);
     return bytes;
@@ -287,14 +281,16 @@ static uint64_t bytes_once(const struct mc_test *t, int rank)
 
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
+    struct mc_saving *s = &t->save;
+    const struct mc_form form = { &t->job, t->layout, (uint64_t)t->o->align };
     int rank = run->par.rank, rc = 0;
     uint64_t sum[4];
 
-    t->regions = t->layout == MC_DEEPSPEED ? 2 : 1;
-    if (weir_test_roots(run, &t->sharers, file_color(t, rank), err) < 0)
+    s->regions = t->layout == MC_DEEPSPEED ? 2 : 1;
+    if (weir_test_roots(run, &s->sharers, file_color(t, rank), err) < 0)
         return -1;
-    for (int k = 0; k < t->regions; k++) {
-        struct mc_region *r = &t->region[k];
+    for (int k = 0; k < s->regions; k++) {
+        struct mc_region *r = &s->region[k];
         uint64_t all;
 
         r->rank = rank;
@@ -303,27 +299,28 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
             rc = plan_arrays(t, rank, err);
             break;
         }
-        size_region(t, rank, k, r);
+        size_region(&form, r);
         if (k == 0)
             fit_upload(t, r);
         all = r->bytes;
         if (k == 0) {
-            r->at = weir_before_u64(&t->sharers.group, r->bytes);
-            weir_allsum_u64(&t->sharers.group, &all, 1);
+            r->at = weir_before_u64(&s->sharers.group, r->bytes);
+            weir_allsum_u64(&s->sharers.group, &all, 1);
         }
         r->file_bytes = all;
         if (rc == 0 && r->lines > 0)
-            rc = plan_region(t, rank, k, err);
+            rc = plan_region(t, &form, k, err);
         if (rc == 0 && t->is_objects)
             rc = plan_objects(t, k, err);
     }
-    sum[0] = (t->region[0].lines > 0) + (t->region[1].lines > 0);
-    sum[1] = (t->region[0].bytes > 0 && t->region[0].at == 0 && (t->layout != MC_ARRAYS || rank == 0)) + (t->region[1].lines > 0);
-    sum[2] = t->region[0].bytes + t->region[1].bytes;
+    sum[0] = (s->region[0].lines > 0) + (s->region[1].lines > 0);
+    sum[1] = (s->region[0].bytes > 0 && s->region[0].at == 0 && (t->layout != MC_ARRAYS || rank == 0)) +
+             (s->region[1].lines > 0);
+    sum[2] = s->region[0].bytes + s->region[1].bytes;
     sum[3] = t->is_objects ? bytes_once(t, rank) : 0;
     weir_allsum_u64(&run->par, sum, 4);
-    t->once_bytes = sum[2] > sum[3] ? sum[2] : sum[3];
-    t->save_opens = sum[0];
-    t->save_files = sum[1];
+    s->once_bytes = sum[2] > sum[3] ? sum[2] : sum[3];
+    s->opens = sum[0];
+    s->files = sum[1];
     return weir_agree(&run->par, rc, err);
 }

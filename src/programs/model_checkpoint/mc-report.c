@@ -93,11 +93,10 @@ int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, 
 {
     struct mc_test *t = state;
     const struct mc_times *s = &t->times;
-    struct row x = row_of(run, "save", t->step);
+    struct row x = row_of(run, "save", t->pub.step);
     int64_t most[MC_OWN_TIMES] = { (int64_t)s->own_ns[MC_MAKE], (int64_t)s->own_ns[MC_BLOCKED] };
-    double work = (double)t->work_ns / WEIR_NS_PER_S, blocked, beside;
+    double work = (double)t->save.work_ns / WEIR_NS_PER_S, blocked, beside;
 
-    (void)stage;
     weir_allmax_i64(&run->par, most, MC_OWN_TIMES);
     x.make = (double)most[MC_MAKE] / WEIR_NS_PER_S;
     blocked = (double)most[MC_BLOCKED] / WEIR_NS_PER_S;
@@ -105,15 +104,17 @@ int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, 
     x.write = s->write_s;
     x.publish = s->publish_s;
     x.remove = t->o->keep > 0 ? s->remove_s : NAN;
-    x.work = work;
     beside = x.make + x.write + x.publish + s->remove_s;
+    if (t->async && t->save.work_ns == 0)
+        work = beside - blocked;
+    x.work = work;
     x.seconds = s->copy_s + x.make + x.write + x.publish;
     /* A save that is not over when the next one is due makes that wait. */
     x.stall = t->async ? s->copy_s + blocked + fmax(0, beside - blocked - work) : x.seconds + s->remove_s;
-    x.opens = (double)t->save_opens;
-    x.bytes = (int64_t)t->bytes;
-    x.rate = (double)t->bytes / x.seconds;
-    keep(&t->saves, &x);
+    x.opens = (double)t->save.opens;
+    x.bytes = (int64_t)t->save.bytes;
+    x.rate = (double)t->save.bytes / x.seconds;
+    keep(&t->save.series, &x);
     weir_report_row(&run->report, &table, &x);
     weir_report_flush(&run->report);
     return t->async ? weir_phase_pause(run, fmax(0, work - (beside - blocked)), err) : 0;
@@ -126,10 +127,10 @@ enum { ASKED, READ, OPENS, STORAGE, UNKNOWN, WRONG, SUMS };
 
 static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir_phase_rec *rec, const uint64_t *sum, struct row *x)
 {
-    int64_t most = (int64_t)t->metadata_ns;
+    int64_t most = (int64_t)t->load.used.metadata_ns;
 
     weir_allmax_i64(&run->par, &most, 1);
-    x->tasks = t->load_ranks;
+    x->tasks = t->load.ranks;
     x->find = t->times.find_s;
     x->metadata = x->find + (double)most / WEIR_NS_PER_S;
     x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
@@ -147,29 +148,30 @@ int mc_after_load(struct weir_run *run, void *state, const struct weir_stage *st
                   struct weir_err *err)
 {
     struct mc_test *t = state;
-    struct row x = row_of(run, "load", t->load_step);
+    struct row x = row_of(run, "load", t->load.step);
     struct weir_machine_use use;
-    uint64_t sum[SUMS] = { [ASKED] = t->asked, [READ] = t->read, [OPENS] = t->opens }, begin_ns;
+    uint64_t sum[SUMS] = { [ASKED] = t->load.used.asked, [READ] = t->load.used.read, [OPENS] = t->load.used.opens }, begin_ns;
     int64_t verify;
+    int rc;
 
-    (void)stage;
     weir_machine_use(&use, true);
-    sum[STORAGE] = use.read - t->io_before;
-    sum[UNKNOWN] = !use.io_known || !t->io_known;
+    sum[STORAGE] = use.read - t->load.used.io_before;
+    sum[UNKNOWN] = !use.io_known || !t->load.used.io_known;
     begin_ns = weir_now_ns();
     sum[WRONG] = rec->interrupted ? 0 : mc_load_verify(t, err);
+    rc = sum[WRONG] > 0 ? -1 : 0;
     verify = (int64_t)(weir_now_ns() - begin_ns);
     weir_allsum_u64(&run->par, sum, SUMS);
     weir_allmax_i64(&run->par, &verify, 1);
-    rec->wrong_sum += sum[WRONG];
+    rec->wrong_found = sum[WRONG];
     fill_load(run, t, rec, sum, &x);
     x.verify = (double)verify / WEIR_NS_PER_S;
     if (!rec->interrupted) {
-        keep(&t->loads, &x);
+        keep(&t->load.series, &x);
         weir_report_row(&run->report, &table, &x);
     }
     weir_observers_measured(run, &t->session, rec);
-    return weir_agree(&run->par, err->code == WEIR_EDATA ? -1 : 0, err);
+    return weir_agree(&run->par, rc, err);
 }
 
 /* ---- the test ---- */
@@ -219,11 +221,10 @@ int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct mc_test *t = state;
 
-    (void)err;
-    if (t->saves.rate.n + t->loads.rate.n > 0)
+    if (t->save.series.rate.n + t->load.series.rate.n > 0)
         weir_report_line(&run->report, "%s", "");
-    report_sum(&run->report, "save", &t->saves);
-    report_sum(&run->report, "load", &t->loads);
+    report_sum(&run->report, "save", &t->save.series);
+    report_sum(&run->report, "load", &t->load.series);
     return 0;
 }
 
@@ -236,18 +237,17 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     char size[WEIR_SIZE_TEXT];
     struct mc_model row;
 
-    (void)err;
     weir_banner_test(run);
-    if (t->bytes == 0) /* of another job, and not yet known */
+    if (t->save.bytes == 0) /* of another job, and not yet known */
         return 0;
     if (!run->test->plan.options->anonymous || mc_model_row(t->job.model.name, &row, NULL) == 0)
         weir_report_str(r, WEIR_FOR_DATA, "model", t->job.model.name);
     weir_report_int(r, WEIR_FOR_DATA, "parameters", (int64_t)parameters);
-    weir_report_int(r, WEIR_FOR_DATA, "checkpointBytes", (int64_t)t->bytes);
+    weir_report_int(r, WEIR_FOR_DATA, "checkpointBytes", (int64_t)t->save.bytes);
     weir_report_line(r, "%s, %" PRIu64 " parameters: a checkpoint of %d rank%s has %s in %d file%s", t->job.model.name,
                      parameters, run->par.size,
-                     run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->bytes, size), (int)t->save_files,
-                     t->save_files == 1 ? "" : "s");
+                     run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->save.bytes, size), (int)t->save.files,
+                     t->save.files == 1 ? "" : "s");
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);
     return 0;

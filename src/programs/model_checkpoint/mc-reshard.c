@@ -34,8 +34,8 @@ void mc_pieces_begin(struct mc_pieces *it, const struct mc_part *have, const str
         it->rows = it->row;
 }
 
-/* The place of the coming run of 'len' elements in a part: cut what the part does not have at both ends. *at is relative to
- * the begin of the run, *end too. */
+/* Return the place of the coming run of 'len' elements in a part, cut to the elements that the
+ * part has. Both *at and *end are relative to the begin of the run. */
 static uint64_t place(const struct mc_part *p, const struct mc_pieces *it, uint64_t len, uint64_t *at, uint64_t *end)
 {
     uint64_t begin = (it->row - p->start[0]) * p->count[1] + it->column - p->start[1];
@@ -90,12 +90,12 @@ int mc_part_boxes(const struct mc_part *p, struct weir_slab out[3])
 void mc_sources_begin(struct mc_sources *it, const struct mc_job *saved, const struct mc_part *need)
 {
     struct mc_share share;
-    int64_t stage;
 
     *it = (struct mc_sources) { .saved = saved, .need = *need };
     mc_tensor_at(&saved->model, &saved->rows, need->tensor, &it->tensor);
-    stage = mc_job_stage(saved, &it->tensor);
-    mc_job_share(saved, &it->tensor, need->state, stage, 0, &share);
+    it->stage = mc_job_stage(saved, &it->tensor);
+    mc_job_share(saved, &it->tensor, need->state, it->stage, 0, &share);
+    it->repeat = share.repeat;
     it->slice = need->start[share.dim] / share.step;
     it->slices = (need->start[share.dim] + need->count[share.dim] - 1) / share.step + 1;
     if (need->to <= need->from)
@@ -144,16 +144,13 @@ static bool measure(const struct mc_part *need, struct mc_source *out)
 bool mc_sources_next(struct mc_sources *it, struct mc_source *out)
 {
     const struct mc_job *job = it->saved;
-    const int64_t stage = mc_job_stage(job, &it->tensor);
 
     while (it->slice < it->slices) {
+        int64_t tp = (int64_t)it->slice * it->repeat, dp;
         struct mc_share share;
-        int64_t tp, dp;
 
-        mc_job_share(job, &it->tensor, it->need.state, stage, 0, &share);
-        tp = (int64_t)it->slice * share.repeat;
-        mc_job_share(job, &it->tensor, it->need.state, stage, tp, &share);
-        mc_job_part(job, &it->tensor, it->need.state, &share, stage, tp, 0, &out->part);
+        mc_job_share(job, &it->tensor, it->need.state, it->stage, tp, &share);
+        mc_job_part(job, &it->tensor, it->need.state, &share, it->stage, tp, 0, &out->part);
         if (it->copies == 0)
             find_copies(it, &share, &out->part);
         if (it->copy >= it->copies) {
@@ -161,11 +158,11 @@ bool mc_sources_next(struct mc_sources *it, struct mc_source *out)
             it->slice++;
             continue;
         }
-        mc_job_part(job, &it->tensor, it->need.state, &share, stage, tp, (int64_t)it->copy, &out->part);
+        mc_job_part(job, &it->tensor, it->need.state, &share, it->stage, tp, (int64_t)it->copy, &out->part);
         dp = (int64_t)it->copy++;
         if (it->tensor.section == MC_EXPERT)
             dp = dp * job->shape.ep + it->tensor.expert / (job->model.experts / job->shape.ep);
-        out->rank = (int)(tp + job->shape.tp * (dp + job->shape.dp * stage));
+        out->rank = (int)(tp + job->shape.tp * (dp + job->shape.dp * it->stage));
         if (measure(&it->need, out))
             return true;
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/session/session-array.h"
 #include "engine/observer.h"
 #include "engine/transfer.h"
 #include "par/agree.h"
@@ -17,14 +18,14 @@
 
 /* ---- emulated work ---- */
 
-/* Some of the work that is left. Returns how long that was. */
-static uint64_t work(struct mc_test *t)
+uint64_t mc_work(struct mc_test *t)
 {
+    struct mc_saving *s = &t->save;
     uint64_t begin_ns = weir_now_ns(), ns;
 
-    weir_sleep_ns(t->work_left_ns < SLICE_NS ? t->work_left_ns : SLICE_NS);
+    weir_sleep_ns(s->work_left_ns > 0 && s->work_left_ns < SLICE_NS ? s->work_left_ns : SLICE_NS);
     ns = weir_now_ns() - begin_ns;
-    t->work_left_ns -= ns < t->work_left_ns ? ns : t->work_left_ns;
+    s->work_left_ns -= ns < s->work_left_ns ? ns : s->work_left_ns;
     return ns;
 }
 
@@ -33,30 +34,33 @@ int mc_compute(struct weir_run *run, void *state, const struct weir_stage *stage
 {
     const struct mc_test *t = state;
 
-    (void)stage;
-    return weir_phase_pause(run, (double)t->work_ns / WEIR_NS_PER_S, err);
+    return weir_phase_pause(run, (double)t->save.work_ns / WEIR_NS_PER_S, err);
 }
 
 /* ---- the state of the training in memory, and its copy ---- */
 
 static char *at_of(char *memory, const struct mc_test *t, const struct mc_move *m)
 {
-    return memory + t->base[m->region] + (m->off - t->region[m->region].at);
+    return memory + t->save.base[m->region] + (m->off - t->save.region[m->region].at);
 }
 
-int mc_memory(char **memory, uint64_t *room, uint64_t bytes, struct weir_err *err)
+int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err)
 {
     void *p = NULL;
+    int rc;
 
-    if (*room >= bytes)
+    if (m->room >= bytes)
         return 0;
-    free(*memory);
-    *memory = NULL;
-    *room = 0;
-    if (weir_mem_aligned(&p, WEIR_HUGE, bytes, err) < 0)
+    weir_gpu_give(m->gpu, m->at);
+    m->at = NULL;
+    m->room = 0;
+    rc = m->is_copy ? weir_gpu_take_pinned(m->gpu, &p, WEIR_HUGE, bytes, err)
+                    : weir_gpu_take(m->gpu, &p, WEIR_HUGE, bytes, err);
+    if (rc < 0)
         return weir_err_within(err, "memory for the state of a rank");
-    *memory = p;
-    *room = bytes;
+    memset(p, 0, bytes); /* its pages are made here, and not in a copy or a load that is measured */
+    m->at = p;
+    m->room = bytes;
     return 0;
 }
 
@@ -64,43 +68,46 @@ int mc_memory(char **memory, uint64_t *room, uint64_t bytes, struct weir_err *er
 static int fill(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
+    struct mc_saving *s = &t->save;
     uint64_t bytes = 0;
 
-    (void)run;
-    for (int k = 0; k < t->regions; k++) {
-        t->base[k] = bytes;
-        bytes += t->region[k].bytes;
+    for (int k = 0; k < s->regions; k++) {
+        s->base[k] = bytes;
+        bytes += s->region[k].bytes;
     }
-    if (mc_memory(&t->memory, &t->memory_room, bytes, err) < 0 || (t->async && mc_memory(&t->copy, &t->copy_room, bytes, err) < 0))
+    if (t->layout == MC_ARRAYS && mc_arrays_reserve(t, true, err) < 0)
         return -1;
-    if (t->is_shared_upload && t->region[0].bytes > 0) /* what makes the last transfer a whole one */
-        memset(t->memory + t->region[0].bytes - t->o->transfer, 0, (size_t)t->o->transfer);
-    for (size_t i = 0; i < t->save.moves; i++) {
-        const struct mc_move *m = &t->save.move[i];
+    if (mc_memory_take(&t->memory, bytes, err) < 0 || (t->async && mc_memory_take(&t->copy, bytes, err) < 0))
+        return -1;
+    if (s->is_shared_upload && s->region[0].bytes > 0) /* what makes the last transfer a whole one */
+        memset(t->memory.at + s->region[0].bytes - t->o->transfer, 0, (size_t)t->o->transfer);
+    for (size_t i = 0; i < s->plan.moves; i++) {
+        const struct mc_move *m = &s->plan.move[i];
 
+        if (weir_interrupt_poll(&run->interrupt))
+            return weir_refuse(err, WEIR_EINTR, "interrupted while the state of a rank was made");
         if (m->part == MC_HEAD)
-            memcpy(at_of(t->memory, t, m), t->head[m->region].text + m->at, m->len);
+            memcpy(at_of(t->memory.at, t, m), s->head[m->region].text + m->at, m->len);
         else
-            mc_data_fill(&t->save.part[m->part], t->sequence, m->at, at_of(t->memory, t, m), m->len);
+            mc_data_fill(&s->plan.part[m->part], t->pub.sequence, m->at, at_of(t->memory.at, t, m), m->len);
     }
+    weir_gpu_filled(run->gpu, t->memory.at, bytes);
     return 0;
 }
 
 int mc_before_copy(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
 {
-    (void)stage;
     return weir_local(run, fill, state, err);
 }
 
 /* The transfers, as they are copied and written. */
 static const struct mc_plan *transfers(const struct mc_test *t)
 {
-    return t->is_objects ? &t->cut : &t->save;
+    return t->is_objects ? &t->save.cut : &t->save.plan;
 }
 
 static uint64_t count_moves(struct weir_run *run, void *state)
 {
-    (void)run;
     return transfers(state)->moves;
 }
 
@@ -110,8 +117,8 @@ static int step_copy(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     const struct mc_move *m = &transfers(t)->move[i];
     uint64_t begin_ns = *clock_ns;
 
-    (void)err;
-    memcpy(at_of(t->copy, t, m), at_of(t->memory, t, m), m->len);
+    if (weir_gpu_fetch(run->gpu, at_of(t->memory.at, t, m), at_of(t->copy.at, t, m), m->len, err) < 0)
+        return -1;
     *clock_ns = weir_now_ns();
     run->counters.bytes += m->len;
     weir_operation_add(run, MC_COPY, begin_ns, *clock_ns, m->off, m->len);
@@ -128,10 +135,8 @@ int mc_after_copy(struct weir_run *run, void *state, const struct weir_stage *st
     struct weir_session none = { .be = NULL };
     struct mc_test *t = state;
 
-    (void)stage;
-    (void)err;
     t->times.copy_s = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
-    t->work_left_ns = t->work_ns;
+    t->save.work_left_ns = t->save.work_ns > 0 ? t->save.work_ns : UINT64_MAX;
     weir_observers_measured(run, &none, rec);
     return 0;
 }
@@ -144,17 +149,17 @@ static int make_staged(struct weir_run *run, void *state, struct weir_err *err)
     struct mc_test *t = state;
     uint64_t begin_ns = weir_now_ns();
 
-    weir_str_clear(&t->staged);
-    weir_str_clear(&t->place);
-    mc_place_name(t->o->path, t->store->written, t->step, &t->staged);
-    mc_place_name(t->o->path, MC_PUBLISHED, t->step, &t->place);
-    if (t->staged.failed || t->place.failed)
+    weir_str_clear(&t->pub.staged);
+    weir_str_clear(&t->pub.place);
+    mc_place_name(t->o->path, t->store->written, t->pub.step, &t->pub.staged);
+    mc_place_name(t->o->path, MC_PUBLISHED, t->pub.step, &t->pub.place);
+    if (t->pub.staged.failed || t->pub.place.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the names of directories");
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
     if (t->store->make && t->store->make(t, err) < 0)
         return -1;
-    t->is_staged = true;
+    t->pub.is_staged = true;
     t->times.own_ns[MC_MAKE] = weir_now_ns() - begin_ns;
     return 0;
 }
@@ -163,7 +168,6 @@ int mc_before_save(struct weir_run *run, void *state, const struct weir_stage *s
 {
     struct mc_test *t = state;
 
-    (void)stage;
     if (!t->async && weir_local(run, fill, t, err) < 0)
         return -1;
     return weir_local(run, make_staged, t, err);
@@ -174,15 +178,15 @@ static int close_files(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
     uint64_t begin_ns = weir_now_ns();
-    int rc = 0;
+    int rc = mc_arrays_close(t, err);
 
-    (void)run;
-    for (int k = 0; k < t->regions; k++) {
-        if (weir_session_close(t->file[k], rc < 0 ? NULL : err) < 0)
+    mc_writer_end(t);
+    for (int k = 0; k < t->save.regions; k++) {
+        if (weir_session_close(t->save.file[k], rc < 0 ? NULL : err) < 0)
             rc = -1;
-        t->file[k] = NULL;
+        t->save.file[k] = NULL;
     }
-    if (t->is_objects && t->work_left_ns > 0)
+    if (t->is_objects && t->save.work_left_ns > 0)
         t->times.own_ns[MC_BLOCKED] += weir_now_ns() - begin_ns;
     return rc;
 }
@@ -190,22 +194,20 @@ static int close_files(struct weir_run *run, void *state, struct weir_err *err)
 /* To open the file that an upload of several ranks makes is collective over them. */
 static int open_file(struct mc_test *t, int k, struct weir_err *err)
 {
-    const struct mc_region *r = &t->region[k];
+    const struct mc_region *r = &t->save.region[k];
     const struct weir_extent extent = mc_region_extent(t, k);
-    struct weir_str path = { 0 };
-    int rc = 0;
+    const char *path;
+    int rc;
 
     if (r->lines == 0 && !extent.sharers)
         return 0;
-    weir_str_addf(&path, "%s/%s", weir_str_text(t->is_stored ? &t->staged : &t->place), r->file);
-    if (path.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the name of a file");
+    path = mc_path(t, weir_str_text(t->is_stored ? &t->pub.staged : &t->pub.place), r->file, err);
+    rc = path ? 0 : -1;
     if (extent.sharers)
-        rc = weir_agree(extent.sharers, rc < 0 ? rc : weir_session_reserve(&t->session, weir_str_text(&path), err), err);
-    if (rc == 0)
-        rc = weir_session_open(&t->session, weir_str_text(&path), WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &extent, &t->file[k], err);
-    weir_str_free(&path);
-    return rc;
+        rc = weir_agree(extent.sharers, path ? weir_session_reserve(&t->session, path, err) : rc, err);
+    if (rc < 0)
+        return -1;
+    return weir_session_open(&t->session, path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &extent, &t->save.file[k], err);
 }
 
 /* All that share an upload give it up together. */
@@ -214,10 +216,14 @@ static int open_files(struct weir_run *run, void *state, struct weir_err *err)
     struct mc_test *t = state;
     int rc = 0;
 
-    for (int k = 0; rc == 0 && k < t->regions; k++)
+    if (t->layout == MC_ARRAYS)
+        return mc_arrays_open(t, true, err);
+    for (int k = 0; rc == 0 && k < t->save.regions; k++)
         rc = open_file(t, k, err);
-    if (t->is_shared_upload)
-        rc = weir_agree(&t->sharers.group, rc, err);
+    if (rc == 0 && t->async && t->queue.depth == 0)
+        rc = mc_writer_begin(t, transfers(t), err);
+    if (t->save.is_shared_upload)
+        rc = weir_agree(&t->save.sharers.group, rc, err);
     if (rc < 0)
         close_files(run, t, NULL);
     return rc;
@@ -228,17 +234,17 @@ static struct weir_flow flow_of(void *state)
 {
     struct mc_test *t = state;
 
-    return (struct weir_flow) { .queue = &t->queue, .file = t->file[0] ? t->file[0] : t->file[1] };
+    return (struct weir_flow) { .queue = &t->queue, .file = t->save.file[0] ? t->save.file[0] : t->save.file[1] };
 }
 
-/* The work goes on while so many transfers are in flight. */
+/* Go on with the work while 'in_flight' transfers are in flight. */
 static int work_while(struct weir_run *run, struct mc_test *t, int in_flight, uint64_t *worked_ns, uint64_t *clock_ns,
                       struct weir_err *err)
 {
     const struct weir_flow flow = flow_of(t);
 
-    while (t->work_left_ns > 0 && weir_queue_in_flight(&t->queue) >= in_flight) {
-        *worked_ns += work(t);
+    while (t->save.work_left_ns > 0 && weir_queue_in_flight(&t->queue) >= in_flight) {
+        *worked_ns += mc_work(t);
         *clock_ns = weir_now_ns();
         if (weir_flow_reap(run, &flow, clock_ns, err) < 0)
             return -1;
@@ -246,7 +252,7 @@ static int work_while(struct weir_run *run, struct mc_test *t, int in_flight, ui
     return 0;
 }
 
-static int move(struct weir_run *run, struct mc_test *t, struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns,
+int mc_transfer(struct weir_run *run, struct mc_test *t, struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns,
                 struct weir_err *err)
 {
     const struct weir_flow flow = { .queue = &t->queue, .file = f };
@@ -261,20 +267,29 @@ static int move(struct weir_run *run, struct mc_test *t, struct weir_file *f, co
     return weir_flow_submit(run, &flow, r, clock_ns, err);
 }
 
+struct weir_io mc_save_io(const struct mc_test *t, const struct mc_move *m)
+{
+    return (struct weir_io) {
+        .dir = WEIR_DIR_WRITE, .buf = at_of(t->async ? t->copy.at : t->memory.at, t, m), .len = m->len, .off = m->off
+    };
+}
+
 /* The time that a step takes away from the work counts as a stall. */
 static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
     const struct mc_move *m = &transfers(t)->move[i];
-    const struct weir_io io = {
-        .dir = WEIR_DIR_WRITE, .buf = at_of(t->async ? t->copy : t->memory, t, m), .len = m->len, .off = m->off
-    };
+    const struct weir_io io = mc_save_io(t, m);
     uint64_t begin_ns = *clock_ns, worked_ns = 0;
-    bool works = t->work_left_ns > 0;
+    bool works = t->save.work_left_ns > 0;
 
-    if (works && t->queue.depth > 0 && work_while(run, t, t->queue.depth, &worked_ns, clock_ns, err) < 0)
+    if (t->arrays.file)
+        return mc_arrays_move(run, t, true, i, clock_ns, err);
+    if (t->save.writer)
+        return mc_writer_wait(run, t, i, clock_ns, err);
+    if (works && work_while(run, t, t->queue.depth, &worked_ns, clock_ns, err) < 0)
         return -1;
-    if (move(run, t, t->file[m->region], &io, clock_ns, err) < 0)
+    if (mc_transfer(run, t, t->save.file[m->region], &io, clock_ns, err) < 0)
         return -1;
     if (works)
         t->times.own_ns[MC_BLOCKED] += *clock_ns - begin_ns - worked_ns;
@@ -294,9 +309,9 @@ static void *flush_files(void *arg)
 {
     struct flush *f = arg;
 
-    for (int k = 0; f->rc == 0 && k < f->t->regions; k++)
-        if (f->t->file[k])
-            f->rc = weir_session_sync(f->t->file[k], f->err);
+    for (int k = 0; f->rc == 0 && k < f->t->save.regions; k++)
+        if (f->t->save.file[k])
+            f->rc = weir_session_sync(f->t->save.file[k], f->err);
     __atomic_store_n(&f->done, true, __ATOMIC_RELEASE);
     return NULL;
 }
@@ -308,18 +323,21 @@ static int flush(struct weir_run *run, void *state, struct weir_err *err)
     struct flush f = { .t = t, .err = err };
     pthread_t thread;
 
-    (void)run;
-    if (t->work_left_ns == 0 || (t->session.flags & WEIR_BE_NEEDS_MPI) || pthread_create(&thread, NULL, flush_files, &f) != 0) {
+    if (t->arrays.file)
+        return weir_arrays_sync(t->arrays.file, err);
+    mc_writer_end(t);
+    if (t->save.work_left_ns == 0 || (t->session.flags & WEIR_BE_NEEDS_MPI) ||
+        pthread_create(&thread, NULL, flush_files, &f) != 0) {
         uint64_t begin_ns = weir_now_ns(), ns;
 
         flush_files(&f);
         ns = weir_now_ns() - begin_ns;
-        if (t->work_left_ns > 0)
+        if (t->save.work_left_ns > 0)
             t->times.own_ns[MC_BLOCKED] += ns;
         return f.rc;
     }
-    while (t->work_left_ns > 0 && !__atomic_load_n(&f.done, __ATOMIC_ACQUIRE))
-        work(t);
+    while (t->save.work_left_ns > 0 && !__atomic_load_n(&f.done, __ATOMIC_ACQUIRE))
+        mc_work(t);
     pthread_join(thread, NULL);
     return f.rc;
 }
@@ -340,8 +358,6 @@ int mc_after_save(struct weir_run *run, void *state, const struct weir_stage *st
 {
     struct mc_test *t = state;
 
-    (void)stage;
-    (void)err;
     t->times.write_s = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     weir_observers_measured(run, &t->session, rec);
     return 0;

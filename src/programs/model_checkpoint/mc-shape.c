@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static uint64_t divide_up(uint64_t n, uint64_t by)
 {
@@ -133,7 +132,7 @@ static uint64_t expert_elements(const struct mc_job *job, const struct mc_tensor
     return (uint64_t)((first_layer(job, stage + 1) - begin) * mine) * one;
 }
 
-/* The same for what all data-parallel ranks have. */
+/* As expert_elements, for what all data-parallel ranks have. */
 static uint64_t common_elements(const struct mc_job *job, const struct mc_tensor *t, int64_t stage, int64_t tp,
                                 uint64_t *before)
 {
@@ -183,20 +182,15 @@ void mc_job_share(const struct mc_job *job, const struct mc_tensor *t, enum mc_s
 
 /* ---- parts ---- */
 
-static void name_part(const struct mc_job *job, const struct mc_tensor *t, enum mc_state state, struct mc_part *out)
-{
-    out->state = state;
-    out->tensor = t->number;
-    out->elem = job->bytes[state];
-    out->dims = t->dims;
-}
-
 void mc_job_part(const struct mc_job *job, const struct mc_tensor *t, enum mc_state state, const struct mc_share *share,
                  int64_t stage, int64_t tp, int64_t copy, struct mc_part *out)
 {
     uint64_t n, at = (uint64_t)copy * share->chunk;
 
-    name_part(job, t, state, out);
+    out->state = state;
+    out->tensor = t->number;
+    out->elem = job->bytes[state];
+    out->dims = t->dims;
     n = slice(t, share, tp, out);
     out->from = 0;
     out->to = n;

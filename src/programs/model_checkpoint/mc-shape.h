@@ -37,17 +37,18 @@ extern const char *const mc_model_names[];
 /* The row of that name, in upper or lower case. Returns 0, or -1 and err (WEIR_EUSAGE: the nearest name). */
 int mc_model_row(const char *name, struct mc_model *m, struct weir_err *err);
 
-/* The model that a text describes in lines "key = value". file: its name, for messages. The arena owns the name of the
- * model. Returns 0, or -1 and err (WEIR_EUSAGE: names file, line and the nearest word). */
-int mc_model_read(const char *text, size_t len, const char *file, struct weir_arena *arena, struct mc_model *m,
-                  struct weir_err *err);
+/* The model that a text describes in lines "key = value". file, before: for messages, its name and
+ * the number of lines before the text. The arena owns the name of the model. Returns 0, or -1 and
+ * err (WEIR_EUSAGE: names file, line and the nearest word). */
+int mc_model_read(const char *text, size_t len, const char *file, int before,
+                  struct weir_arena *arena, struct mc_model *m, struct weir_err *err);
 
 /* Append the lines that mc_model_read reads. */
 void mc_model_write(const struct mc_model *m, struct weir_str *out);
 
-/* Make the model about as large as the share of its parameters says: "1/1000", "0.001". Layers, heads and experts stay, so
- * there are as many tensors and the same shapes are possible; the elements of a head and with them hidden, ffn, vocabulary and
- * positions shrink by the square root. Returns 0, or -1 and err (WEIR_EUSAGE). */
+/* Scale the model to about a fraction of its parameters: "1/1000", "0.001". Layers, heads and experts stay, so there are as
+ * many tensors and the same shapes are possible. The elements of a head, hidden, ffn, vocabulary and positions shrink by the
+ * square root. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int mc_model_scale(struct mc_model *m, const char *scale, struct weir_err *err);
 
 /* ---- tensors of a model (mc-tensors.c) ---- */
@@ -68,7 +69,7 @@ struct mc_rows {
     unsigned char row[MC_SECTIONS][MC_ROWS_MOST];
 };
 
-/* How the ranks of a tensor-parallel group share a tensor. */
+/* The division of a tensor among the ranks of a tensor-parallel group. */
 enum mc_split {
     MC_WHOLE,      /* each has all of it */
     MC_ROWS,       /* column-parallel linear layers: outputs are rows */
@@ -110,7 +111,7 @@ extern const char *const mc_dtype_names[], *const mc_optimizer_names[]; /* end w
 struct mc_shape {
     int64_t tp, pp;
     int64_t dp; /* 0: what is left of the ranks */
-    int64_t ep; /* experts are divided over so many data-parallel ranks */
+    int64_t ep; /* number of data-parallel ranks over which experts are divided */
     int64_t zero;
     bool spread; /* what all data-parallel ranks have is written by all, each some whole tensors; else by the first */
 };
@@ -122,12 +123,12 @@ struct mc_job {
     int bytes[MC_STATES]; /* of an element; 0: there is no such state */
 };
 
-/* Fill *job; shape->dp becomes the number it is. dtype and optimizer: one of the names. Returns 0, or -1 and err
- * (WEIR_EUSAGE): what would be right for this model and so many ranks. */
+/* Fill *job, and shape->dp where it is 0. dtype and optimizer: one of the names. Returns 0, or
+ * -1 and err (WEIR_EUSAGE): what would be right for this model and this number of ranks. */
 int mc_job_init(struct mc_job *job, const struct mc_model *m, const struct mc_shape *shape, const char *dtype,
                 const char *optimizer, int ranks, struct weir_err *err);
 
-/* Of all tensors with all states; UINT64_MAX: more than that. */
+/* Return the bytes of all tensors with all states; UINT64_MAX: more than that. */
 uint64_t mc_job_bytes(const struct mc_job *job);
 
 /* The place of a rank, in Megatron's order: rank = tp + TP * (dp + DP * pp). */
@@ -137,15 +138,15 @@ struct mc_place {
 
 struct mc_place mc_job_place(const struct mc_job *job, int rank);
 
-/* How a slice of a tensor, which a tensor-parallel rank of a stage has, is shared by the data-parallel ranks that have the
- * same tensors ("copies": all dp ranks, of experts dp / ep). */
+/* The division of a tensor's slice, of a tensor-parallel rank of a stage, among the data-parallel
+ * ranks with the same tensors. These are "copies": all dp ranks, of experts dp / ep. */
 struct mc_share {
     bool divided;       /* ZeRO: copy c has the elements from c * chunk - before on, 'chunk' of them at most */
     uint64_t chunk, before;
     int64_t copies, writer; /* not divided: the copy that writes all */
     int dim;            /* which dimension the slices divide: */
-    uint64_t step;      /* so many of its elements each, */
-    int64_t repeat;     /* and so many tp ranks one after the other have the same slice */
+    uint64_t step;      /* number of its elements in each, */
+    int64_t repeat;     /* and number of tp ranks one after the other with the same slice */
 };
 
 /* A rank's part of one tensor in one state: of the elements of a box, in the order of the array, those from 'from' up to
@@ -170,8 +171,8 @@ static inline uint64_t mc_part_bytes(const struct mc_part *p)
     return (p->to - p->from) * (uint64_t)p->elem;
 }
 
-/* The stage of a tensor (of an embedding that the last stage has, too: the first); how the slice of a tensor-parallel rank of
- * a stage is shared; what a copy has of it, which may be nothing. */
+/* Return the stage of a tensor (of an embedding that the last stage has, too: the first). Then fill in how the slice of a
+ * tensor-parallel rank of a stage is shared, and what a copy has of it, which may be nothing. */
 int64_t mc_job_stage(const struct mc_job *job, const struct mc_tensor *t);
 void mc_job_share(const struct mc_job *job, const struct mc_tensor *t, enum mc_state state, int64_t stage, int64_t tp,
                   struct mc_share *out);
@@ -212,6 +213,7 @@ struct mc_sources {
     const struct mc_job *saved;
     struct mc_part need;
     struct mc_tensor tensor;
+    int64_t stage, repeat;  /* of the tensor; tensor-parallel ranks with the same slice */
     uint64_t slice, slices; /* the coming and one past the last in the tensor-parallel group */
     uint64_t copy, copies;  /* data-parallel ranks of this slice, likewise */
 };

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/size.h"
 
@@ -62,14 +61,16 @@ static const struct row last[] = {
     { "lm_head.weight", UNTIED, { VOCABULARY, HIDDEN }, MC_VOCABULARY },
 };
 
-#define ROWS(r) { (r), sizeof(r) / sizeof((r)[0]) }
+#define COUNT(r) (sizeof(r) / sizeof((r)[0]))
+#define ROWS(r) { (r), COUNT(r) }
 
 static const struct {
     const struct row *row;
     size_t n;
 } sections[MC_SECTIONS] = { ROWS(first), ROWS(layer), ROWS(expert), ROWS(last) };
 
-_Static_assert(sizeof(layer) / sizeof(layer[0]) <= MC_ROWS_MOST, "the longest section");
+_Static_assert(COUNT(first) <= MC_ROWS_MOST && COUNT(layer) <= MC_ROWS_MOST, "mc-shape.h");
+_Static_assert(COUNT(expert) <= MC_ROWS_MOST && COUNT(last) <= MC_ROWS_MOST, "mc-shape.h");
 
 static unsigned traits(const struct mc_model *m)
 {
@@ -140,26 +141,19 @@ void mc_tensor_get(const struct mc_model *m, const struct mc_rows *rows, enum mc
 
 void mc_tensor_at(const struct mc_model *m, const struct mc_rows *rows, uint64_t number, struct mc_tensor *out)
 {
-    const uint64_t before = (uint64_t)rows->n[MC_FIRST], of_layer = (uint64_t)rows->n[MC_LAYER], all = per_layer(m, rows);
-    uint64_t at;
-    int64_t layer_of;
+    const uint64_t first_n = (uint64_t)rows->n[MC_FIRST], layer_n = (uint64_t)rows->n[MC_LAYER], all = per_layer(m, rows);
+    const uint64_t past_first = number - first_n, of_layer = past_first % all, of_expert = of_layer - layer_n;
+    const int64_t layer_of = (int64_t)(past_first / all);
 
-    if (number < before) {
+    if (number < first_n)
         mc_tensor_get(m, rows, MC_FIRST, 0, 0, (int)number, out);
-        return;
-    }
-    number -= before;
-    if (number >= (uint64_t)m->layers * all) {
-        mc_tensor_get(m, rows, MC_LAST, 0, 0, (int)(number - (uint64_t)m->layers * all), out);
-        return;
-    }
-    layer_of = (int64_t)(number / all);
-    at = number % all;
-    if (at < of_layer)
-        mc_tensor_get(m, rows, MC_LAYER, layer_of, 0, (int)at, out);
+    else if (layer_of >= m->layers)
+        mc_tensor_get(m, rows, MC_LAST, 0, 0, (int)(past_first - (uint64_t)m->layers * all), out);
+    else if (of_layer < layer_n)
+        mc_tensor_get(m, rows, MC_LAYER, layer_of, 0, (int)of_layer, out);
     else
-        mc_tensor_get(m, rows, MC_EXPERT, layer_of, (int64_t)((at - of_layer) / (uint64_t)rows->n[MC_EXPERT]),
-                      (int)((at - of_layer) % (uint64_t)rows->n[MC_EXPERT]), out);
+        mc_tensor_get(m, rows, MC_EXPERT, layer_of, (int64_t)(of_expert / (uint64_t)rows->n[MC_EXPERT]),
+                      (int)(of_expert % (uint64_t)rows->n[MC_EXPERT]), out);
 }
 
 void mc_tensor_name(const struct mc_rows *rows, const struct mc_tensor *t, struct weir_str *out)

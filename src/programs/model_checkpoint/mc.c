@@ -3,17 +3,22 @@
 #include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backends/plugin.h"
+#include "backends/registry.h"
 #include "base/size.h"
 #include "engine/check/inputs.h"
 #include "engine/test.h"
 #include "par/agree.h"
 #include "par/textfile.h"
+
+#define QUEUE 2 /* transfers in flight of an asynchronous save where no depth is given */
 
 static const struct weir_operation operations[] = {
     [MC_WRITE] = { "write", "write", "transfers", true },
@@ -50,6 +55,9 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
         { o->remove && !saves(o), "--remove removes what this run saves; --save=no saves nothing" },
         { o->broadcast && is_word(o->layout, "arrays"),
             "--broadcast is for files with tables of contents; --layout=arrays has none" },
+        { o->run.gpu_memory && (o->broadcast || is_word(o->layout, "arrays")),
+          "--gpu-memory is for files that each rank reads itself: --broadcast sends what one has read, "
+          "and --layout=arrays has memory of the host" },
         { o->broadcast && !loads(o), "--broadcast says how to load; --load=no loads nothing" },
     };
 
@@ -68,24 +76,41 @@ static int find_model(struct weir_run *run, struct mc_test *t, const char *name,
         free(text.text);
         return -1;
     }
-    rc = text.text ? mc_model_read(text.text, text.len, name, &t->arena, m, err) : mc_model_row(name, m, err);
+    rc = text.text ? mc_model_read(text.text, text.len, name, 0, &t->arena, m, err)
+                   : mc_model_row(name, m, err);
     free(text.text);
     return weir_agree_check(&run->world, rc, err);
 }
 
-/* The model and the ranks. Collective over run->world. */
-static int make_job(struct weir_run *run, struct mc_test *t, const struct mc_options *o, int ranks, struct weir_err *err)
+/* Collective over run->world. */
+static int choose_model(struct weir_run *run, struct mc_test *t, const struct mc_options *o,
+                        struct weir_err *err)
+{
+    struct mc_model *m = &t->job.model;
+
+    return find_model(run, t, o->model ? o->model : "llama3-8b", m, err) < 0
+               ? -1
+               : mc_model_scale(m, o->scale ? o->scale : "1", err);
+}
+
+/* The model and the ranks, and what is not given. Collective over run->world. */
+static int make_job(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks,
+                    struct weir_err *err)
 {
     const struct mc_shape shape = {
         .tp = o->tp, .pp = o->pp, .dp = o->dp, .ep = o->ep, .zero = o->zero, .spread = t->layout == MC_TORCH
     };
     struct mc_model m;
 
-    if (find_model(run, t, o->model, &m, err) < 0 || mc_model_scale(&m, o->scale, err) < 0 ||
-        mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0)
+    if (choose_model(run, t, o, err) < 0)
         return -1;
-    t->bytes = mc_job_bytes(&t->job);
-    return t->bytes < INT64_MAX ? 0 : weir_refuse(err, WEIR_EUSAGE, "a checkpoint of this model has more than 2^63 bytes");
+    m = t->job.model;
+    o->dtype = o->dtype ? o->dtype : mc_dtype_names[0];
+    o->optimizer = o->optimizer ? o->optimizer : mc_optimizer_names[0];
+    if (mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0)
+        return -1;
+    t->save.bytes = mc_job_bytes(&t->job);
+    return t->save.bytes < INT64_MAX ? 0 : weir_refuse(err, WEIR_EUSAGE, "a checkpoint of this model has more than 2^63 bytes");
 }
 
 static enum mc_layout layout_of(const struct mc_options *o)
@@ -107,18 +132,50 @@ static void plan_place(const struct mc_test *t, const struct mc_options *o, int 
     plan->path = o->path;
     plan->writes = saves(o);
     plan->shared = (t->layout == MC_SHARED || t->layout == MC_ARRAYS) && ranks > 1;
-    plan->bytes = saves(o) ? weir_product(t->bytes, kept) : 0;
+    plan->bytes = saves(o) ? weir_product(t->save.bytes, kept) : 0;
     plan->inodes = saves(o) ? weir_product(files, kept) : 0;
+}
+
+/* Choose the writer of an asynchronous save: the queue that --depth asks for, else a thread. It
+ * is a queue, too, when the backend may be bound to the main thread, by MPI or by the kernel. */
+static int choose_writer(struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
+{
+    if (t->layout == MC_ARRAYS)
+        return weir_refuse(err, WEIR_EUSAGE, "--save=async: arrays cannot be written beside the work; use --save=sync");
+    if (!be->queue || t->access.depth > 1)
+        return 0;
+    if (t->access.depth == 1 && !be->depth_option)
+        return weir_refuse(err, WEIR_EUSAGE, "--save=async: %s writes beside the work by its queue; leave --depth=1 out", be->name);
+    t->access.depth = be->depth_option ? 1 : QUEUE;
+    return 0;
 }
 
 static int check_backend(struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
 {
-    if (t->layout == MC_ARRAYS && !be->array)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays; use a backend like HDF5, NETCDF or NCMPI", be->name);
+    if (t->layout == MC_ARRAYS && strcmp(be->name, "HDF5") != 0)
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays of tensors; use --layout=arrays with -a HDF5", be->name);
     if (t->layout != MC_ARRAYS && (be->flags & WEIR_BE_CONTAINER))
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO, or --layout=arrays", be->name);
-    return mc_place_store(t, be, err);
+    if ((be->flags & WEIR_BE_NO_DATA) && !saves(t->o))
+        return weir_refuse(err, WEIR_EUSAGE, "%s keeps nothing that could be loaded", be->name);
+    return t->async && choose_writer(t, be, err) < 0 ? -1 : mc_place_store(t, be, err);
+}
+
+/* Fill in the settings that follow from the options alone. */
+static struct mc_test test_of(const struct mc_options *o)
+{
+    enum mc_layout layout = layout_of(o);
+
+    return (struct mc_test) {
+        .o = o,
+        .layout = layout,
+        .async = is_word(o->save, "async"),
+        .save.work_ns = (uint64_t)(o->compute_s * o->every * WEIR_NS_PER_S),
+        .pub = { .lock = -1, .made_first = -1 },
+        .access = { .own_names = true, .file_per_task = layout != MC_ARRAYS, .queued = layout != MC_ARRAYS,
+                    .depth = o->run.depth, .only_reads = !saves(o) },
+    };
 }
 
 static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
@@ -126,15 +183,11 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     struct mc_options *o = chosen;
     struct mc_test *t = state;
 
-    t->o = o;
-    t->lock = -1;
-    t->made_first = -1;
-    t->layout = layout_of(o);
-    t->async = is_word(o->save, "async");
-    t->work_ns = (uint64_t)(o->compute_s * o->every * WEIR_NS_PER_S);
-    t->access = (struct weir_access) { .own_names = true, .file_per_task = t->layout != MC_ARRAYS,
-        .queued = t->layout != MC_ARRAYS, .depth = o->run.depth, .only_reads = !saves(o) };
+    *t = test_of(o);
     if (check_options(o, err) < 0 || (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
+        return -1;
+    /* a load alone takes what was saved, and compares it with what is given */
+    if (!saves(o) && (o->model || o->scale) && choose_model(run, t, o, err) < 0)
         return -1;
     /* before the time of a save is spent */
     if (saves(o) && loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, run->world.size, err) < 0)
@@ -146,11 +199,8 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         return -1;
     if (t->is_objects)
         o->run.drop_cache = false; /* no page cache has them */
-    if (!t->is_stored && loads(o)) {
-        if (!saves(o))
-            return weir_refuse(err, WEIR_EUSAGE, "%s keeps nothing that could be loaded", run->test->plan.use[0].be->name);
+    if (!t->is_stored)
         o->load = "no";
-    }
     return 0;
 }
 
@@ -160,7 +210,6 @@ static int take_queue(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
 
-    (void)run;
     return weir_queue_begin(&t->queue, &t->session, UINT64_MAX, 0, (struct iovec) { NULL, 0 }, err);
 }
 
@@ -168,28 +217,23 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
 
-    t->in_region = -1;
+    weir_interrupt_hold(&run->interrupt); /* what is made from here on is removed after a signal */
+    t->memory.gpu = t->copy.gpu = run->gpu;
+    t->copy.is_copy = true;
     if (loads(t->o) && mc_load_begin(run, t, err) < 0)
         return -1;
-    t->role = run->par.rank;
     if (saves(t->o) && (mc_regions_begin(run, t, err) < 0 || mc_publish_begin(run, t, err) < 0))
         return -1;
-    if (weir_local(run, take_queue, t, err) < 0)
-        return -1;
-    if (t->async && t->work_ns > 0 && t->queue.depth == 0)
-        weir_note(&run->log, "%s writes one transfer after the other, and the work stands still in each%s", t->session.be->name,
-                  t->layout == MC_ARRAYS ? "" : ": use a queue (--posix.threads=N, -a URING)");
-    return 0;
+    return weir_local(run, take_queue, t, err);
 }
 
 static int repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
 
-    (void)err;
-    t->step = t->first_step + (int64_t)run->repetition * t->o->every;
-    t->sequence = t->first_sequence + run->repetition;
-    t->work_left_ns = 0;
+    t->pub.step = t->pub.first_step + (int64_t)run->repetition * t->o->every;
+    t->pub.sequence = t->pub.first_sequence + run->repetition;
+    t->save.work_left_ns = 0;
     t->times = (struct mc_times) { .copy_s = 0 };
     return 0;
 }
@@ -199,118 +243,107 @@ static void end(void *state)
     struct mc_test *t = state;
 
     for (int k = 0; k < MC_REGIONS; k++)
-        weir_str_free(&t->head[k]);
-    weir_str_free(&t->staged);
-    weir_str_free(&t->place);
-    weir_str_free(&t->names);
-    weir_str_free(&t->gone);
-    weir_str_free(&t->from);
-    weir_str_free(&t->in_name);
-    mc_plan_free(&t->save);
-    mc_plan_free(&t->cut);
-    mc_plan_free(&t->load);
-    mc_meta_free(&t->meta);
+        weir_str_free(&t->save.head[k]);
+    weir_str_free(&t->pub.staged);
+    weir_str_free(&t->pub.place);
+    weir_str_free(&t->pub.names);
+    weir_str_free(&t->removal.gone);
+    weir_str_free(&t->load.from);
+    weir_str_free(&t->path);
+    mc_plan_free(&t->save.plan);
+    mc_plan_free(&t->save.cut);
+    mc_plan_free(&t->load.plan);
+    mc_plan_free(&t->load.reads);
+    mc_meta_free(&t->load.meta);
     weir_queue_end(&t->queue);
     weir_arena_free(&t->arena);
-    free(t->memory);
-    free(t->copy);
-    free(t->toc);
-    free(t->array);
-    if (t->lock >= 0)
-        close(t->lock);
-    t->lock = -1;
+    weir_gpu_give(t->memory.gpu, t->memory.at);
+    weir_gpu_give(t->copy.gpu, t->copy.at);
+    free(t->arrays.array);
+    if (t->pub.lock >= 0)
+        close(t->pub.lock);
+    t->pub.lock = -1;
 }
 
 /* ---- stages ---- */
 
-static bool wants_save(const void *state, const struct weir_stage *stage)
+enum { COMPUTE, COPY, SAVE, PUBLISH, REMOVE, SAVED, LOAD, CLEAR };
+
+static bool wanted(const void *state, const struct weir_stage *stage)
 {
-    (void)stage;
-    return saves(((const struct mc_test *)state)->o);
+    const struct mc_test *t = state;
+    const bool saving = saves(t->o), is_wanted[] = {
+        [COMPUTE] = saving && !t->async && t->save.work_ns > 0,
+        [COPY] = t->async,
+        [SAVE] = saving,
+        [PUBLISH] = saving,
+        [REMOVE] = saving && t->o->keep > 0,
+        [SAVED] = saving,
+        [LOAD] = loads(t->o),
+        [CLEAR] = t->o->remove,
+    };
+
+    return is_wanted[stage->index];
 }
 
-static bool wants_copy(const void *state, const struct weir_stage *stage)
-{
-    (void)stage;
-    return ((const struct mc_test *)state)->async;
-}
-
-static bool wants_compute(const void *state, const struct weir_stage *stage)
+/* A file of arrays is opened by all ranks together, and one rank reads for others. */
+static void set_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing)
 {
     const struct mc_test *t = state;
 
-    return wants_save(t, stage) && !t->async && t->work_ns > 0;
+    timing->collective_open = timing->collective_flush = t->layout == MC_ARRAYS;
+    if (stage->index != LOAD || !t->o->broadcast)
+        return;
+    timing->lock_step = true;
+    timing->lock_par = &t->load.copies.group;
+    timing->op_bytes = (uint64_t)t->o->transfer;
 }
-
-static bool wants_removal(const void *state, const struct weir_stage *stage)
-{
-    const struct mc_options *o = ((const struct mc_test *)state)->o;
-
-    return stage->flags & WEIR_STAGE_LAST ? o->remove : saves(o) && o->keep > 0;
-}
-
-static bool is_arrays(const struct weir_stage *stage)
-{
-    return stage->phase == &mc_save_arrays || stage->phase == &mc_load_arrays;
-}
-
-/* A stage for files, and one for a file of arrays. */
-static bool wants_write(const void *state, const struct weir_stage *stage)
-{
-    const struct mc_test *t = state;
-
-    return saves(t->o) && (t->layout == MC_ARRAYS) == is_arrays(stage);
-}
-
-static bool wants_load(const void *state, const struct weir_stage *stage)
-{
-    const struct mc_test *t = state;
-
-    return loads(t->o) && (t->layout == MC_ARRAYS) == is_arrays(stage);
-}
-
-#define SAVE                                                                                                                     \
-    .key = "save", .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, .wanted = wants_write, .before = mc_before_save,              \
-    .after = mc_after_save
-#define LOAD                                                                                                                     \
-    .key = "load", .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS, .wanted = wants_load, .before = mc_before_load,                \
-    .after = mc_after_load
 
 static const struct weir_stage stages[] = {
-    { .key = "compute", .wanted = wants_compute, .before = mc_compute },
-    { .key = "copy", .flags = WEIR_STAGE_UNTIMED, .phase = &mc_copy, .wanted = wants_copy, .before = mc_before_copy,
-        .after = mc_after_copy },
-    { SAVE, .phase = &mc_save },
-    { SAVE, .phase = &mc_save_arrays, .timing = mc_arrays_timing },
-    { .key = "publish", .flags = WEIR_STAGE_UNTIMED, .phase = &mc_publish, .wanted = wants_save, .before = mc_before_publish,
-        .after = mc_after_publish },
-    { .key = "remove", .flags = WEIR_STAGE_UNTIMED, .phase = &mc_remove, .wanted = wants_removal, .before = mc_before_remove,
-        .after = mc_after_remove },
-    { .key = "saved", .wanted = wants_save, .before = mc_saved },
-    { LOAD, .phase = &mc_load, .timing = mc_load_timing },
-    { LOAD, .phase = &mc_load_arrays, .timing = mc_arrays_timing },
-    { .key = "clear", .flags = WEIR_STAGE_LAST | WEIR_STAGE_UNTIMED, .phase = &mc_remove, .wanted = wants_removal,
-        .before = mc_before_remove,
-      .after = mc_after_remove },
+    { .key = "compute", .index = COMPUTE, .wanted = wanted, .before = mc_compute },
+    { .key = "copy", .index = COPY, .flags = WEIR_STAGE_UNTIMED, .phase = &mc_copy, .wanted = wanted, .before = mc_before_copy,
+      .after = mc_after_copy },
+    { .key = "save", .index = SAVE, .flags = WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, .phase = &mc_save, .wanted = wanted,
+      .timing = set_timing, .before = mc_before_save, .after = mc_after_save },
+    { .key = "publish", .index = PUBLISH, .flags = WEIR_STAGE_UNTIMED, .phase = &mc_publish, .wanted = wanted,
+      .before = mc_before_publish, .after = mc_after_publish },
+    { .key = "remove", .index = REMOVE, .flags = WEIR_STAGE_UNTIMED, .phase = &mc_remove, .wanted = wanted,
+      .before = mc_before_remove, .after = mc_after_remove },
+    { .key = "saved", .index = SAVED, .wanted = wanted, .before = mc_saved },
+    { .key = "load", .index = LOAD, .flags = WEIR_STAGE_DELAY | WEIR_STAGE_READS, .phase = &mc_load, .wanted = wanted,
+      .timing = set_timing, .before = mc_before_load, .after = mc_after_load },
+    { .key = "clear", .index = CLEAR, .flags = WEIR_STAGE_LAST | WEIR_STAGE_UNTIMED, .phase = &mc_remove, .wanted = wanted,
+      .before = mc_before_remove, .after = mc_after_remove },
     { .key = NULL }
 };
 
 /* ---- what the engine asks ---- */
+
+/* Find the file of the first transfer of a load; for a rank that loads nothing, a byte of any file. */
+static bool range_of_load(const struct mc_test *t, struct weir_str *path, struct weir_cache_range *range)
+{
+    bool loads = t->load.plan.moves > 0;
+
+    if (t->load.meta.regions == 0)
+        return false;
+    *range = (struct weir_cache_range) { 0, loads ? UINT64_MAX : 1, 0, 1 };
+    weir_str_addf(path, "%s/%s", weir_str_text(&t->load.from), t->load.meta.region[loads ? t->load.plan.move[0].region : 0].file);
+    return true;
+}
 
 static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_str *path,
                      struct weir_cache_range *range)
 {
     const struct mc_test *t = state;
 
-    (void)run;
     if (!stage || !t->is_stored || t->is_objects)
         return false;
     if (stage->flags & WEIR_STAGE_READS || (run->stage && (run->stage->flags & WEIR_STAGE_READS)))
-        return mc_load_range(t, path, range);
-    for (int k = 0; k < t->regions; k++)
-        if (t->region[k].lines > 0) {
-            weir_str_addf(path, "%s/%s", weir_str_text(&t->staged), t->region[k].file);
-            *range = (struct weir_cache_range) { t->region[k].at, t->region[k].bytes, 0, 1 };
+        return range_of_load(t, path, range);
+    for (int k = 0; k < t->save.regions; k++)
+        if (t->save.region[k].lines > 0) {
+            weir_str_addf(path, "%s/%s", weir_str_text(&t->pub.staged), t->save.region[k].file);
+            *range = (struct weir_cache_range) { t->save.region[k].at, t->save.region[k].bytes, 0, 1 };
             return true;
         }
     return false;
@@ -331,17 +364,40 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
     f->unread = 0;
     f->data_kind = WEIR_DATA_RANDOM;
     if (saves(t->o))
-        f->planned_bytes = (double)(t->is_objects ? t->once_bytes : t->bytes);
+        f->planned_bytes = (double)(t->is_objects ? t->save.once_bytes : t->save.bytes);
     if (saves(t->o) && loads(t->o))
         f->own_node = is_word(t->o->read_back, "elsewhere") ? elsewhere : same;
     f->service.of_others = is_word(t->o->read_back, "elsewhere");
 }
 
+/* The backend that a run would take. Local. */
+static int check_named_backend(struct mc_test *t, const char *name, struct weir_err *err)
+{
+    const struct weir_backend *be = name ? weir_backend_find(name) : weir_backends()[0];
+    char shown[WEIR_QUOTE_TEXT];
+
+    if (!be)
+        return weir_refuse(err, WEIR_EUSAGE, "option -a: unknown backend '%s'", weir_quote_str(name, shown));
+    return weir_backend_load(&be, NULL, err) < 0 ? -1 : check_backend(t, be, err);
+}
+
+/* Refuse for --list what a run of 'ranks' ranks refuses. Collective over run->world. */
+static int list_ranks(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks, struct weir_err *err)
+{
+    if (check_options(o, err) < 0 || make_job(run, t, o, ranks, err) < 0 ||
+        (loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, ranks, err) < 0) ||
+        weir_agree(&run->world, check_named_backend(t, o->run.api, err), err) < 0)
+        return -1;
+    if (run->world.rank > 0 || mc_list(&t->job, o->run.verbose > 0, stdout) || errno == EPIPE)
+        return 0; /* EPIPE: its reader has closed the pipe */
+    return weir_refuse(err, WEIR_ESETUP, "the list cannot be written");
+}
+
 /* --list */
 static bool list_instead(struct weir_run *run, const void *opt, enum weir_code *code)
 {
-    const struct mc_options *o = opt;
-    struct mc_test t = { .layout = layout_of(o) };
+    struct mc_options own = *(const struct mc_options *)opt, *o = &own;
+    struct mc_test t = test_of(o);
     struct weir_err err = WEIR_ERR_INIT;
     bool given = o->dp > 0;
     uint64_t ranks = given ? weir_product((uint64_t)o->dp, (uint64_t)o->tp * (uint64_t)o->pp) : (uint64_t)run->world.size;
@@ -351,8 +407,8 @@ static bool list_instead(struct weir_run *run, const void *opt, enum weir_code *
     if (ranks > INT32_MAX)
         weir_refuse(&err, WEIR_EUSAGE, "--tp, --pp and --dp make %" PRIu64 " ranks: --list shows %d at most", ranks,
                     INT32_MAX);
-    else if (make_job(run, &t, o, (int)ranks, &err) == 0 && run->world.rank == 0 && !mc_list(&t.job, o->run.verbose > 0, stdout))
-        weir_refuse(&err, WEIR_ESETUP, "the list cannot be written");
+    else
+        list_ranks(run, &t, o, (int)ranks, &err);
     *code = err.code == WEIR_OK ? WEIR_OK : weir_run_refuse(run, &err);
     weir_arena_free(&t.arena);
     return true;
@@ -361,8 +417,8 @@ static bool list_instead(struct weir_run *run, const void *opt, enum weir_code *
 static const struct weir_example examples[] = {
     { WEIR_TOPIC_NONE, "--scale=1/1000 --tp=2 --pp=2 -o /scratch/d", "save, load from storage, verify" },
     { WEIR_TOPIC_NONE, "--model=llama3-70b --tp=8 --pp=4 --dp=16 --list", "what each of 512 ranks would write" },
-    { WEIR_TOPIC_NONE, "--scale=1/100 --save=async --compute=5 --posix.threads=4 -i 10 -o /scratch/d",
-      "ten saves beside emulated work: how long does it stand still?" },
+    { WEIR_TOPIC_NONE, "--scale=1/100 --save=async -i 10 -o /scratch/d",
+      "ten saves beside emulated work: how long is training stalled?" },
     { WEIR_TOPIC_NONE, "--save=no --load-tp=1 -o /scratch/d", "another job, of another shape, loads the newest" },
     { WEIR_TOPIC_DATA, "--model=mixtral-8x7b --scale=1/1000 --ep=2 --zero=1 -o /scratch/d", "a model with experts" },
     { WEIR_TOPIC_FILES, "--scale=1/100 --layout=deepspeed --zero=1 -o /scratch/d", "the files of DeepSpeed ZeRO" },
@@ -372,7 +428,7 @@ static const struct weir_example examples[] = {
 };
 
 static const struct weir_line line = { .instead = list_instead };
-static const struct weir_made made = { .clean = mc_clean };
+static const struct weir_made made = { .files = mc_place_files, .clean = mc_clean };
 static const struct weir_judged judged = { .inputs = declare_inputs, .range = range_of };
 
 const struct weir_program weir_model_checkpoint = {

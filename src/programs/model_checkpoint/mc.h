@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc.h - checkpoints of models: each rank of a training job saves its parts of the tensors, a checkpoint is
- * published as a whole, and the ranks of the same or of another shape load it and verify it */
+/* mc.h - checkpoints of models: each rank of a training job saves its parts of the tensors, and the
+ * checkpoint is published as a whole. The ranks of the same or of another shape load it and verify it */
 #ifndef WEIR_PROGRAMS_MC_H
 #define WEIR_PROGRAMS_MC_H
+
+#include <string.h>
 
 #include "backends/session/queue.h"
 #include "base/data/damage.h"
@@ -43,6 +45,8 @@ struct mc_region {
     char file[MC_FILE_TEXT];
     int rank;
     uint64_t at, head, bytes, file_bytes, lines;
+    bool has_toc; /* loading: its table of contents was read, */
+    uint64_t toc; /* into the memory of the rank from here on */
 };
 
 /* One transfer: bytes of a part, or of a table of contents. */
@@ -50,7 +54,7 @@ struct mc_move {
     int region;   /* saving: of this rank; loading: of the checkpoint */
     uint32_t part; /* of the list of parts; MC_HEAD: the table of contents */
     uint64_t at, len; /* bytes of it */
-    uint64_t off;     /* in the file; loading: known when its table of contents was read */
+    uint64_t off;     /* in the file */
     uint64_t memory;  /* loading: in the memory of the rank */
 };
 #define MC_HEAD UINT32_MAX
@@ -79,7 +83,7 @@ struct mc_found {
     int64_t *step; /* of those that are published, ascending */
     size_t n, room;
     int64_t last;         /* the highest step of any, -1: none */
-    struct weir_str left; /* paths of what a run that was killed has left, a line each */
+    struct weir_str left; /* paths of what a run that was killed has left */
 };
 
 /* Times of a repetition. */
@@ -89,9 +93,82 @@ struct mc_times {
     double copy_s, write_s, publish_s, remove_s, find_s; /* of all */
 };
 
-/* Of all saves, or all loads: bytes/s, seconds. */
+/* Results of all saves, or all loads: bytes/s, seconds. */
 struct mc_series {
     struct weir_stats rate, seconds, stall;
+};
+
+/* Memory that is as large as it was ever asked for: of a GPU, or for a copy of it pinned memory of
+ * the host. */
+struct mc_memory {
+    char *at;
+    uint64_t room;
+    struct weir_gpu *gpu; /* NULL: of the host */
+    bool is_copy;
+};
+
+/* Saves: what this rank writes, and where (mc-region.c) */
+struct mc_saving {
+    uint64_t bytes;            /* of all tensors; 0: of another job, and not yet known */
+    uint64_t opens, files;     /* of all ranks */
+    uint64_t once_bytes;       /* objects: of all files, or that loading each byte once reads, whichever is more */
+    struct weir_roots sharers; /* the ranks that share the file of the first region */
+    bool is_shared_upload;     /* objects: several of them write it */
+    struct mc_region region[MC_REGIONS];
+    int regions;
+    struct weir_str head[MC_REGIONS]; /* tables of contents */
+    struct mc_plan plan;
+    struct mc_plan cut; /* objects: the same bytes as transfers of one length, from the begin of each file on */
+    /* while it is written (mc-save.c) */
+    uint64_t base[MC_REGIONS]; /* of the regions in memory */
+    struct weir_file *file[MC_REGIONS];
+    struct mc_writer *writer; /* while files are open, where it writes them; else NULL */
+    uint64_t work_ns;         /* emulated work between two saves; 0 and async: as long as the save takes */
+    uint64_t work_left_ns;    /* beside an asynchronous save */
+    struct mc_series series;
+};
+
+/* The checkpoint that is published by a save. */
+struct mc_publication {
+    int64_t first_step, first_sequence, step, sequence; /* of the first repetition; of this one */
+    int64_t made_first;            /* step of the first one that this test has published; -1: none */
+    int lock;                      /* descriptor of the directory; -1: none. Rank 0 */
+    bool made_dir, is_staged;      /* by this test, and there. Rank 0 */
+    struct weir_str staged, place; /* directories of the checkpoint that is saved; objects: the same */
+    struct weir_str names; /* texts of metadata; removing: files on all ranks, each with its NUL */
+};
+
+struct mc_removal {
+    struct weir_str gone; /* directories, each with its NUL */
+    const char *next;     /* of this rank, in the names of files */
+    int keep, stays;      /* number to keep; number that had foreign files */
+    bool own;             /* only those of this test */
+};
+
+/* The bytes, opens and time of a load on this rank. */
+struct mc_use {
+    uint64_t asked, read, opens, metadata_ns;
+    uint64_t io_before; /* bytes from devices */
+    bool io_known;
+};
+
+struct mc_loading {
+    int place_of;    /* a rank: this one, or one of another node */
+    int role, ranks; /* the rank of the shape that loads; -1: none; and all of them */
+    struct mc_job job;
+    int64_t step;
+    unsigned states; /* that are loaded, a bit each */
+    struct weir_str from;
+    struct weir_roots copies; /* --broadcast: ranks that need the same */
+    struct mc_meta meta;
+    struct mc_plan plan;
+    struct mc_plan reads; /* its moves as they are read: neighbours in one transfer */
+    size_t same;          /* of these, the first ones: read by one rank for all of 'copies' */
+    uint64_t bytes;       /* of memory */
+    struct weir_file *in;
+    int in_region; /* whose table of contents was read last; -1: none */
+    struct mc_use used;
+    struct mc_series series;
 };
 
 struct mc_test {
@@ -99,59 +176,25 @@ struct mc_test {
     enum mc_layout layout;
     bool async;
     struct weir_arena arena;
-    struct mc_job job, load_job;
-    const struct weir_backend *be;
+    struct weir_str path; /* of mc_path */
+    struct mc_job job;
     struct weir_access access;
     struct weir_session session;
     struct weir_queue queue;
     bool is_stored; /* the backend keeps files */
     bool is_objects; /* which are objects */
     const struct mc_store *store;
-    char *memory, *copy; /* the state of the training on this rank; of a save as its regions are, of a load as it was read */
-    uint64_t memory_room, copy_room;
+    /* the state of the training on this rank, of a save as its regions are, of a load as it was read; and its copy */
+    struct mc_memory memory, copy;
     struct mc_times times;
-    struct mc_series saves, loads;
-    /* saving */
-    uint64_t save_opens, save_files; /* of all ranks */
-    uint64_t bytes;            /* of all tensors */
-    uint64_t once_bytes;       /* objects: of all files, or that loading each byte once reads, whichever is more */
-    struct weir_roots sharers; /* the ranks that share the file of the first region */
-    bool is_shared_upload;     /* objects: several of them write it */
-    struct mc_region region[MC_REGIONS];
-    uint64_t base[MC_REGIONS]; /* of the regions in memory */
-    int regions;
-    struct weir_str head[MC_REGIONS]; /* tables of contents */
-    struct mc_plan save;
-    struct mc_plan cut; /* objects: the same bytes as transfers of one length, from the begin of each file on */
-    struct weir_file *file[MC_REGIONS];
-    struct weir_array_file *arrays; /* MC_ARRAYS: saving and loading */
-    struct weir_array **array;      /* by state and tensor */
-    uint64_t work_ns, work_left_ns; /* emulated work between two saves; that is left beside an asynchronous one */
-    int64_t first_step, first_sequence, step, sequence; /* of the first repetition; of this one */
-    int64_t made_first;            /* step of the first one that this test has published; -1: none */
-    int lock;                      /* descriptor of the directory; -1: none. Rank 0 */
-    bool made_dir, is_staged;      /* by this test, and there. Rank 0 */
-    struct weir_str staged, place; /* directories of the checkpoint that is saved; objects: the same */
-    struct weir_str names, gone;   /* texts of metadata; removing: files on all ranks, and directories, a line each */
-    char *next;                    /* removing: of this rank, in names */
-    int keep, stays;               /* removing: so many are kept; that something else was found in */
-    bool removes_own;              /* only those of this test */
-    /* loading */
-    int place_of;             /* a rank: this one, or one of another node */
-    int role, load_ranks;     /* the rank of the shape that loads; -1: none */
-    int64_t load_step;
-    unsigned states; /* that are loaded, a bit each */
-    struct weir_str from, in_name;
-    struct weir_roots copies; /* --broadcast: ranks that need the same */
-    struct mc_meta meta;
-    struct mc_plan load;
-    size_t same;         /* of its moves, the first ones: read by one rank for all of 'copies' */
-    struct weir_file *in;
-    int in_region;       /* of which the table of contents is in 'toc'; -1: none */
-    char *toc;
-    uint64_t asked, read, opens, metadata_ns, load_bytes;
-    uint64_t io_before;  /* bytes from devices */
-    bool io_known;
+    struct {
+        struct weir_array_file *file;
+        struct weir_array **array; /* by state and tensor */
+    } arrays;                      /* MC_ARRAYS: saving and loading */
+    struct mc_saving save;
+    struct mc_publication pub;
+    struct mc_removal removal;
+    struct mc_loading load;
 };
 
 extern const struct weir_opt mc_opts[];
@@ -169,10 +212,27 @@ bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const
 
 /* ---- mc-region.c: what a rank writes, and where ---- */
 
+/* Job, layout and alignment, from which the places of parts in files follow. */
+struct mc_form {
+    const struct mc_job *job;
+    enum mc_layout layout;
+    uint64_t align;
+};
+
 /* The region of a rank in which a state is. */
 int mc_region_of(enum mc_layout layout, enum mc_state state);
 
-/* Fill t->region, t->head and t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
+/* Has it the state of the optimizer, which --layout=deepspeed keeps apart? */
+static inline bool mc_region_is_second(const struct mc_region *r)
+{
+    return strncmp(r->file, "optimizer-", 10) == 0;
+}
+
+/* Append the table of contents of a region: r->head bytes, with which r->rank of the job begins it. Local.
+ * Returns 0, or -1 and err: no memory. */
+int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct weir_str *out, struct weir_err *err);
+
+/* Fill the plan of t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
 void mc_plan_free(struct mc_plan *p);
 /* The geometry with which the file of a region is opened to be saved. Local. */
@@ -190,10 +250,20 @@ static inline uint64_t mc_aligned(uint64_t n, uint64_t align)
     return (n + align - 1) / align * align;
 }
 
-/* Where a part begins in its file, by the table of contents of its region. Local. -1 and err (WEIR_EDATA): it is not
- * there, or of another size. */
-int mc_region_find(const struct mc_region *r, const char *toc, const struct mc_part *p, uint64_t *off,
-                   struct weir_err *err);
+/* A way through the parts of a region in the order of its table of contents. */
+struct mc_walk {
+    struct mc_form form;
+    const struct mc_region *r;
+    bool is_at; /* there is a part, at 'off' in the file */
+    struct mc_part part;
+    uint64_t off;
+    struct mc_parts it;
+};
+
+void mc_walk_begin(struct mc_walk *w, const struct mc_form *form, const struct mc_region *r);
+/* Go on to the part of this state and tensor, from the end to the begin; *off: where it begins in its file. Local. False: the
+ * region does not have it. */
+bool mc_walk_to(struct mc_walk *w, const struct mc_part *p, uint64_t *off);
 
 /* ---- mc-meta.c: the file that is written last ---- */
 
@@ -206,36 +276,41 @@ int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str
 int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, struct weir_err *err);
 void mc_meta_free(struct mc_meta *m);
 
+static inline struct mc_form mc_meta_form(const struct mc_meta *m)
+{
+    return (struct mc_form) { &m->job, (enum mc_layout)m->layout, (uint64_t)m->align };
+}
+
 /* ---- mc-place.c: the place of checkpoints. Local, for rank 0 ---- */
 
 #define MC_METADATA "metadata"
 
 enum mc_name { MC_PUBLISHED, MC_STAGED, MC_REMOVED };
 
-/* How checkpoints are kept, and what makes files one: in directories of the system the new name of the directory, on objects
- * the metadata, which are put last. Functions are local, for rank 0 but for 'unlink'; they return 0, or -1 and err (WEIR_EIO,
+/* The storage of checkpoints, and what publishes one: in directories of the system their new name, on objects the metadata,
+ * which are put last. Functions are local, for rank 0 (unlink: for all); they return 0, or -1 and err (WEIR_EIO,
  * WEIR_ESETUP). */
 struct mc_store {
     enum mc_name written, withdrawn; /* the names of one that is not published yet, and of one that is no more */
     /* take, make and rmdir may be NULL: there is nothing to do.
      * Before the first save: make the place, and let no other job save there, as far as that is possible. */
     int (*take)(struct mc_test *t, struct weir_err *err);
-    /* Find what is there under our names, for *f, which is empty. A place that is not there has nothing. */
+    /* Find existing checkpoints under our names, for *f, which is empty. A missing place has none. */
     int (*look)(struct mc_test *t, struct mc_found *f, struct weir_err *err);
-    /* Append the paths of the files of a checkpoint, a line each, in the order of their removal. *ours is false: something is
-     * there that is not ours, or it cannot be read. */
+    /* Append the paths of the files of a checkpoint, each with its NUL, in the order of their
+     * removal. Sets *ours to false when something there is not ours, or cannot be read. */
     int (*files)(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err);
-    /* Make room for the files of the next checkpoint, at t->staged. */
+    /* Make room for the files of the next checkpoint, at t->pub.staged. */
     int (*make)(struct mc_test *t, struct weir_err *err);
-    /* All files are complete: now there is a checkpoint, with t->names as its metadata. */
+    /* All files are complete: now there is a checkpoint, with t->pub.names as its metadata. */
     int (*publish)(struct mc_test *t, struct weir_err *err);
     /* From here on it is none any more, whatever happens. */
     int (*withdraw)(struct mc_test *t, const char *from, const char *to, struct weir_err *err);
-    /* Remove a file, and what was around files that were removed. What is gone is no error. */
+    /* Remove a file, and directories around removed files. A missing one is no error. */
     int (*unlink)(struct mc_test *t, const char *path, struct weir_err *err);
     int (*rmdir)(struct mc_test *t, const char *path, struct weir_err *err);
-    /* Append the first bytes of metadata, 'most' at most (256, or SIZE_MAX: all of it). */
-    int (*read)(struct mc_test *t, const char *path, size_t most, struct weir_str *text, struct weir_err *err);
+    /* Append the text of metadata. */
+    int (*read)(struct mc_test *t, const char *path, struct weir_str *text, struct weir_err *err);
 };
 
 /* Find what keeps the checkpoints of this backend, for t->store. Local. -1 and err (WEIR_EUSAGE): nothing does. */
@@ -246,9 +321,13 @@ extern const struct mc_store mc_objects;     /* mc-objects.c */
 
 /* Append the path of a checkpoint in this state. */
 void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir_str *out);
+/* The path of a file of a checkpoint, until the next call. Local. NULL and err (WEIR_ESETUP): no memory. */
+const char *mc_path(struct mc_test *t, const char *dir, const char *file, struct weir_err *err);
+/* Add the paths of checkpoints in all states. As 'files' of struct weir_made. */
+int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* The step in 'len' bytes of a name; -1: it is no name of ours for that. */
 int64_t mc_place_step(const char *name, size_t len, enum mc_name what);
-/* Is it the name of a file of a checkpoint? */
+/* True for the name of a file of a checkpoint. */
 bool mc_place_is_file(const char *name);
 
 /* Add one that is published. -1 and err (WEIR_ESETUP). */
@@ -273,8 +352,26 @@ extern const struct weir_phase mc_copy, mc_save, mc_publish, mc_remove, mc_load;
 extern weir_stage_fn mc_compute, mc_before_copy, mc_before_save, mc_before_publish, mc_before_remove, mc_before_load;
 extern mc_after_fn mc_after_copy, mc_after_save, mc_after_publish, mc_after_remove;
 
-/* Memory of so many bytes at least, whose contents are lost. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
-int mc_memory(char **memory, uint64_t *room, uint64_t bytes, struct weir_err *err);
+/* Sleep for some of the work that is left beside an asynchronous save, or a little while. Local. Returns how long that was, ns. */
+uint64_t mc_work(struct mc_test *t);
+
+/* A transfer of a save. Local. */
+struct weir_io mc_save_io(const struct mc_test *t, const struct mc_move *m);
+/* Move it: now, or begin it where there is a queue. *clock_ns as in weir_transfer. Local. Returns 0, or -1 and err. */
+int mc_transfer(struct weir_run *run, struct mc_test *t, struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns,
+                struct weir_err *err);
+
+/* mc-writer.c: start a thread that writes these transfers into t->save.file; only it uses the session until mc_writer_end. Local.
+ * Returns 0, or -1 and err (WEIR_ESETUP). */
+int mc_writer_begin(struct mc_test *t, const struct mc_plan *plan, struct weir_err *err);
+/* Work until transfer i is written, and count it. *clock_ns is then the time now. Local. Returns 0, or -1 and err: it has
+ * failed, or one before it. */
+int mc_writer_wait(struct weir_run *run, struct mc_test *t, uint64_t i, uint64_t *clock_ns, struct weir_err *err);
+/* End the thread after its transfer. Harmless without one. Local. */
+void mc_writer_end(struct mc_test *t);
+
+/* Get memory of at least 'bytes' bytes; old contents are lost. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err);
 
 /* Before the first save: take the place, remove what a killed run has left, and choose the step. Collective. Returns
  * 0, or -1 and err on every rank. */
@@ -282,29 +379,36 @@ int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
 /* After a failure: as clean of struct weir_made. */
 void mc_clean(struct weir_run *run, void *state);
 
-/* Whose part each rank loads, which --read-back says; before the first load. Collective. Returns 0, or -1 and err on every
- * rank. */
+/* Choose the rank whose part each rank loads, by --read-back; before the first load.
+ * Collective. Returns 0, or -1 and err on every rank. */
 int mc_load_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
 
-/* The shape that loads, of a job of 'size' ranks, from that which was saved and the options: t->load_job and
- * t->load_ranks. Local. Returns 0, or -1 and err. */
+/* Refuse a checkpoint that was saved with another layout, model or shape than the options describe
+ * (t->load.meta); those that were not given describe nothing. Local. Returns 0, or -1 and err
+ * (WEIR_EUSAGE). */
+int mc_check_saved(const struct weir_values *given, const struct mc_test *t, struct weir_err *err);
+
+/* The shape that loads, of a job of 'size' ranks, from that which was saved and the options: t->load.job and
+ * t->load.ranks. Local. Returns 0, or -1 and err. */
 int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dtype, const char *optimizer, int size,
                   struct weir_err *err);
 
-/* Before a load: nothing was read yet. Local. */
-void mc_load_prepare(struct mc_test *t);
-void mc_load_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
-/* As range of struct weir_judged, for one of the files that are loaded. */
-bool mc_load_range(const struct mc_test *t, struct weir_str *path, struct weir_cache_range *range);
-/* Compare what was read. Local. Returns the number of transfers with wrong data; err has the words of the first. */
-uint64_t mc_load_verify(const struct mc_test *t, struct weir_err *err);
+/* Compare what was read, tables of contents, too, and the length of each file. Local. Returns the number of transfers, tables
+ * and files that are wrong; err describes the first. */
+uint64_t mc_load_verify(struct mc_test *t, struct weir_err *err);
 
 /* ---- mc-arrays.c ---- */
 
-extern const struct weir_phase mc_save_arrays, mc_load_arrays;
-void mc_arrays_timing(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
 /* Add a part and the transfers of its boxes, from *memory on, which grows by its bytes. Local. Returns 0, or -1 and err. */
 int mc_arrays_plan(struct mc_plan *p, const struct mc_part *part, uint64_t *memory, struct weir_err *err);
+
+/* Memory for the arrays of a save or a load, before its file is opened. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
+int mc_arrays_reserve(struct mc_test *t, bool saves, struct weir_err *err);
+/* Make or open the file of the arrays; close it, which is harmless without one. Collective. Returns 0, or -1 and err. */
+int mc_arrays_open(struct mc_test *t, bool saves, struct weir_err *err);
+int mc_arrays_close(struct mc_test *t, struct weir_err *err);
+/* A step: transfer i of the plan. Local. *clock_ns as in struct weir_phase. Returns 0, or -1 and err. */
+int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t i, uint64_t *clock_ns, struct weir_err *err);
 
 /* ---- mc-report.c ---- */
 

@@ -3,13 +3,15 @@
 #include "config.h"
 #include "programs/weir-io500/find.h"
 
-#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text/quote.h"
+#include "base/text/wholefile.h"
 #include "par/agree.h"
 #include "programs/weir-io500/find-walk.h"
 
@@ -77,7 +79,7 @@ static int start(struct io500_walk *w, const struct weir_par *par, struct weir_e
     else if (par->rank == 0)
         rc = look_at_start(w, err);
     if (rc < 0)
-        weir_pool_stop(&w->pool);
+        io500_pool_stop(&w->pool);
     else if (par->rank == 0)
         io500_walk_put_root(w);
     return rc;
@@ -100,6 +102,42 @@ static void gather(struct io500_walk *w, const struct weir_par *par, uint64_t ns
     }
 }
 
+/* Rank 0 has it of all ranks; NULL: no memory. */
+static int write_rows(const struct io500_walk *w, const struct io500_found *of, int ranks,
+                      struct weir_err *err)
+{
+    struct weir_str text = { 0 };
+    int rc;
+
+    weir_str_addf(&text, "rank,found,total,directories,vanished,errors,seconds\n");
+    for (int i = 0; of && i < ranks; i++)
+        weir_str_addf(&text, "%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.9g\n",
+                      i, of[i].found, of[i].total, of[i].directories, of[i].vanished, of[i].errors,
+                      of[i].seconds);
+    rc = !of || text.failed
+             ? weir_refuse(err, WEIR_ESETUP, "no memory for the rows of %d ranks", ranks)
+             : weir_wholefile_put(w->find->csv, weir_str_text(&text), err);
+    weir_str_free(&text);
+    return rc;
+}
+
+/* Collective. */
+static int report_ranks(const struct io500_walk *w, const struct weir_par *par, uint64_t ns,
+                        struct weir_err *err)
+{
+    struct io500_found mine = w->count, *all;
+    int rc = 0;
+
+    if (!w->find->csv)
+        return 0;
+    mine.seconds = (double)ns / WEIR_NS_PER_S;
+    all = weir_gather_new(par, &mine, sizeof(mine));
+    if (par->rank == 0)
+        rc = write_rows(w, all, par->size, err);
+    free(all);
+    return weir_agree(par, rc, err);
+}
+
 static int search(struct io500_walk *w, const struct weir_par *par, struct io500_found *found, struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns(), end_ns;
@@ -116,7 +154,7 @@ static int search(struct io500_walk *w, const struct weir_par *par, struct io500
     if (weir_agree(par, rc, err) < 0)
         return -1;
     gather(w, par, end_ns - begin_ns, found);
-    return 0;
+    return report_ranks(w, par, end_ns - begin_ns, err);
 }
 
 int io500_find_run(const struct weir_par *par, const struct io500_find *find, struct io500_found *found,
@@ -130,9 +168,9 @@ int io500_find_run(const struct weir_par *par, const struct io500_find *find, st
     };
     int rc;
 
-    if (read_newer(&w, par, err) < 0 || weir_pool_begin(&w.pool, par, err) < 0)
+    if (read_newer(&w, par, err) < 0 || io500_pool_begin(&w.pool, par, err) < 0)
         return -1;
     rc = search(&w, par, found, err);
-    weir_pool_free(&w.pool);
+    io500_pool_free(&w.pool);
     return rc;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* find-walk.c - one rank's part of a find: directories that it reads, and batches of entries that it looks at
+/* find-walk.c - one rank's part of a find: directories that it reads, and batches of entries that it looks up.
  *
- * A piece of work is a directory to be read ('d' and its path) or a batch of entries of one directory that must be looked at,
- * because a condition asks for more than the name or the directory does not say what they are ('e', the path, a NUL, and for
- * each entry '?' where its kind is not known, else '.', its name and a NUL). So the entries of a wide directory are looked at by
- * all ranks, while one reads it. */
+ * A piece of work is a directory to be read ('d' and its path), or a batch of entries of one directory that must be looked up.
+ * They must because a condition needs more than the name, or the directory does not report their kind. A batch is 'e', the path,
+ * a NUL, and for each entry '?' (its kind is not known) or '.', its name and a NUL. So all ranks look up the entries of a wide
+ * directory, while one reads it. */
 #include "config.h"
 #include "programs/weir-io500/find-walk.h"
 
@@ -93,7 +93,7 @@ static int nearest(const struct io500_walk *w, const char *path, const char **re
 {
     const struct io500_directory *near[] = { &w->last, w->n > 0 ? &w->open[w->n - 1] : &w->last };
 
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < sizeof(near) / sizeof(*near); i++) {
         size_t len = near[i]->stream ? strlen(near[i]->path) : 0;
 
         if (len == 0 || strncmp(path, near[i]->path, len) != 0 || (path[len] && path[len] != '/'))
@@ -171,7 +171,7 @@ static void begin_directory(struct io500_walk *w, const char *path)
     }
     if (errno == ENOMEM) {
         w->pool.failed = true;
-        weir_pool_stop(&w->pool);
+        io500_pool_stop(&w->pool);
     }
     miss(w, "open directory", path, "");
     if (fd >= 0)
@@ -188,16 +188,16 @@ static void serve(struct io500_walk *w)
     if (now - w->served_ns < SERVE_NS)
         return;
     w->served_ns = now;
-    weir_pool_serve(&w->pool, w->n > 0);
+    io500_pool_serve(&w->pool, w->n > 0);
 }
 
 static void put(struct io500_walk *w, struct weir_str *piece)
 {
     if (piece->failed) {
         w->pool.failed = true;
-        weir_pool_stop(&w->pool);
+        io500_pool_stop(&w->pool);
     } else {
-        weir_pool_put(&w->pool, piece->text, piece->len);
+        io500_pool_put(&w->pool, piece->text, piece->len);
     }
 }
 
@@ -252,15 +252,6 @@ static void do_batch(struct io500_walk *w, const char *batch, size_t len)
         close(fd);
 }
 
-static void do_piece(struct io500_walk *w, const struct weir_piece *piece)
-{
-    serve(w);
-    if (piece->bytes[0] == 'd')
-        begin_directory(w, piece->bytes + 1);
-    else
-        do_batch(w, piece->bytes + 1, piece->len - 1);
-}
-
 /* ---- reading a directory ---- */
 
 /* The batch that was gathered: for whoever has time, or for us where enough waits already. */
@@ -268,7 +259,7 @@ static void end_batch(struct io500_walk *w, struct io500_directory *d)
 {
     if (d->in_batch == 0)
         return;
-    if (d->batch.failed || !weir_pool_is_full(&w->pool))
+    if (d->batch.failed || !io500_pool_is_full(&w->pool))
         put(w, &d->batch);
     else
         look_at_batch(w, dirfd(d->stream), d->batch.text + 1, d->batch.len - 1);
@@ -334,17 +325,22 @@ static void read_some(struct io500_walk *w)
 /* Reading brings pieces, so it pauses while many wait; where too many directories are open, it does not. */
 static bool step(struct io500_walk *w)
 {
-    struct weir_piece *piece;
+    struct io500_piece *piece;
 
-    if (w->n > 0 && (w->n == IO500_FIND_OPEN || !weir_pool_is_full(&w->pool))) {
+    if (w->n > 0 && (w->n == IO500_FIND_OPEN || !io500_pool_is_full(&w->pool))) {
         read_some(w);
         return true;
     }
-    piece = weir_pool_take(&w->pool);
-    if (piece)
-        do_piece(w, piece);
+    piece = io500_pool_take(&w->pool);
+    if (!piece)
+        return false;
+    serve(w);
+    if (piece->bytes[0] == 'd')
+        begin_directory(w, piece->bytes + 1);
+    else
+        do_batch(w, piece->bytes + 1, piece->len - 1);
     free(piece);
-    return piece != NULL;
+    return true;
 }
 
 void io500_walk_run(struct io500_walk *w)
@@ -355,6 +351,6 @@ void io500_walk_run(struct io500_walk *w)
         }
         while (w->n > 0)
             close_directory(&w->open[--w->n]);
-    } while (weir_pool_wait(&w->pool));
+    } while (io500_pool_wait(&w->pool));
     close_directory(&w->last);
 }

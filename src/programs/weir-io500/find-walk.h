@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/str.h"
-#include "par/pool.h"
+#include "programs/weir-io500/find-pool.h"
 #include "programs/weir-io500/find.h"
 
 #define IO500_FIND_OPEN 64
@@ -17,14 +17,14 @@
 struct io500_directory {
     DIR *stream; /* NULL: none */
     char *path;
-    struct weir_str batch; /* entries that must be looked at, as a piece; so many of them */
+    struct weir_str batch; /* entries to look up, as a piece; their number */
     int in_batch;
 };
 
 struct io500_walk {
     const struct io500_find *find;
     struct timespec newer;
-    struct weir_pool pool;
+    struct io500_pool pool;
     int root; /* the directory of the find, open for paths only */
     struct io500_directory open[IO500_FIND_OPEN]; /* from the outer to the inner one */
     int n;

@@ -6,25 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/shape/worklog.h"
+
 /* ---- slices of a phase ---- */
 
 #define IO500_SLICES 10
-#define IO500_SAMPLES 256
 
-/* The work of a rank, as of some times. When there is no room, every second sample goes. */
-struct io500_slices {
-    struct {
-        double at_s, work;
-    } sample[IO500_SAMPLES];
-    int n, skip, skipped;
-};
-
-/* Work until 'at_s' seconds, later than those before. Local. */
-void io500_slices_add(struct io500_slices *s, double at_s, double work);
-/* Its work in each of the slices of the time from 0 to seconds; between two samples it is even. */
-void io500_slices_of(const struct io500_slices *s, double seconds, double out[IO500_SLICES]);
+/* The bytes or operations of the only phase in each of the slices of its first seconds. */
+void io500_slices_of(const struct weir_worklog *work, bool bytes, double seconds,
+                     uint64_t out[IO500_SLICES]);
 /* The 95 % interval of the median of slices (of all ranks), as shares of their mean; false: it is not known. */
-bool io500_slices_interval(const double slice[IO500_SLICES], double *low, double *high);
+bool io500_slices_interval(const uint64_t slice[IO500_SLICES], double *low, double *high);
 
 /* ---- a phase in a run ---- */
 

@@ -27,38 +27,13 @@ struct walk {
     struct weir_str first; /* of them */
 };
 
-/* Is the path like one of the patterns? */
-static bool is_made(const struct walk *w, const char *path)
-{
-    char pattern[128];
-    size_t len;
-
-    for (const char *at = w->patterns; (len = strcspn(at, " ")) > 0; at += len + (at[len] == ' '))
-        if (len < sizeof(pattern)) {
-            memcpy(pattern, at, len);
-            pattern[len] = '\0';
-            if (fnmatch(pattern, path, FNM_PATHNAME) == 0)
-                return true;
-        }
-    return false;
-}
-
-static void keep_other(struct walk *w)
-{
-    if (w->left++ == 0)
-        weir_str_addf(&w->first, "%s", weir_str_text(&w->path));
-}
-
-static bool is_mine(const struct walk *w)
-{
-    uint64_t hash = weir_hash(WEIR_HASH_BEGIN, w->path.text, w->path.len);
-
-    return w->directories || (int)(hash % (uint64_t)w->run->par.size) == w->run->par.rank;
-}
-
 static int remove_file(struct walk *w, int dir, const char *name, struct weir_err *err)
 {
-    if (!is_mine(w) || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
+    const struct weir_par *par = &w->run->par;
+    uint64_t hash = weir_hash(WEIR_HASH_BEGIN, w->path.text, w->path.len);
+    bool is_mine = w->directories || (int)(hash % (uint64_t)par->size) == par->rank;
+
+    if (!is_mine || unlinkat(dir, name, 0) == 0 || errno == ENOENT)
         return 0;
     return weir_fail(err, WEIR_EIO, "remove '%s'", weir_str_text(&w->path));
 }
@@ -83,8 +58,9 @@ static int visit(struct walk *w, int dir, const struct dirent *e, struct weir_er
 {
     struct stat st;
 
-    if (!is_made(w, weir_str_text(&w->path))) {
-        keep_other(w);
+    if (!io500_is_like(w->patterns, weir_str_text(&w->path), FNM_PATHNAME)) {
+        if (w->left++ == 0)
+            weir_str_addf(&w->first, "%s", weir_str_text(&w->path));
         return 0;
     }
     if (e->d_type != DT_UNKNOWN)
@@ -193,18 +169,11 @@ int io500_clean_family(struct weir_run *run, struct io500 *t, int family, bool d
     return rc;
 }
 
-/* The file of what is kept says what may still be removed; it goes last. */
-static void remove_state(const struct io500 *t)
-{
-    struct weir_str path = { 0 };
-
-    weir_str_addf(&path, "%s/" IO500_STATE, t->place.results);
-    unlink(weir_str_text(&path));
-    weir_str_free(&path);
-}
-
 int io500_clean_all(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
+    static const char *const kept[] = { "ior-easy.stonewall", "ior-hard.stonewall",
+                                        "mdtest-easy.stonewall", "mdtest-hard.stonewall",
+                                        IO500_STATE };
     uint64_t all = 0, left;
 
     for (int f = 0; f < IO500_FAMILIES; f++) {
@@ -216,7 +185,9 @@ int io500_clean_all(struct weir_run *run, struct io500 *t, struct weir_err *err)
     }
     if (run->par.rank == 0 && !all) {
         remove_made(t, IO500_FAMILIES);
-        remove_state(t);
+        for (size_t i = 0; i < sizeof(kept) / sizeof(*kept);
+             i++) /* the last one says what may still be removed */
+            unlinkat(t->lock, kept[i], 0);
     }
     return 0;
 }

@@ -3,16 +3,25 @@
 #include "config.h"
 #include "programs/weir-io500/io500.h"
 
-#include <ctype.h>
+#include <fnmatch.h>
+#include <stdarg.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/size.h"
+#include "base/text/ini.h"
 #include "base/text/quote.h"
 
 #define API_OF(s) { s, "API", IO500_TEXT, "", "Backend, and its options as words: 'POSIX --posix.odirect'; empty: that of the section above it" }
 #define RUN_OF(s) { s, "run", IO500_FLAG, "TRUE", "Run it; a valid run has all phases" }
-#define VERBOSITY_OF(s) { s, "verbosity", IO500_COUNT, "", "How often the command line has -v; empty: as [global]" }
+#define VERBOSITY_OF(s)                                                                            \
+    {                                                                                              \
+        s, "verbosity", IO500_LEVEL, "", "How often the command line has -v; empty: as [global]"   \
+    }
+#define COLLECTIVE_OF(s)                                                                           \
+    {                                                                                              \
+        s, "collective", IO500_FLAG, "", "Collective transfers; empty: as [ior-hard]"              \
+    }
 #define PHASE(s) API_OF(s), RUN_OF(s)
 #define FIND(s)                                                                                                        \
     { s, "external-script", IO500_TEXT, "", "Program that finds instead, whose last line is 'MATCHED found/total'" },   \
@@ -32,8 +41,8 @@ const struct io500_key io500_keys[] = {
     { "global", "api", IO500_TEXT, "POSIX", "Backend of all phases, and its options as words" },
     { "global", "drop-caches", IO500_FLAG, "FALSE", "Run drop-caches-cmd on each node before each phase" },
     { "global", "drop-caches-cmd", IO500_TEXT, "sudo -n bash -c \"echo 3 > /proc/sys/vm/drop_caches\"", "The command that drops caches" },
-    { "global", "io-buffers-on-gpu", IO500_FLAG, "FALSE", "Buffers of ior in the memory of a GPU" },
-    { "global", "verbosity", IO500_COUNT, "0", "How often the command lines have -v" },
+    { "global", "io-buffers-on-gpu", IO500_FLAG, "FALSE", "Buffers in managed memory of a GPU" },
+    { "global", "verbosity", IO500_LEVEL, "0", "How often the command lines have -v" },
     { "global", "scc", IO500_FLAG, "FALSE", "Rules of the Student Cluster Competition: phases that write take 30 s" },
     { "global", "dataPacketType", IO500_TEXT, "timestamp", "What stands in the files: timestamp, offset, incompressible, random" },
     { "debug", "stonewall-time", IO500_POSITIVE, "300", "Seconds that a phase which writes takes; other values make the run invalid" },
@@ -61,7 +70,7 @@ const struct io500_key io500_keys[] = {
     { "ior-hard", "segmentCount", IO500_POSITIVE, "10000000", "Transfers of 47008 bytes that a rank writes at most" },
     { "ior-hard", "collective", IO500_FLAG, "FALSE", "Collective transfers, with a backend that has them" },
     RUN_OF("ior-hard"), VERBOSITY_OF("ior-hard"),
-    PHASE("ior-hard-write"),
+    PHASE("ior-hard-write"), COLLECTIVE_OF("ior-hard-write"),
     API_OF("mdtest-hard"),
     { "mdtest-hard", "n", IO500_POSITIVE, "1000000", "Files that a rank makes at most" },
     { "mdtest-hard", "files-per-dir", IO500_POSITIVE, "", "Files in a directory; empty: all in one" },
@@ -72,7 +81,7 @@ const struct io500_key io500_keys[] = {
     PHASE("mdworkbench-bench"),
     PHASE("ior-easy-read"),
     PHASE("mdtest-easy-stat"),
-    PHASE("ior-hard-read"),
+    PHASE("ior-hard-read"), COLLECTIVE_OF("ior-hard-read"),
     PHASE("mdtest-hard-stat"),
     PHASE("mdworkbench-delete"),
     PHASE("mdtest-easy-delete"),
@@ -90,6 +99,126 @@ static const struct io500_key *find_key(const char *section, const char *name)
         if (strcasecmp(k->section, section) == 0 && (!name || strcasecmp(k->name, name) == 0))
             return k;
     return NULL;
+}
+
+static bool is_flag(const char *value, bool *out)
+{
+    *out = strcasecmp(value, "TRUE") == 0 || strcmp(value, "1") == 0;
+    return *out || strcasecmp(value, "FALSE") == 0 || strcmp(value, "0") == 0;
+}
+
+/* ---- words of earlier releases ---- */
+
+static const struct earlier {
+    const char *sections, *keys;
+    const char *now; /* a key, or an API line that ends with the value of a text; NULL: nothing */
+    enum io500_kind kind;
+} earlier[] = {
+    { "ior-rnd ior-rnd4K ior-rnd1MB", "API blockSize run verbosity randomPrefill", NULL,
+      IO500_TEXT },
+    { "ior-rnd-write ior-rnd-read ior-rnd4K-write ior-rnd4K-read ior-rnd1MB-write ior-rnd1MB-read "
+      "mdtest-easy-read",
+      "API run noRun posix.odirect", NULL, IO500_TEXT },
+    { "ior-easy ior-hard mdtest-* find", "noRun", "run", IO500_FLAG },
+    { "ior-easy* ior-hard* mdtest-*", "posix.odirect", "POSIX --posix.odirect", IO500_FLAG },
+    { "ior-easy* ior-hard*", "hintsFileName", "MPIIO --mpiio.hintsFileName=", IO500_TEXT },
+    { "find", "external-args", "external-extra-args", IO500_TEXT },
+};
+
+/* A key that was given, for when all are known. */
+struct old_value {
+    const struct earlier *word;
+    const char *section, *key, *value;
+    unsigned long line;
+    struct old_value *next;
+};
+
+struct reader {
+    struct io500_config *c;
+    struct weir_arena *arena;
+    struct weir_str *notes;
+    const char *name;
+    struct weir_ini_sink sink;
+    struct old_value *first, **last;
+};
+
+/* NULL: no release knew it. key NULL: a section of which nothing is left. */
+static const struct earlier *find_earlier(const char *section, const char *key)
+{
+    for (size_t i = 0; i < sizeof(earlier) / sizeof(*earlier); i++)
+        if (io500_is_like(earlier[i].sections, section, FNM_CASEFOLD) &&
+            (key ? io500_is_like(earlier[i].keys, key, FNM_CASEFOLD) : !earlier[i].now))
+            return &earlier[i];
+    return NULL;
+}
+
+static void note(struct reader *r, unsigned long line, const char *section, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void note(struct reader *r, unsigned long line, const char *section, const char *fmt, ...)
+{
+    char shown[WEIR_QUOTE_TEXT];
+    va_list ap;
+
+    weir_str_addf(r->notes, "%s:%lu: [%s] ", weir_quote_str(r->name, shown), line, section);
+    va_start(ap, fmt);
+    weir_str_vaddf(r->notes, fmt, ap);
+    va_end(ap);
+    weir_str_addc(r->notes, '\n');
+}
+
+/* The API line of its section with the option that a key of an earlier release stands for, or, with FALSE, without that of the section above
+ * it. NULL: nothing changes. */
+static const char *find_api(const struct reader *r, const struct old_value *o,
+                            struct weir_str *text)
+{
+    const char *api = io500_text(r->c, o->section, "API"), *now = o->word->now,
+               *option = strchr(now, ' '), *has = strstr(api, option);
+    bool none = api == find_key("global", "api")->def;
+    bool same = strncasecmp(api, now, (size_t)(option - now)) == 0, on = true;
+
+    if (o->word->kind == IO500_FLAG)
+        is_flag(o->value, &on);
+    if (!on && has)
+        weir_str_addf(text, "%.*s%s", (int)(has - api), api, has + strlen(option));
+    else if (on && !has && (same || none))
+        weir_str_addf(text, "%s%s%s", same ? api : "", same ? option : now,
+                      o->word->kind == IO500_TEXT ? o->value : "");
+    return text->len ? weir_str_text(text) : NULL;
+}
+
+static int use_old(struct reader *r, const struct old_value *o, struct weir_err *err)
+{
+    bool is_api = strchr(o->word->now, ' ') != NULL, flag = false;
+    const char *key = is_api ? "API" : o->word->now,
+               **to = &r->c->value[find_key(o->section, key) - io500_keys], *value = o->value;
+    struct weir_str text = { 0 };
+
+    if (is_api)
+        value = find_api(r, o, &text);
+    else if (o->word->kind == IO500_FLAG && is_flag(value, &flag))
+        value = flag ? "FALSE" : "TRUE";
+    if (!value || (*to && !is_api))
+        note(r, o->line, o->section,
+             "%s = %s is of an earlier release and has no effect here: it is left out", o->key,
+             o->value);
+    else
+        note(r, o->line, o->section, "%s = %s is of an earlier release: used as %s = %s", o->key,
+             o->value, key, value);
+    if (value && (!*to || is_api))
+        *to = weir_arena_strdup(r->arena, value, err);
+    weir_str_free(&text);
+    return err->code == WEIR_OK ? 0 : -1;
+}
+
+/* Sections above phases come first, since phases take over what these say. */
+static int use_all_old(struct reader *r, struct weir_err *err)
+{
+    for (int of_phases = 0; of_phases < 2; of_phases++)
+        for (const struct old_value *o = r->first; o; o = o->next)
+            if (*o->value && (io500_phase_find(o->section) >= 0) == of_phases &&
+                use_old(r, o, err) < 0)
+                return -1;
+    return 0;
 }
 
 /* ---- reading ---- */
@@ -117,14 +246,15 @@ static int refuse_unknown(const char *section, const char *typed, struct weir_er
 
 static int begin_section(void *arg, const char *section, struct weir_err *err)
 {
-    (void)arg;
-    return find_key(section, NULL) ? 0 : refuse_unknown(NULL, section, err);
-}
+    struct reader *r = arg;
 
-static bool is_flag(const char *value, bool *out)
-{
-    *out = strcasecmp(value, "TRUE") == 0 || strcmp(value, "1") == 0;
-    return *out || strcasecmp(value, "FALSE") == 0 || strcmp(value, "0") == 0;
+    if (find_key(section, NULL))
+        return 0;
+    if (!find_earlier(section, NULL))
+        return refuse_unknown(NULL, section, err);
+    note(r, r->sink.line, section,
+         "is of an earlier release, and its phases are no longer a part of IO500: it is left out");
+    return 0;
 }
 
 static int check_value(const struct io500_key *k, const char *value, struct weir_err *err)
@@ -139,23 +269,43 @@ static int check_value(const struct io500_key *k, const char *value, struct weir
         return weir_refuse(err, WEIR_EUSAGE, "'%s = %s': write TRUE or FALSE", k->name, shown);
     if (k->kind == IO500_REAL && (*weir_real_scan(value, &real) || real < 0))
         return weir_refuse(err, WEIR_EUSAGE, "'%s = %s': write a number that is not negative", k->name, shown);
-    if ((k->kind == IO500_COUNT || k->kind == IO500_POSITIVE) && weir_size_parse(value, k->kind == IO500_POSITIVE, INT64_MAX, &n, err) < 0)
+    if ((k->kind == IO500_COUNT || k->kind == IO500_LEVEL || k->kind == IO500_POSITIVE) &&
+        weir_size_parse(value, k->kind == IO500_POSITIVE, k->kind == IO500_LEVEL ? 10 : INT64_MAX,
+                        &n, err) < 0)
         return weir_err_within(err, "'%s'", k->name);
+    return 0;
+}
+
+static int keep_old(struct reader *r, const struct old_value *given, struct weir_err *err)
+{
+    const struct io500_key k = { .name = given->key, .kind = given->word->kind };
+
+    if (!given->word->now)
+        return 0;
+    if ((*given->value && check_value(&k, given->value, err) < 0) ||
+        !(*r->last = weir_arena_alloc(r->arena, sizeof(*given), err)))
+        return -1;
+    **r->last = *given;
+    r->last = &(*r->last)->next;
     return 0;
 }
 
 static int keep_value(void *arg, const char *section, const char *key, const char *value, struct weir_err *err)
 {
-    struct io500_config *c = arg;
+    struct reader *r = arg;
     const struct io500_key *k = find_key(section, key);
+    const struct earlier *word = k ? NULL : find_earlier(section, key);
 
+    if (word)
+        return keep_old(r, &(struct old_value) { word, section, key, value, r->sink.line, NULL },
+                        err);
     if (!k)
         return refuse_unknown(section, key, err);
-    if (c->value[k - io500_keys])
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' stands twice in section [%s]", k->name, k->section);
+    if (r->c->value[k - io500_keys])
+        note(r, r->sink.line, k->section, "%s stands twice: the last one counts", k->name);
     if (*value && check_value(k, value, err) < 0)
         return -1;
-    c->value[k - io500_keys] = value;
+    r->c->value[k - io500_keys] = value;
     return 0;
 }
 
@@ -167,30 +317,47 @@ static int check_all(const struct io500_config *c, struct weir_err *err)
     if (block % transfer)
         return weir_refuse(err, WEIR_EUSAGE, "[ior-easy] blockSize = %s is no multiple of transferSize = %s",
                            io500_text(c, "ior-easy", "blockSize"), io500_text(c, "ior-easy", "transferSize"));
-    if (io500_flag(c, "global", "io-buffers-on-gpu"))
-        return weir_refuse(err, WEIR_EUSAGE, "[global] io-buffers-on-gpu = TRUE: a rehearsal has its buffers in the memory of the host");
     return 0;
 }
 
 int io500_config_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
-                      struct io500_config *c, struct weir_err *err)
+                      struct io500_config *c, struct weir_str *notes, struct weir_err *err)
 {
-    const struct io500_ini_sink sink = { begin_section, keep_value, c };
+    struct reader r = { .c = c,
+                        .arena = arena,
+                        .notes = notes,
+                        .name = name,
+                        .sink = { "section", "#;", begin_section, keep_value, &r, 0 },
+                        .last = &r.first };
     char shown[WEIR_QUOTE_TEXT];
 
-    if (io500_ini_read(text, len, name, &sink, arena, err) < 0)
+    if (weir_ini_read(text, len, name, &r.sink, arena, err) < 0 || use_all_old(&r, err) < 0)
         return -1;
     return check_all(c, err) < 0 ? weir_err_within(err, "%s", weir_quote_str(name, shown)) : 0;
 }
 
 /* ---- values ---- */
 
+/* The section whose value counts where this one has none: that above a phase, then [global]. NULL: there is none. */
+static const char *above(const char *section)
+{
+    int phase = io500_phase_find(section);
+
+    return phase >= 0                           ? io500_families[io500_phases[phase].family].section
+           : strcasecmp(section, "global") != 0 ? "global"
+                                                : NULL;
+}
+
 const char *io500_text(const struct io500_config *c, const char *section, const char *name)
 {
-    const struct io500_key *k = find_key(section, name);
-    const char *value = k ? c->value[k - io500_keys] : NULL;
+    for (; section; section = above(section)) {
+        const struct io500_key *k = find_key(section, name);
+        const char *value = k ? c->value[k - io500_keys] : NULL;
 
-    return value && *value ? value : k ? k->def : "";
+        if ((value && *value) || (k && *k->def))
+            return value && *value ? value : k->def;
+    }
+    return "";
 }
 
 bool io500_flag(const struct io500_config *c, const char *section, const char *name)

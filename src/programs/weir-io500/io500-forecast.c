@@ -12,47 +12,17 @@
 
 /* ---- slices ---- */
 
-static void thin_out(struct io500_slices *s)
+void io500_slices_of(const struct weir_worklog *work, bool bytes, double seconds,
+                     uint64_t out[IO500_SLICES])
 {
-    for (int i = 0; i < IO500_SAMPLES / 2; i++)
-        s->sample[i] = s->sample[2 * i + 1];
-    s->n = IO500_SAMPLES / 2;
-    s->skip = 2 * s->skip + 1;
-}
+    int64_t begin_ns = work->phase[0].begin_ns, length_ns = (int64_t)(seconds * 1e9);
 
-void io500_slices_add(struct io500_slices *s, double at_s, double work)
-{
-    if (s->skipped < s->skip) {
-        s->skipped++;
-        return;
+    for (int i = 0; i < IO500_SLICES; i++) {
+        struct weir_work w = weir_worklog_work(work, 0, begin_ns + length_ns / IO500_SLICES * i,
+                                               begin_ns + length_ns / IO500_SLICES * (i + 1));
+
+        out[i] = bytes ? w.bytes : w.operations;
     }
-    s->skipped = 0;
-    if (s->n == IO500_SAMPLES)
-        thin_out(s);
-    s->sample[s->n].at_s = at_s;
-    s->sample[s->n++].work = work;
-}
-
-/* The work until a time. */
-static double work_at(const struct io500_slices *s, double at_s)
-{
-    double before_s = 0, before = 0;
-
-    for (int i = 0; i < s->n; i++) {
-        double next_s = s->sample[i].at_s, next = s->sample[i].work;
-
-        if (next_s >= at_s)
-            return next_s > before_s ? before + (next - before) * (at_s - before_s) / (next_s - before_s) : next;
-        before_s = next_s;
-        before = next;
-    }
-    return before;
-}
-
-void io500_slices_of(const struct io500_slices *s, double seconds, double out[IO500_SLICES])
-{
-    for (int i = 0; i < IO500_SLICES; i++)
-        out[i] = work_at(s, seconds * (i + 1) / IO500_SLICES) - work_at(s, seconds * i / IO500_SLICES);
 }
 
 static int compare(const void *a, const void *b)
@@ -62,12 +32,12 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool io500_slices_interval(const double slice[IO500_SLICES], double *low, double *high)
+bool io500_slices_interval(const uint64_t slice[IO500_SLICES], double *low, double *high)
 {
     double sorted[IO500_SLICES], sum = 0;
 
     for (int i = 0; i < IO500_SLICES; i++)
-        sum += sorted[i] = slice[i];
+        sum += sorted[i] = (double)slice[i];
     if (sum <= 0)
         return false;
     qsort(sorted, IO500_SLICES, sizeof(*sorted), compare);
@@ -107,7 +77,7 @@ static double units_at(const struct io500_writes *w, double rate)
     return fmin(rate / w->ranks * w->spread * w->stonewall_s, w->limit) * w->ranks;
 }
 
-/* Is the limit reached before the stonewall? By ranks that are all as fast as the mean. */
+/* True when the limit is reached before the stonewall, by ranks that are all as fast as the mean. */
 static bool is_short_at(const struct io500_writes *w, double rate)
 {
     return rate / w->ranks * w->stonewall_s > w->limit;

@@ -3,11 +3,9 @@
 #include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
-#include "base/size.h"
 #include "base/text/columns.h"
 #include "par/agree.h"
 
@@ -15,6 +13,9 @@
 #define HARD_BYTES 47008
 #define FILE_BYTES 4096 /* of a file of 3901 bytes, in blocks */
 #define MDW_SETS 10
+#define WALL(t)                                                                                    \
+    ((double)io500_number(&(t)->config, "debug",                                                   \
+                          "stonewall-time")) /* of a run with this configuration */
 
 /* The whole run, phase by phase. */
 struct outlook {
@@ -29,7 +30,8 @@ struct outlook {
 
 struct row {
     const char *phase, *unit, *length, *remedy;
-    double rate, low, high, seconds, seconds_low, seconds_high, wanted, amount;
+    struct io500_range rate, seconds;
+    double wanted, amount;
 };
 
 #define S(f, k, h, ...) COL_STR(struct row, f, k, h, __VA_ARGS__)
@@ -37,13 +39,13 @@ struct row {
 
 static const struct weir_col cols[] = {
     S(phase, "phase", "Its name", .head = "Phase", .width = -20, .gap = 1),
-    D(rate, "rate", "Of the short phase, in the unit", .head = "Rate", .width = 12, .digits = 6),
-    D(low, "low", "95 % interval of the rate, by tenths of the phase: from here", .head = "95 % from", .width = 11, .digits = 5),
-    D(high, "high", "to here; null: not known", .head = "to", .width = 11, .digits = 5),
+    D(rate.value, "rate", "Of the short phase, in the unit", .head = "Rate", .width = 12, .digits = 6),
+    D(rate.low, "low", "95 % interval of the rate, by tenths of the phase: from here", .head = "95 % from", .width = 11, .digits = 5),
+    D(rate.high, "high", "to here; null: not known", .head = "to", .width = 11, .digits = 5),
     S(unit, "unit", "GiB/s or kIOPS", .head = "Unit", .width = -6, .gap = 1),
-    D(seconds, "seconds", "That it would take", .head = "Seconds", .width = 9, .prec = 1),
-    D(seconds_low, "secondsLow", "With the interval of the rate: from here", .head = "from", .width = 9, .prec = 1),
-    D(seconds_high, "secondsHigh", "to here", .head = "to", .width = 9, .prec = 1),
+    D(seconds.value, "seconds", "That it would take", .head = "Seconds", .width = 9, .prec = 1),
+    D(seconds.low, "secondsLow", "With the interval of the rate: from here", .head = "from", .width = 9, .prec = 1),
+    D(seconds.high, "secondsHigh", "to here", .head = "to", .width = 9, .prec = 1),
     D(wanted, "wanted", "Seconds that it must take; null: any time will do"),
     D(amount, "amount", "Bytes or files that it would write; null: none"),
     S(length, "length", "long enough, perhaps too short, too short; empty: any time will do", .head = "Length", .width = -17, .gap = 1),
@@ -66,6 +68,19 @@ static struct io500_range rate_of(const struct io500_phase *p, const struct io50
     struct io500_range rate = { d->score, isnan(d->low) ? d->score : d->low, isnan(d->high) ? d->score : d->high };
 
     return io500_range_times(rate, unit_of(p));
+}
+
+/* An end of an interval, rounded outwards by floor or ceil. */
+static double two_digits(double x, double to(double))
+{
+    double step = x > 0 ? pow(10, floor(log10(x)) - 1) : 1;
+
+    return to(x / step) * step;
+}
+
+static struct io500_range outwards(struct io500_range r)
+{
+    return (struct io500_range) { r.value, two_digits(r.low, floor), two_digits(r.high, ceil) };
 }
 
 static double limit_of(const struct io500 *t, const struct io500_phase *p)
@@ -92,18 +107,14 @@ static const char *remedy_of(struct weir_run *run, const struct io500 *t, const 
 {
     const struct io500_family_row *f = &io500_families[p->family];
     double transfer = (double)io500_number(&t->config, "ior-easy", "transferSize");
-    struct weir_str text = { 0 };
-    const char *out;
+    bool mib = fmod(transfer, 1048576) == 0;
 
-    if (p->family == IO500_IOR_EASY && fmod(transfer, 1048576) == 0)
-        weir_str_addf(&text, "[%s] %s = %.0fm", f->section, f->limit, ceil(wanted / transfer) * (transfer / 1048576));
-    else if (p->family == IO500_IOR_EASY)
-        weir_str_addf(&text, "[%s] %s = %.0f", f->section, f->limit, ceil(wanted / transfer) * transfer);
-    else
-        weir_str_addf(&text, "[%s] %s = %.0f", f->section, f->limit, p->family == IO500_IOR_HARD ? io500_round_up(wanted / HARD_BYTES) : wanted);
-    out = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
-    weir_str_free(&text);
-    return out;
+    if (p->family == IO500_IOR_EASY)
+        wanted = ceil(wanted / transfer) * transfer / (mib ? 1048576 : 1);
+    else if (p->family == IO500_IOR_HARD)
+        wanted = io500_round_up(wanted / HARD_BYTES);
+    return io500_textf(run, err, "[%s] %s = %.0f%s", f->section, f->limit, wanted,
+                       p->family == IO500_IOR_EASY && mib ? "m" : "");
 }
 
 static int foresee_write(struct weir_run *run, struct io500 *t, int phase, struct outlook *out, struct row *row, struct weir_err *err)
@@ -112,7 +123,7 @@ static int foresee_write(struct weir_run *run, struct io500 *t, int phase, struc
     const struct io500_phase *p = &io500_phases[phase];
     const struct io500_done *d = &t->done[phase];
     struct io500_writes w = { .rate = rate_of(p, d), .spread = d->spread, .limit = limit_of(t, p), .ranks = run->par.size,
-                                    .stonewall_s = io500_minimum(t) };
+                                    .stonewall_s = WALL(t) };
     struct io500_written r = io500_forecast_writes(&w);
 
     if (out->mended && r.length != IO500_LONG_ENOUGH) {
@@ -121,9 +132,7 @@ static int foresee_write(struct weir_run *run, struct io500 *t, int phase, struc
     }
     out->units[p->family] = r.units;
     out->short_phases += r.length == IO500_TOO_SHORT;
-    row->seconds = r.seconds.value;
-    row->seconds_low = r.seconds.low;
-    row->seconds_high = r.seconds.high;
+    row->seconds = r.seconds;
     row->wanted = w.stonewall_s;
     row->amount = r.units.value;
     row->length = lengths[r.length];
@@ -131,12 +140,12 @@ static int foresee_write(struct weir_run *run, struct io500 *t, int phase, struc
     return row->remedy ? 0 : -1;
 }
 
-/* How many files md-workbench has follows from the rate of mdtest-easy-write. */
+/* Foresee the number of files of md-workbench, which follows from the rate of mdtest-easy-write. */
 static void foresee_mdw(struct weir_run *run, const struct io500 *t, struct outlook *out)
 {
     double rate = t->done[io500_phase_find("mdtest-easy-write")].score * 1000;
     int64_t given = io500_number(&t->config, "mdworkbench", "precreatePerSet");
-    int64_t files = given > 0 ? given : io500_mdw_files(rate, io500_minimum(t), run->par.size);
+    int64_t files = given > 0 ? given : io500_mdw_files(rate, WALL(t), run->par.size);
     double all = (double)files * MDW_SETS * run->par.size;
 
     out->mdw_scale = given > 0 ? 1 : (double)files / (double)t->place.mdw_files;
@@ -151,7 +160,7 @@ static struct io500_range time_of(struct weir_run *run, const struct io500 *t, i
     struct io500_range r = { d->seconds, d->seconds, d->seconds };
 
     if (strncmp(p->name, "ior-rnd4K", 9) == 0)
-        return (struct io500_range) { io500_minimum(t), io500_minimum(t), io500_minimum(t) };
+        return (struct io500_range) { WALL(t), WALL(t), WALL(t) };
     if (p->family == IO500_FIND)
         return io500_forecast_time(files_of(p, out), rate_of(p, d));
     if (p->family == IO500_STAMP)
@@ -167,24 +176,20 @@ static int foresee_phase(struct weir_run *run, struct io500 *t, int phase, struc
 {
     const struct io500_phase *p = &io500_phases[phase];
     const struct io500_done *d = &t->done[phase];
-    struct row row = { .phase = p->name, .unit = unit_of(p) > 1000 ? "GiB/s" : "kIOPS", .rate = d->score, .low = d->low, .high = d->high,
+    struct row row = { .phase = p->name, .unit = unit_of(p) > 1000 ? "GiB/s" : "kIOPS", .rate = { d->score, d->low, d->high },
                        .wanted = NAN, .amount = NAN, .length = "", .remedy = "" };
     struct weir_str line = { 0 };
 
-    if (p->verify) {
-        if (foresee_write(run, t, phase, out, &row, err) < 0)
-            return -1;
-    } else {
-        const struct io500_range r = time_of(run, t, phase, out);
-
-        row.seconds = r.value;
-        row.seconds_low = r.low;
-        row.seconds_high = r.high;
-    }
-    out->seconds = io500_range_sum(out->seconds, (struct io500_range) { row.seconds, row.seconds_low, row.seconds_high });
+    if (!p->verify)
+        row.seconds = time_of(run, t, phase, out);
+    else if (foresee_write(run, t, phase, out, &row, err) < 0)
+        return -1;
+    out->seconds = io500_range_sum(out->seconds, row.seconds);
     if (out->mended)
         return 0;
-    out->unknown |= isnan(d->low) && row.seconds > 1;
+    row.rate = outwards(row.rate);
+    row.seconds = outwards(row.seconds);
+    out->unknown |= isnan(d->low) && row.seconds.value > 1;
     weir_report_row(&run->report, &table, &row);
     weir_col_text(&line, cols, &row);
     io500_say(run, t, "%s", weir_str_words(&line));
@@ -194,37 +199,26 @@ static int foresee_phase(struct weir_run *run, struct io500 *t, int phase, struc
 
 /* ---- the whole ---- */
 
-static void add_up(struct weir_run *run, struct outlook *out)
-{
-    const struct io500_range files = io500_range_sum(out->units[IO500_MDTEST_HARD], out->units[IO500_MDW]);
-    const struct io500_range iors = { run->par.size + 1, run->par.size + 1, run->par.size + 1 };
-
-    out->bytes = io500_range_sum(io500_range_sum(out->units[IO500_IOR_EASY], out->units[IO500_IOR_HARD]), io500_range_times(files, FILE_BYTES));
-    out->inodes = io500_range_sum(io500_range_sum(files, out->units[IO500_MDTEST_EASY]), iors);
-}
-
 /* Facts of the run with the remedies have names of their own. */
-static void tell(struct weir_run *run, const struct outlook *out, const char *name, double value)
+static void tell(struct weir_run *run, const struct outlook *out, const char *name, const char *end,
+                 double value)
 {
     struct weir_str key = { 0 };
 
-    weir_str_addf(&key, "%s%s", out->mended ? "mended" : "all", name);
+    weir_str_addf(&key, "%s%s%s", out->mended ? "mended" : "all", name, end);
     weir_report_real(&run->report, WEIR_FOR_DATA, weir_str_text(&key), value);
     weir_str_free(&key);
 }
 
 static void say_range(struct weir_run *run, struct io500 *t, const struct outlook *out, const char *what, struct io500_range r, double unit, const char *name)
 {
-    struct weir_str low = { 0 }, high = { 0 };
+    const struct io500_range shown = outwards(io500_range_times(r, 1 / unit));
 
-    io500_say(run, t, "%-28s %12.6g %s (%.6g to %.6g)", what, r.value / unit, name, r.low / unit, r.high / unit);
-    weir_str_addf(&low, "%sLow", what);
-    weir_str_addf(&high, "%sHigh", what);
-    tell(run, out, what, r.value);
-    tell(run, out, weir_str_text(&low), r.low);
-    tell(run, out, weir_str_text(&high), r.high);
-    weir_str_free(&low);
-    weir_str_free(&high);
+    io500_say(run, t, "%-28s %12.6g %s (%.6g to %.6g)", what, shown.value, name, shown.low,
+              shown.high);
+    tell(run, out, what, "", r.value);
+    tell(run, out, what, "Low", r.low);
+    tell(run, out, what, "High", r.high);
 }
 
 /* "fit", "perhaps do not fit", "do not fit" */
@@ -247,7 +241,11 @@ static void say_room(struct weir_run *run, struct io500 *t, const struct outlook
 
 static void say_all(struct weir_run *run, struct io500 *t, struct outlook *out, const struct statvfs *v)
 {
-    add_up(run, out);
+    const struct io500_range files = io500_range_sum(out->units[IO500_MDTEST_HARD], out->units[IO500_MDW]);
+    const struct io500_range iors = { run->par.size + 1, run->par.size + 1, run->par.size + 1 };
+
+    out->bytes = io500_range_sum(io500_range_sum(out->units[IO500_IOR_EASY], out->units[IO500_IOR_HARD]), io500_range_times(files, FILE_BYTES));
+    out->inodes = io500_range_sum(io500_range_sum(files, out->units[IO500_MDTEST_EASY]), iors);
     io500_say(run, t, "\n%s", out->mended ? "With the remedies:" : "With this configuration:");
     say_range(run, t, out, "Seconds", out->seconds, 1, "s");
     say_range(run, t, out, "Bytes", out->bytes, GIB, "GiB");
@@ -271,7 +269,7 @@ static void say_heading(struct weir_run *run, struct io500 *t)
     struct weir_str head = { 0 };
 
     weir_col_heading(&head, cols);
-    io500_say(run, t, "\nWhat a run of %g s would be:\n%s", io500_minimum(t), weir_str_words(&head));
+    io500_say(run, t, "\nWhat a run of %g s would be:\n%s", WALL(t), weir_str_words(&head));
     weir_str_free(&head);
 }
 
@@ -293,7 +291,9 @@ int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
                                               : "No phase is surely too short");
     if (out.unknown)
         io500_say(run, t, "Where - stands for an interval, a phase was too short for one, and it is taken as none: give more seconds with --forecast-time");
-    io500_say(run, t, "Rates are those of %g s: what a cache of the storage takes in that time, it does not take for %g s", t->place.stonewall_s,
-              io500_minimum(t));
+    io500_say(run, t,
+              "Rates and their intervals are those of %g s: what a cache of the storage takes in "
+              "that time, it does not take for %g s",
+              t->place.stonewall_s, WALL(t));
     return 0;
 }

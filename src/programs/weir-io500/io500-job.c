@@ -4,6 +4,7 @@
 #include "programs/weir-io500/io500-run.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text/wholefile.h"
@@ -16,7 +17,6 @@ struct side {
     struct weir_run *run;
     struct io500 *t;
     int phase;
-    uint64_t begin_ns;
 };
 
 static bool is_ior(const struct io500_phase *p)
@@ -29,27 +29,36 @@ static void before_phase(void *arg, const char *phase)
     struct side *s = arg;
 
     (void)phase;
-    s->begin_ns = weir_now_ns();
-    s->t->slices = (struct io500_slices) { .n = 0 };
+    weir_worklog_free(&s->t->work);
+    weir_worklog_begin(&s->t->work, (int64_t)weir_now_ns());
 }
 
 /* Called some 20 times a second. */
 static int ask(void *arg, const struct weir_progress *now)
 {
     struct side *s = arg;
-    const struct io500_phase *p = &io500_phases[s->phase];
 
     if (now->phase)
-        io500_slices_add(&s->t->slices, (double)(weir_now_ns() - s->begin_ns) / WEIR_NS_PER_S,
-                         (double)(is_ior(p) ? now->bytes : now->operations));
+        weir_worklog_add(&s->t->work, (int64_t)weir_now_ns(), now->bytes, now->operations);
     return weir_interrupt_poll(&s->run->interrupt);
+}
+
+/* Has an earlier phase this note on an option? IO500 gives phases the same ones. */
+static bool was_noted(struct io500 *t, const char *kind, const char *text)
+{
+    size_t before = t->noted.n;
+
+    if (strcmp(kind, "note") != 0 || *text != '-')
+        return false;
+    weir_set_add(&t->noted, text, strlen(text));
+    return t->noted.n == before;
 }
 
 static void keep_message(void *arg, const char *kind, const char *text)
 {
     struct side *s = arg;
 
-    if (s->t->phase_text)
+    if (s->t->phase_text && !was_noted(s->t, kind, text))
         fprintf(s->t->phase_text, "%s: %s\n", kind, text);
 }
 
@@ -68,7 +77,7 @@ static double rate_of(const struct io500_phase *p, const struct weir_result *r)
     return seconds > 0 ? amount / seconds : 0;
 }
 
-/* How much more the fastest rank had done than the mean, when the stonewall came. */
+/* Return the operations of the fastest rank over the mean, when the stonewall came. */
 static double spread_of(const struct weir_result *r)
 {
     double mean = r->tasks > 0 ? (double)r->stonewall_operations / r->tasks : 0;
@@ -82,11 +91,17 @@ static void keep_result(const struct io500_phase *p, const struct weir_result *r
 
     d->bytes += r->bytes;
     d->operations += r->operations;
+    *(d->iteration1 > 0 ? &d->iteration2 : &d->iteration1) = rate;
+    d->longest_s = fmax(d->longest_s, r->operation_time.max);
     if (d->measured > 0 && !(rate < d->score)) /* of two, the smaller one */
         return;
     d->score = rate;
     d->measured = seconds_of(p, r);
     d->stonewall_s = r->stonewalled ? r->stonewall_seconds : 0;
+    d->stonewall_rate = d->stonewall_s > 0 ? (is_ior(p) ? (double)r->stonewall_bytes / GIB
+                                                        : (double)r->stonewall_operations / 1000) /
+                                                 d->stonewall_s
+                                           : rate;
     d->spread = spread_of(r);
 }
 
@@ -95,18 +110,14 @@ static int keep_results(struct weir_run *run, struct io500 *t, int phase, const 
                         struct weir_err *err)
 {
     const struct io500_phase *p = &io500_phases[phase];
-    double least = INFINITY, most = 0;
     const struct weir_result *r;
 
     for (int i = 0; (r = weir_job_result(job, i)); i++) {
         d->wrong += r->wrong;
-        if (strcmp(r->operation, p->operation) != 0)
-            continue;
-        keep_result(p, r, d);
-        least = fmin(least, rate_of(p, r));
-        most = fmax(most, rate_of(p, r));
+        if (strcmp(r->operation, p->operation) == 0)
+            keep_result(p, r, d);
     }
-    if (most > 2 * least && least > 0)
+    if (fmax(d->iteration1, d->iteration2) > 2 * d->score && d->iteration2 > 0)
         return io500_reason_add(run, t, &(struct io500_reason) { .phase = phase, .kind = "WARNING",
                                          .text = "The results of both md-workbench differs by 2x." }, err);
     return 0;
@@ -139,19 +150,17 @@ static int keep_remarks(struct weir_run *run, struct io500 *t, int phase, const 
 }
 
 /* Slices of all ranks give the interval of the score. Collective. */
-static void keep_interval(struct weir_run *run, struct io500 *t, struct io500_done *d)
+static void keep_interval(struct weir_run *run, struct io500 *t, int phase, struct io500_done *d)
 {
-    double mine[IO500_SLICES], all[IO500_SLICES], low, high, seconds = d->stonewall_s > 0 ? d->stonewall_s : d->measured;
-    uint64_t sum[IO500_SLICES], too_few = t->slices.n < IO500_SLICES;
+    double low, high, seconds = d->stonewall_s > 0 ? d->stonewall_s : d->measured;
+    uint64_t slice[IO500_SLICES + 1] = { 0 }; /* the last one: ranks with too few samples */
 
-    io500_slices_of(&t->slices, seconds, mine);
-    for (int i = 0; i < IO500_SLICES; i++)
-        sum[i] = mine[i] > 0 ? (uint64_t)(mine[i] * 1000) : 0;
-    weir_allsum_u64(&run->par, sum, IO500_SLICES);
-    weir_allsum_u64(&run->par, &too_few, 1);
-    for (int i = 0; i < IO500_SLICES; i++)
-        all[i] = (double)sum[i];
-    if (too_few || !io500_slices_interval(all, &low, &high))
+    if (t->work.failed || t->work.n == 0 || t->work.phase[0].n < IO500_SLICES)
+        slice[IO500_SLICES] = 1;
+    else
+        io500_slices_of(&t->work, is_ior(&io500_phases[phase]), seconds, slice);
+    weir_allsum_u64(&run->par, slice, IO500_SLICES + 1);
+    if (slice[IO500_SLICES] || !io500_slices_interval(slice, &low, &high))
         return;
     d->low = fmin(d->score, d->score * low);
     d->high = fmax(d->score, d->score * high);
@@ -161,16 +170,11 @@ static void keep_interval(struct weir_run *run, struct io500 *t, struct io500_do
 
 static int open_text(struct weir_run *run, struct io500 *t, const char *name, struct weir_err *err)
 {
-    struct weir_str path = { 0 };
-    int rc = 0;
+    const char *path = io500_textf(run, err, "%s/%s.txt", t->place.results, name);
+    int rc = path ? 0 : -1;
 
-    if (run->par.rank == 0) {
-        weir_str_addf(&path, "%s/%s.txt", t->place.results, name);
-        t->phase_text = weir_open_now(weir_str_text(&path), "w");
-        if (!t->phase_text)
-            rc = weir_fail(err, WEIR_ESETUP, "create '%s'", weir_str_text(&path));
-        weir_str_free(&path);
-    }
+    if (path && run->par.rank == 0 && !(t->phase_text = weir_open_now(path, "w")))
+        rc = weir_fail(err, WEIR_ESETUP, "create '%s'", path);
     return weir_agree(&run->par, rc, err);
 }
 
@@ -186,7 +190,7 @@ static int close_text(struct weir_run *run, struct io500 *t, const char *name, i
     return weir_agree(&run->par, rc, err);
 }
 
-/* The same on all ranks. Wrong data are a result, too. */
+/* Judge a status, the same on all ranks. Wrong data are a result, too. */
 static int judge_status(const struct weir_job *job, const char *name, int status, struct weir_err *err)
 {
     if (status == WEIR_OK || status == WEIR_EDATA)
@@ -220,9 +224,49 @@ static int run_job(struct side *s, struct weir_job *job, struct io500_done *d, s
 
 /* ---- before anything runs ---- */
 
-/* The words of a command line from -a on name a backend and its options. */
-static int check_backend(const struct io500_command *c, struct weir_err *err)
+/* In a dry run files and directories may be others than in the run. */
+static int fail_or_warn(struct weir_run *run, const struct io500 *t, const struct io500_phase *p,
+                        const char *text, struct weir_err *err)
 {
+    return t->o->run.dry_run ? weir_warn(&run->log, err, "phase %s: %s", p->name, text)
+                             : weir_refuse(err, WEIR_EUSAGE, "%s", text);
+}
+
+/* Write one piece of a hard phase in the directory of the data or above it; n words of a backend, the first is not read. On one rank. */
+static int try_piece(struct weir_run *run, const struct io500 *t, const struct io500_phase *p,
+                     int n, char **words, struct weir_err *err)
+{
+    static const char *const ior[] = { "w", NULL, "t", "47008", "b", "47008", "o", NULL };
+    static const char *const mdtest[] = { "C", NULL, "r", NULL,   "F", NULL,
+                                          "n", "1",  "w", "3901", "d", NULL };
+    MPI_Comm self = MPI_COMM_SELF;
+    struct weir_job *job = weir_job_new(io500_families[p->family].benchmark, &self);
+    const char *const *set = p->family == IO500_MDTEST_HARD ? mdtest : ior, *why;
+    struct weir_str path = { 0 };
+    int rc;
+
+    io500_places_trial(t, &path);
+    rc = weir_job_words(job, n, words);
+    for (int i = 0; rc == 0 && i < (set == mdtest ? 12 : 8); i += 2)
+        rc = weir_job_set(job, set[i], strchr("od", *set[i]) ? weir_str_text(&path) : set[i + 1]);
+    rc = rc ? rc : weir_job_run(job);
+    why = weir_job_error(job);
+    if (rc)
+        rc = fail_or_warn(
+            run, t, p,
+            strncmp(why, "rank ", 5) == 0 && strstr(why, ": ") ? strstr(why, ": ") + 2 : why, err);
+    unlink(weir_str_text(&path));
+    weir_str_free(&path);
+    weir_job_free(job);
+    return rc;
+}
+
+/* Check the backend and its options, which are the arguments of the command line from -a on. */
+static int check_backend(struct weir_run *run, const struct io500 *t, const struct io500_phase *p,
+                         const struct io500_command *c, struct weir_err *err)
+{
+    bool hard = p->family == IO500_IOR_HARD || p->family == IO500_MDTEST_HARD,
+         moves = !strstr(p->operation, "stat") && !strstr(p->operation, "remove");
     struct weir_storage *storage;
     int at = 0, n = 0, rc = 0;
 
@@ -234,8 +278,11 @@ static int check_backend(const struct io500_command *c, struct weir_err *err)
         n++;
     storage = weir_storage_open(c->argv[at + 1], n, c->argv + at + 2);
     if (!storage || *weir_storage_error(storage))
-        rc = weir_refuse(err, WEIR_EUSAGE, "%s", storage ? weir_storage_error(storage) : "no memory for a backend");
+        rc = fail_or_warn(run, t, p,
+                          storage ? weir_storage_error(storage) : "no memory for a backend", err);
     weir_storage_close(storage);
+    if (rc == 0 && hard && moves && run->world.rank == 0 && strstr(c->text, "odirect"))
+        rc = try_piece(run, t, p, n + 3, c->argv + at - 1, err);
     return rc;
 }
 
@@ -245,15 +292,14 @@ static int check_phase(struct weir_run *run, struct io500 *t, const struct io500
     struct io500_command command;
     int rc = io500_command_make(&t->place, p, &run->arena, &command, err);
 
-    if (rc == 0)
-        rc = check_backend(&command, err);
     if (rc == 0 && weir_job_words(job, command.argc, command.argv) != 0)
         rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_job_error(job));
     rc = weir_agree_check(&run->world, rc, err);
-    if (rc == 0 && weir_job_check(job) == WEIR_EUSAGE) {
+    if (rc == 0 && weir_job_check(job) == WEIR_EUSAGE)
         rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_job_error(job));
-        err->agreed = true;
-    }
+    if (rc == 0)
+        rc = check_backend(run, t, p, &command, err);
+    rc = weir_agree_check(&run->world, rc, err);
     weir_job_free(job);
     return rc < 0 ? weir_err_within(err, "phase %s", p->name) : 0;
 }
@@ -290,7 +336,7 @@ int io500_job_run(struct weir_run *run, struct io500 *t, int phase, struct io500
         rc = close_text(run, t, p->name, rc, err);
     }
     if (rc == 0)
-        keep_interval(run, t, done);
+        keep_interval(run, t, phase, done);
     weir_job_free(job);
     return rc;
 }

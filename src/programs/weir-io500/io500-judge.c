@@ -8,11 +8,6 @@
 
 #include "base/mem.h"
 
-double io500_minimum(const struct io500 *t)
-{
-    return io500_flag(&t->config, "global", "scc") ? IO500_MINIMUM_SCC_S : IO500_MINIMUM_S;
-}
-
 /* A finding that came with an earlier phase, too, is not said again: --report has it for each. */
 static bool was_said(const struct io500 *t, const struct io500_reason *reason)
 {
@@ -33,11 +28,6 @@ static void say(struct weir_run *run, struct io500 *t, const struct io500_reason
               r->rule[0] ? r->kind : "", r->rule[0] ? ": " : "", r->text, remedy ? "; " : "", remedy ? remedy : "");
 }
 
-bool io500_reason_counts(const struct io500_reason *reason)
-{
-    return !reason->rule[0] && strcmp(reason->kind, "INVALID") == 0;
-}
-
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err)
 {
     if (!weir_mem_room(&t->reason, (size_t)t->reasons, &t->reasons_room, sizeof(*t->reason)))
@@ -50,23 +40,17 @@ int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_r
     return 0;
 }
 
-/* One whose text has numbers. */
-static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind, const char *remedy, struct weir_err *err,
-               const char *fmt, ...) __attribute__((format(printf, 7, 8)));
-static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind, const char *remedy, struct weir_err *err,
-               const char *fmt, ...)
+/* One whose text was made by io500_textf; NULL: memory was out. */
+static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind,
+               const char *remedy, struct weir_err *err, const char *text)
 {
-    struct io500_reason reason = { .phase = phase, .kind = kind, .remedy = remedy };
-    struct weir_str text = { 0 };
-    va_list ap;
+    struct io500_reason reason = { .phase = phase, .kind = kind, .remedy = remedy, .text = text };
 
-    va_start(ap, fmt);
-    weir_str_vaddf(&text, fmt, ap);
-    va_end(ap);
-    reason.text = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
-    weir_str_free(&text);
-    return reason.text ? io500_reason_add(run, t, &reason, err) : -1;
+    return text ? io500_reason_add(run, t, &reason, err) : -1;
 }
+
+#define INVALID(phase, remedy, ...)                                                                \
+    add(run, t, phase, "INVALID", remedy, err, io500_textf(run, err, __VA_ARGS__))
 
 /* ---- before ---- */
 
@@ -76,7 +60,8 @@ static int judge_phases(struct weir_run *run, struct io500 *t, struct weir_err *
 
     for (int i = 0; io500_phases[i].name && rc == 0; i++)
         if ((t->extended || io500_phases[i].standard) && !io500_phase_wanted(&t->config, &io500_phases[i], t->extended))
-            rc = add(run, t, -1, "INVALID", NULL, err, "phase %s is not run (run = FALSE): a score has all phases", io500_phases[i].name);
+            rc = INVALID(-1, NULL, "phase %s is not run (run = FALSE): a score has all phases",
+                         io500_phases[i].name);
     return rc;
 }
 
@@ -87,7 +72,7 @@ int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *er
     int rc = 0;
 
     if (t->place.stonewall_s != wanted)
-        rc = add(run, t, -1, "INVALID", NULL, err, "stonewall-time %gs != %gs", t->place.stonewall_s, wanted);
+        rc = INVALID(-1, NULL, "stonewall-time %gs != %gs", t->place.stonewall_s, wanted);
     if (rc == 0 && nodes == 1)
         rc = add(run, t, -1, "WARNING", "a submission says how many there were, and the list of 10 nodes has 10", err, "there is one client node");
     return rc == 0 ? judge_phases(run, t, err) : rc;
@@ -98,13 +83,9 @@ int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *er
 static const char *remedy_of(struct weir_run *run, const struct io500 *t, const struct io500_phase *p, struct weir_err *err)
 {
     const struct io500_family_row *f = &io500_families[p->family];
-    struct weir_str text = { 0 };
-    const char *out;
 
-    weir_str_addf(&text, "raise [%s] %s, which is %s (--forecast says how far)", f->section, f->limit, io500_text(&t->config, f->section, f->limit));
-    out = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
-    weir_str_free(&text);
-    return out;
+    return io500_textf(run, err, "raise [%s] %s, which is %s (--forecast says how far)", f->section,
+                       f->limit, io500_text(&t->config, f->section, f->limit));
 }
 
 /* Did it write until the stonewall, and long enough? */
@@ -116,12 +97,14 @@ static int judge_time(struct weir_run *run, struct io500 *t, int phase, struct w
     int rc = 0;
 
     if (d->measured < wall)
-        rc = add(run, t, phase, "INVALID", remedy_of(run, t, p, err), err, "Write phase needed %fs instead of stonewall %gs: there was no more to do",
-                 d->measured, wall);
+        rc = INVALID(phase, remedy_of(run, t, p, err),
+                     "Write phase needed %fs instead of stonewall %gs: there was no more to do",
+                     d->measured, wall);
     if (rc == 0 && d->seconds < wall)
-        rc = add(run, t, phase, "INVALID", NULL, err, "Runtime of phase (%f) is below stonewall time", d->seconds);
+        rc = INVALID(phase, NULL, "Runtime of phase (%f) is below stonewall time", d->seconds);
     if (rc == 0 && d->seconds < minimum)
-        rc = add(run, t, phase, "INVALID", NULL, err, "Runtime is smaller than expected minimum runtime of %gs", minimum);
+        rc = INVALID(phase, NULL, "Runtime is smaller than expected minimum runtime of %gs",
+                     minimum);
     return rc;
 }
 
@@ -131,13 +114,15 @@ int io500_judge_phase(struct weir_run *run, struct io500 *t, int phase, struct w
     int rc = 0;
 
     if (d->wrong)
-        rc = add(run, t, phase, "INVALID", NULL, err, "wrong data in %" PRIu64 " place%s", d->wrong, d->wrong == 1 ? "" : "s");
+        rc = INVALID(phase, NULL, "wrong data in %" PRIu64 " place%s", d->wrong,
+                     d->wrong == 1 ? "" : "s");
     if (rc == 0 && io500_phases[phase].verify && !t->o->forecast)
         rc = judge_time(run, t, phase, err);
     if (rc == 0 && d->errors)
-        rc = add(run, t, phase, "INVALID", NULL, err, "%" PRIu64 " director%s or files could not be read: %s", d->errors, d->errors == 1 ? "y" : "ies", d->problem);
+        rc = INVALID(phase, NULL, "%" PRIu64 " director%s or files could not be read: %s",
+                     d->errors, d->errors == 1 ? "y" : "ies", d->problem);
     if (rc == 0 && io500_phases[phase].group != IO500_NONE && !(d->score > 0))
-        rc = add(run, t, phase, "INVALID", NULL, err, "no rate was measured");
+        rc = INVALID(phase, NULL, "no rate was measured");
     return rc;
 }
 
@@ -149,7 +134,7 @@ bool io500_judge_all(const struct io500 *t)
     return t->whole;
 }
 
-/* How many phases a rule has found something in, and whether this is the first of them. */
+/* Return the number of phases in which the rule of a reason has found something; 0 after the first. */
 static int count_phases(const struct io500 *t, int first)
 {
     int n = 0;

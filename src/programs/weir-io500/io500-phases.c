@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io500-phases.c - the phases of IO500 as rows, and their command lines
+/* io500-phases.c - the phases of IO500 as rows, and their command lines.
  *
- * The words of a command line are a template: blanks separate words, {X} is replaced (expand). A word that consists of one
- * replacement only vanishes where that is empty, and {a} and {v} are several words. */
+ * A command line is a template: blanks separate arguments, {X} is replaced (expand). An argument
+ * that consists of one replacement only vanishes when that is empty, and may become several. */
 #include "config.h"
 #include "programs/weir-io500/io500.h"
 
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/text/quote.h"
 
 #define CSV " -O saveRankPerformanceDetailsCSV={q}{R}/{phase}.csv{q}"
 #define STATUS(family) "-O stoneWallingStatusFile={q}{R}/" family ".stonewall{q}"
@@ -18,24 +18,24 @@
 
 const struct io500_family_row io500_families[IO500_FAMILIES] = {
     [IO500_IOR_EASY] = { "ior-easy", "ior",
-                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G {S} -k -e -o {D}/ior-easy/ior_file_easy "
+                         "./ior {v} --dataPacketType={dataPacketType} {g} -C -Q 1 -g -G {S} -k -e -o {D}/ior-easy/ior_file_easy "
                          STATUS("ior-easy") " {a} -t {transferSize} -b {blockSize} {F} {u}",
                          "blockSize", "ior_file_easy ior_file_easy.* [0-9]* [0-9]*/ior_file_easy.*" },
     [IO500_IOR_HARD] = { "ior-hard", "ior",
-                         "./ior {v} --dataPacketType={P} -C -Q 1 -g -G={S} -k -e -o {D}/ior-hard/file " STATUS("ior-hard") " {a} "
+                         "./ior {v} --dataPacketType={dataPacketType} {g} -C -Q 1 -g -G={S} -k -e -o {D}/ior-hard/file " STATUS("ior-hard") " {a} "
                          "-t 47008 -b 47008 -s {segmentCount}",
                          "segmentCount", "file" },
     [IO500_MDTEST_EASY] = { "mdtest-easy", "mdtest",
-                            "./mdtest {v} --dataPacketType={P} -n {n} -u -L -F -P -G {S} -N 1 -d {D}/mdtest-easy "
+                            "./mdtest {v} --dataPacketType={dataPacketType} {g} -n {n} -u -L -F -P -G {S} -N 1 -d {D}/mdtest-easy "
                             "-x {R}/mdtest-easy.stonewall {a}",
                             "n", "test-dir.* test-dir.*/mdtest_tree.* test-dir.*/mdtest_tree.*/file.mdtest.*" },
     [IO500_MDTEST_HARD] = { "mdtest-hard", "mdtest",
-                            "./mdtest {v} --dataPacketType={P} -n {n} {I} -t -w 3901 -e 3901 -P -G={S} -N 1 -F -d {D}/mdtest-hard "
+                            "./mdtest {v} --dataPacketType={dataPacketType} {g} -n {n} {I} -t -w 3901 -e 3901 -P -G={S} -N 1 -F -d {D}/mdtest-hard "
                             "-x {R}/mdtest-hard.stonewall {a}",
                             "n", "test-dir.* test-dir.*/mdtest_tree.* test-dir.*/mdtest_tree.*/file.mdtest.*" },
     [IO500_MDW] = { "mdworkbench", "md-workbench",
-                    "./md-workbench {v} --dataPacketType={P} --process-reports -o={D}/mdworkbench -t={waitingTime} -O=1 "
-                    "--run-info-file={R}/mdworkbench.status -D=10 -G={S} -P={files} -I={operations} {a}",
+                    "./md-workbench {v} --dataPacketType={dataPacketType} {g} --process-reports -o={D}/mdworkbench -t={waitingTime} -O=1 "
+                    "--run-info-file={R}/mdworkbench.status -D=10 -G={S} -P={precreatePerSet} -I={filesPerProc} {a}",
                     NULL, "[0-9]* [0-9]*/file-*" },
     [IO500_FIND] = { NULL, NULL, NULL, NULL, NULL },
     [IO500_STAMP] = { NULL, NULL, NULL, NULL, NULL },
@@ -62,7 +62,8 @@ const struct io500_phase io500_phases[] = {
     { "mdtest-hard-read", true, IO500_MD, false, IO500_MDTEST_HARD, "-E -X" DETAILS, "file read", false, false },
     { "mdtest-hard-delete", true, IO500_MD, false, IO500_MDTEST_HARD, "-r" DETAILS, "file remove", false, true },
     { "ior-rnd4K-easy-read", true, IO500_NONE, false, IO500_IOR_EASY,
-      "-r -D {T} -z -z -t=4096 -b=4096 -s=10000000 -O stoneWallingWearOut=1 -C -Q 2", "read", false, false },
+      "./ior {v} --dataPacketType={dataPacketType} {g} -g -G {S} -k -e -o {D}/ior-easy/ior_file_easy -t {transferSize} -b {blockSize} {F} {u} {C} -r -D {T} {a}" CSV
+      " -O stoneWallingWearOut=1 -z -z -t=4096 -b=4096 -s=10000000", "read", false, false },
     { .name = NULL }
 };
 
@@ -71,9 +72,24 @@ _Static_assert(sizeof(io500_phases) / sizeof(*io500_phases) == IO500_PHASES, "th
 int io500_phase_find(const char *name)
 {
     for (int i = 0; io500_phases[i].name; i++)
-        if (strcmp(io500_phases[i].name, name) == 0)
+        if (strcasecmp(io500_phases[i].name, name) == 0)
             return i;
     return -1;
+}
+
+bool io500_is_like(const char *patterns, const char *text, int flags)
+{
+    char pattern[128];
+    size_t len;
+
+    for (const char *at = patterns; (len = strcspn(at, " ")) > 0; at += len + (at[len] == ' '))
+        if (len < sizeof(pattern)) {
+            memcpy(pattern, at, len);
+            pattern[len] = '\0';
+            if (fnmatch(pattern, text, flags) == 0)
+                return true;
+        }
+    return false;
 }
 
 bool io500_phase_wanted(const struct io500_config *c, const struct io500_phase *phase, bool extended)
@@ -115,15 +131,10 @@ static void add_words(struct maker *m, const char *words)
     }
 }
 
-/* The backend: that of the phase, of its family or of all; nothing where nobody has named one. */
 static void add_api(struct maker *m)
 {
     const char *api = io500_text(m->place->config, m->phase->name, "API");
 
-    if (!*api)
-        api = value_of(m, "API");
-    if (!*api)
-        api = io500_text(m->place->config, "global", "api");
     if (strcasecmp(api, "POSIX") == 0)
         return;
     add_words(m, "-a");
@@ -132,35 +143,27 @@ static void add_api(struct maker *m)
 
 static void add_verbosity(struct maker *m)
 {
-    int64_t n = io500_number(m->place->config, m->section, "verbosity");
-
-    if (n < 0)
-        n = io500_number(m->place->config, "global", "verbosity");
-    while (n-- > 0)
+    for (int64_t n = io500_number(m->place->config, m->section, "verbosity"); n > 0; n--)
         add_words(m, "-v");
 }
 
-static void add_flag(struct maker *m, const char *key, const char *word)
+/* Words of a flag; false: {NAME} is none. */
+static bool add_flag(struct maker *m, const char *name)
 {
-    if (io500_flag(m->place->config, m->section, key))
-        weir_str_addf(&m->word, "%s", word);
+    static const struct {
+        const char *name, *key, *words;
+    } flags[] = { { "F", "filePerProc", "-F" }, { "C", "filePerProc", "-C -Q 2" }, { "u", "uniqueDir", "-u" }, { "c", "collective", "-c" } };
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+        if (strcmp(flags[i].name, name) == 0) {
+            add_words(m, io500_flag(m->place->config, m->phase->name, flags[i].key) ? flags[i].words : "");
+            return true;
+        }
+    return false;
 }
 
-/* A number of md-workbench: as the configuration says, or the one that fits. */
-static void add_files(struct maker *m, const char *key)
-{
-    int64_t n = io500_number(m->place->config, m->section, key);
-
-    weir_str_addf(&m->word, "%" PRId64, n > 0 ? n : m->place->mdw_files);
-}
-
-/* A value of -O with a blank stands between double quotes. */
-static const char *quote_of(const struct maker *m)
-{
-    return strpbrk(m->place->results, " \t") ? "\"" : "";
-}
-
-/* A value as it is; of the key that limits a phase the default where that is more and the phase is not to be limited. */
+/* A value as it is; of the key that limits a phase the default where that is more and the phase is not to be limited. Numbers of md-workbench
+ * that the configuration does not have are those that fit. */
 static void add_value(struct maker *m, const char *name)
 {
     const char *limit = io500_families[m->phase->family].limit;
@@ -169,7 +172,19 @@ static void add_value(struct maker *m, const char *name)
     bool more = m->place->free && limit && strcmp(limit, name) == 0 &&
                 io500_number(m->place->config, m->section, name) < io500_number(&none, m->section, name);
 
-    weir_str_addf(&m->word, "%s", more ? most : own);
+    if (*own)
+        weir_str_addf(&m->word, "%s", more ? most : own);
+    else
+        weir_str_addf(&m->word, "%" PRId64, m->place->mdw_files);
+}
+
+/* Buffers in memory of a GPU. */
+static void add_gpu(struct maker *m)
+{
+    bool is_ior = strcmp(io500_families[m->phase->family].benchmark, "ior") == 0;
+
+    if (io500_flag(m->place->config, "global", "io-buffers-on-gpu"))
+        add_words(m, is_ior ? "-O allocateBufferOnGPU=1" : "--allocateBufferOnGPU");
 }
 
 static void add_named(struct maker *m, const char *name)
@@ -178,20 +193,14 @@ static void add_named(struct maker *m, const char *name)
 
     if (strcmp(name, "D") == 0 || strcmp(name, "R") == 0)
         weir_str_addf(&m->word, "%s", *name == 'D' ? p->data : p->results);
-    else if (strcmp(name, "q") == 0)
-        weir_str_addf(&m->word, "%s", quote_of(m));
+    else if (strcmp(name, "q") == 0) /* a value of -O with a blank stands between double quotes */
+        weir_str_addf(&m->word, "%s", strpbrk(p->results, " \t") ? "\"" : "");
     else if (strcmp(name, "T") == 0)
         weir_str_addf(&m->word, "%.15g", p->stonewall_s);
     else if (strcmp(name, "S") == 0)
         weir_str_addf(&m->word, "%" PRId64, p->seed + (int64_t)m->phase->family);
-    else if (strcmp(name, "P") == 0)
-        weir_str_addf(&m->word, "%s", io500_text(p->config, "global", "dataPacketType"));
     else if (strcmp(name, "phase") == 0)
         weir_str_addf(&m->word, "%s", m->phase->name);
-    else if (strcmp(name, "files") == 0)
-        add_files(m, "precreatePerSet");
-    else if (strcmp(name, "operations") == 0)
-        add_files(m, "filesPerProc");
     else
         add_value(m, name);
 }
@@ -203,19 +212,15 @@ static void expand(struct maker *m, const char *name)
         add_api(m);
     else if (strcmp(name, "v") == 0)
         add_verbosity(m);
-    else if (strcmp(name, "F") == 0)
-        add_flag(m, "filePerProc", "-F");
-    else if (strcmp(name, "u") == 0)
-        add_flag(m, "uniqueDir", "-u");
-    else if (strcmp(name, "c") == 0)
-        add_flag(m, "collective", "-c");
+    else if (strcmp(name, "g") == 0)
+        add_gpu(m);
     else if (strcmp(name, "I") == 0)
         weir_str_addf(&m->word, *value_of(m, "files-per-dir") ? "-I=%s" : "%s", value_of(m, "files-per-dir"));
-    else
+    else if (!add_flag(m, name))
         add_named(m, name);
 }
 
-/* The words of a template. */
+/* Make the arguments of a template. */
 static void make_words(struct maker *m, const char *at)
 {
     for (; *at; at++) {
@@ -236,7 +241,7 @@ static void make_words(struct maker *m, const char *at)
         end_word(m);
 }
 
-/* As a shell would read it. */
+/* Append an argument as a shell would read it. */
 static void add_shown(struct weir_str *text, const char *word)
 {
     bool plain = word[strcspn(word, " \t\"'\\$`*?[]()<>|&;#~")] == '\0';
@@ -268,7 +273,8 @@ int io500_command_make(const struct io500_place *place, const struct io500_phase
     struct maker m = { .place = place, .phase = phase, .section = io500_families[phase->family].section };
     int rc;
 
-    make_words(&m, io500_families[phase->family].words);
+    if (strncmp(phase->words, "./", 2) != 0)
+        make_words(&m, io500_families[phase->family].words);
     make_words(&m, phase->words);
     rc = m.word.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a command line") : keep_words(&m, arena, out, err);
     weir_str_free(&m.words);

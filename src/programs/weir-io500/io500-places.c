@@ -6,6 +6,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,20 +17,21 @@
 #include "engine/about/banner.h"
 #include "par/agree.h"
 
-/* The outcome of what rank 0 does alone, on all ranks. Collective. */
-static int share(const struct weir_par *par, int rc, struct weir_err *err)
-{
-    weir_bcast(par, &rc, sizeof(rc), 0);
-    if (rc < 0)
-        weir_bcast(par, err, sizeof(*err), 0);
-    return rc;
-}
-
 void io500_places_name(const struct io500 *t, int family, struct weir_str *out)
 {
     weir_str_addf(out, "%s", t->place.data);
     if (family < IO500_FAMILIES)
         weir_str_addf(out, "/%s", io500_families[family].section);
+}
+
+void io500_places_trial(const struct io500 *t, struct weir_str *out)
+{
+    char *data = strdup(t->place.data), *dir = data;
+
+    while (dir && access(dir, F_OK) < 0)
+        dir = dirname(data);
+    weir_str_addf(out, "%s/.weir-io500.%ld", dir ? dir : "", (long)getpid());
+    free(data);
 }
 
 /* ---- names ---- */
@@ -44,11 +47,6 @@ static double when_kept(const char *base, const char *name)
     found = stat(weir_str_text(&path), &st) == 0;
     weir_str_free(&path);
     return found ? (double)st.st_mtim.tv_sec + (double)st.st_mtim.tv_nsec / 1e9 : -1;
-}
-
-static bool has_state(const char *base, const char *name)
-{
-    return when_kept(base, name) >= 0;
 }
 
 /* The name of the last rehearsal below a directory. */
@@ -80,7 +78,8 @@ static int choose_stamp(struct io500 *t, struct weir_err *err)
         find_last(base, t->stamp);
     if (!t->stamp[0] && !again)
         weir_banner_now(t->stamp, "%Y.%m.%d-%H.%M.%S");
-    if (again && !has_state(base, io500_flag(&t->config, "global", "timestamp-resultdir") ? t->stamp : "."))
+    if (again && when_kept(base, io500_flag(&t->config, "global", "timestamp-resultdir") ? t->stamp
+                                                                                         : ".") < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "there is no rehearsal in '%s%s%s' (no file " IO500_STATE "): %s", base, t->stamp[0] ? "/" : "", t->stamp,
                            t->o->resume ? "leave --resume out, or name another directory of results or --timestamp"
@@ -90,22 +89,18 @@ static int choose_stamp(struct io500 *t, struct weir_err *err)
 
 static const char *name_place(struct weir_run *run, const struct io500 *t, const char *key, const char *stamped, struct weir_err *err)
 {
-    const char *base = io500_text(&t->config, "global", key), *name;
-    struct weir_str path = { 0 };
+    const char *base = io500_text(&t->config, "global", key);
 
-    weir_str_addf(&path, "%s", base);
     if (t->o->forecast && strcmp(key, "resultdir") == 0)
-        weir_str_addf(&path, "/forecast");
-    else if (io500_flag(&t->config, "global", stamped) && t->stamp[0])
-        weir_str_addf(&path, "/%s", t->stamp);
-    name = weir_arena_strdup(&run->arena, weir_str_words(&path), err);
-    weir_str_free(&path);
-    return name;
+        return io500_textf(run, err, "%s/forecast", base);
+    return io500_textf(run, err,
+                       io500_flag(&t->config, "global", stamped) && t->stamp[0] ? "%s/%s" : "%s",
+                       base, t->stamp);
 }
 
 int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
-    if (share(&run->world, run->world.rank == 0 ? choose_stamp(t, err) : 0, err) < 0)
+    if (weir_agree_root(&run->world, run->world.rank == 0 ? choose_stamp(t, err) : 0, err) < 0)
         return -1;
     weir_bcast(&run->world, t->stamp, sizeof(t->stamp), 0);
     if (weir_backend_of_name(io500_text(&t->config, "global", "datadir")))
@@ -116,7 +111,7 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
     t->place.results = name_place(run, t, "resultdir", "timestamp-resultdir", err);
     if (weir_agree(&run->world, t->place.data && t->place.results ? 0 : -1, err) < 0)
         return -1;
-    t->left = t->o->forecast && run->world.rank == 0 && has_state(t->place.results, ".");
+    t->left = t->o->forecast && run->world.rank == 0 && when_kept(t->place.results, ".") >= 0;
     weir_bcast(&run->world, &t->left, sizeof(t->left), 0);
     return 0;
 }
@@ -151,30 +146,6 @@ static int lock_results(struct io500 *t, struct weir_err *err)
     return weir_refuse(err, WEIR_EUSAGE, "another run works in '%s': wait for its end, or name another [global] resultdir", t->place.results);
 }
 
-/* A rehearsal that has not ended is not lost. */
-static int make_results(struct io500 *t, struct weir_err *err)
-{
-    const char *path = t->place.results;
-
-    if (t->o->cleanup)
-        return lock_results(t, err);
-    if (!t->o->resume && !t->left && has_state(path, "."))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "in '%s' there is a rehearsal that has not ended: continue it with --resume, remove its files with "
-                           "--cleanup, or name another directory of results",
-                           path);
-    if (make_path(path, err) < 0)
-        return weir_err_within(err, "[global] resultdir");
-    if (access(path, W_OK | X_OK) < 0)
-        return weir_fail(err, WEIR_ESETUP, "[global] resultdir: write to '%s'", path);
-    return lock_results(t, err);
-}
-
-int io500_places_results(struct weir_run *run, struct io500 *t, struct weir_err *err)
-{
-    return share(&run->world, run->world.rank == 0 ? make_results(t, err) : 0, err);
-}
-
 /* Files of others stay out of it: the rates would be of them, too, and they would be removed. */
 static int check_empty(const char *path, struct weir_err *err)
 {
@@ -187,9 +158,65 @@ static int check_empty(const char *path, struct weir_err *err)
         /* none of the two counts */
     }
     if (e)
-        weir_refuse(err, WEIR_EUSAGE, "'%s' is not empty: it has '%s'; remove it, or name another [global] datadir", path, e->d_name);
+        weir_refuse(err, WEIR_EUSAGE,
+                    "'%s' is not empty: it has '%s'; remove it (--cleanup removes what a rehearsal "
+                    "has left), or name another [global] datadir",
+                    path, e->d_name);
     closedir(d);
     return e ? -1 : 0;
+}
+
+/* Can the directories of the data be made? Nothing of this is left. */
+static int try_data(const struct io500 *t, struct weir_err *err)
+{
+    struct weir_str path = { 0 };
+    int rc = 0;
+
+    io500_places_trial(t, &path);
+    if (mkdir(weir_str_text(&path), 0777) < 0 || rmdir(weir_str_text(&path)) < 0)
+        rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s'", t->place.data);
+    for (int f = 0; rc == 0 && f < IO500_FAMILIES; f++) {
+        weir_str_clear(&path);
+        io500_places_name(t, f, &path);
+        if (io500_families[f].section && access(weir_str_text(&path), F_OK) == 0)
+            rc = check_empty(weir_str_text(&path), err);
+    }
+    weir_str_free(&path);
+    return rc < 0 ? weir_err_within(err, "[global] datadir") : 0;
+}
+
+/* A rehearsal that has not ended is not lost. */
+static int make_results(struct io500 *t, struct weir_err *err)
+{
+    const char *path = t->place.results;
+    struct stat st;
+
+    if (t->o->cleanup)
+        return lock_results(t, err);
+    if (!t->o->resume && !t->left && when_kept(path, ".") >= 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "in '%s' there is a rehearsal that has not ended: continue it with --resume, remove its files with "
+                           "--cleanup, or name another directory of results",
+                           path);
+    if (!t->o->resume && !t->left && try_data(t, err) < 0)
+        return -1;
+    if (make_path(path, err) < 0)
+        return weir_err_within(err, "[global] resultdir");
+    if (access(path, W_OK | X_OK) < 0)
+        return weir_fail(err, WEIR_ESETUP, "[global] resultdir: write to '%s'", path);
+    if (lock_results(t, err) < 0)
+        return -1;
+    if (fstatat(t->lock, "result.json", &st, 0) == 0 &&
+        !S_ISREG(st.st_mode)) /* a pipe waits for a reader */
+        return weir_refuse(
+            err, WEIR_EUSAGE,
+            "'%s/result.json' is not a file: remove it, or name another [global] resultdir", path);
+    return 0;
+}
+
+int io500_places_results(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    return weir_agree_root(&run->world, run->world.rank == 0 ? make_results(t, err) : 0, err);
 }
 
 static int make_family(struct io500 *t, int family, struct weir_err *err)
@@ -240,5 +267,5 @@ static int make_data(const struct weir_run *run, struct io500 *t, struct weir_er
 
 int io500_places_data(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
-    return share(&run->par, run->par.rank == 0 ? make_data(run, t, err) : 0, err);
+    return weir_agree_root(&run->par, run->par.rank == 0 ? make_data(run, t, err) : 0, err);
 }

@@ -5,13 +5,29 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/text/columns.h"
 #include "base/text/wholefile.h"
+#include "engine/about/banner.h"
 #include "par/agree.h"
 
+#define DATE "%Y-%m-%d %H:%M:%S"
+
 /* ---- lines ---- */
+
+const char *io500_textf(struct weir_run *run, struct weir_err *err, const char *fmt, ...)
+{
+    struct weir_str text = { 0 };
+    const char *out;
+    va_list ap;
+
+    va_start(ap, fmt);
+    weir_str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    out = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
+    weir_str_free(&text);
+    return out;
+}
 
 void io500_say(struct weir_run *run, struct io500 *t, const char *fmt, ...)
 {
@@ -51,12 +67,6 @@ static const struct weir_col setting_cols[] = {
 
 static const struct weir_table settings = { .key = "settings", .cols = setting_cols, .readers = WEIR_FOR_DATA, .in_line = -1 };
 
-static void report_settings(struct weir_run *run, const struct io500 *t)
-{
-    for (const struct io500_key *k = io500_keys; k->section; k++)
-        weir_report_row(&run->report, &settings, &(struct setting) { k->section, k->name, io500_text(&t->config, k->section, k->name) });
-}
-
 void io500_report_begin(struct weir_run *run, struct io500 *t)
 {
     struct weir_report *r = &run->report;
@@ -70,7 +80,8 @@ void io500_report_begin(struct weir_run *run, struct io500 *t)
     weir_report_int(r, WEIR_FOR_DATA, "clientNodes", run->par.kernels > 0 ? run->par.kernels : run->par.nodes);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
     io500_say(run, t, "IO500 %s by weir " PACKAGE_VERSION " (%s): no submission, there is no hash", kind_of(t), mode_of(t));
-    report_settings(run, t);
+    for (const struct io500_key *k = io500_keys; k->section; k++)
+        weir_report_row(r, &settings, &(struct setting) { k->section, k->name, io500_text(&t->config, k->section, k->name) });
 }
 
 /* ---- rows of phases ---- */
@@ -112,15 +123,6 @@ static const struct weir_col cols[] = {
 
 static const struct weir_table phases = { .key = "phases", .cols = cols, .readers = WEIR_FOR_DATA };
 
-static void show_time(int64_t seconds, char out[32])
-{
-    time_t at = (time_t)seconds;
-    struct tm tm;
-
-    if (!localtime_r(&at, &tm) || strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm) == 0)
-        out[0] = '\0';
-}
-
 static const char *yes(bool is)
 {
     return is ? "yes" : "no";
@@ -133,14 +135,13 @@ static void report_row(struct weir_run *run, const struct io500_phase *p, const 
     char began[32], ended[32];
     const struct row row = { .phase = p->name, .group = groups[p->group], .standard = yes(p->standard), .score = d->score,
                              .unit = p->family <= IO500_IOR_HARD ? "GiB/s" : "kIOPS", .low = d->low, .high = d->high, .seconds = d->seconds,
-                             .measured = d->measured, .began = began, .ended = ended, .bytes = (int64_t)d->bytes,
+                             .measured = d->measured, .began = weir_banner_when(d->began, began, DATE),
+                             .ended = weir_banner_when(d->ended, ended, DATE), .bytes = (int64_t)d->bytes,
                              .operations = (int64_t)d->operations, .wrong = (int64_t)d->wrong,
                              .stonewall = d->stonewall_s > 0 ? d->stonewall_s : NAN, .found = finds ? (double)d->found : NAN,
                              .total = finds ? (double)d->total : NAN, .command = d->command ? d->command : "", .valid = yes(d->valid),
                              .verdict = d->verdict, .resumed = yes(d->resumed) };
 
-    show_time(d->began, began);
-    show_time(d->ended, ended);
     weir_report_row(&run->report, &phases, &row);
 }
 
@@ -225,12 +226,10 @@ void io500_report_end(struct weir_run *run, struct io500 *t)
     }
     if (t->o->forecast)
         return;
-    if (t->ended) {
-        report_score(run, t, false);
-        if (t->extended)
-            report_score(run, t, true);
+    for (int x = 0; t->ended && x <= t->extended; x++)
+        report_score(run, t, x);
+    if (t->ended)
         io500_judge_sum_up(run, t);
-    }
     weir_report_line(&run->report, "\nThe result files are stored in the directory: %s", t->place.results);
 }
 
@@ -259,69 +258,103 @@ int io500_report_plan(struct weir_run *run, struct io500 *t, struct weir_err *er
 
 /* ---- files ---- */
 
-static void add_phase(const struct io500_phase *p, const struct io500_done *d, struct weir_str *out)
+/* Reasons why a phase is invalid; -1: why the whole is. */
+static void add_errors(const struct io500 *t, int phase, struct weir_str *out)
 {
-    char began[32], ended[32];
-
-    show_time(d->began, began);
-    show_time(d->ended, ended);
-    weir_str_addf(out, "\n[%s]\nt_start         = %s\n", p->name, began);
-    if (d->command)
-        weir_str_addf(out, "exe             = %s\n", d->command);
-    if (p->family == IO500_FIND)
-        weir_str_addf(out, "found           = %" PRIu64 "\ntotal-files     = %" PRIu64 "\n", d->found, d->total);
-    weir_str_addf(out, "score           = %f\nt_delta         = %.4f\nt_end           = %s\n", d->score, d->seconds, ended);
+    for (int i = 0; i < t->reasons; i++)
+        if (t->reason[i].phase == phase && io500_reason_counts(&t->reason[i]))
+            weir_str_addf(out, "; ERROR INVALID %s\n", t->reason[i].text);
 }
 
-static void add_results(const struct io500 *t, struct weir_str *out)
+static void add_phase(const struct weir_run *run, const struct io500 *t, int phase,
+                      struct weir_str *out)
 {
-    struct io500_score s = score_of(t, false), x = score_of(t, true);
+    const struct io500_phase *p = &io500_phases[phase];
+    const struct io500_done *d = &t->done[phase];
+    int64_t nproc = io500_number(&t->config, p->name, "nproc"), files;
+    char when[32];
 
+    weir_str_addf(out, "\n[%s]\nt_start         = %s\n", p->name,
+                  weir_banner_when(d->began, when, DATE));
+    if (d->command)
+        weir_str_addf(out, "exe             = %s\n", d->command);
+    add_errors(t, phase, out);
+    if (p->verify)
+        weir_str_addf(out, "%s = %f\n",
+                      p->group == IO500_BW ? "throughput-stonewall" : "rate-stonewall ",
+                      d->stonewall_rate);
+    if (p->family == IO500_MDW && p->makes && d->command &&
+        sscanf(strstr(d->command, " -P="), " -P=%" SCNd64 " -I=%" SCNd64, &files, &nproc) == 2)
+        weir_str_addf(out, "filesPerProc    = %" PRId64 "\nprecreatePerSet = %" PRId64 "\n", nproc,
+                      files);
+    if (d->iteration2 > 0)
+        weir_str_addf(out, "maxOpTime       = %f\nscoreIteration1 = %f\nscoreIteration2 = %f\n",
+                      d->longest_s, d->iteration1, d->iteration2);
+    if (p->family == IO500_FIND)
+        weir_str_addf(out,
+                      "nproc           = %" PRId64 "\nfound           = %" PRIu64
+                      "\ntotal-files     = %" PRIu64 "\n",
+                      nproc > 0 && nproc < run->par.size ? nproc : run->par.size, d->found,
+                      d->total);
+    weir_str_addf(out, "score           = %f\nt_delta         = %.4f\nt_end           = %s\n", d->score, d->seconds,
+                  weir_banner_when(d->ended, when, DATE));
+}
+
+static void add_results(const struct weir_run *run, const struct io500 *t, struct weir_str *out)
+{
+    char now[32];
+
+    weir_str_addf(out, "; START %s\n[run]\nprocs           = %d\n",
+                  weir_banner_when(t->began, now, DATE), run->par.size);
+    add_errors(t, -1, out);
     weir_str_addf(out, "version         = weir " PACKAGE_VERSION ": a rehearsal, no submission\nmode            = %s\nresult-dir      = %s\n", mode_of(t),
                   t->place.results);
     for (int i = 0; io500_phases[i].name; i++)
         if (t->done[i].done)
-            add_phase(&io500_phases[i], &t->done[i], out);
-    if (!t->ended)
-        return;
-    weir_str_addf(out, "\n[SCORE]\nMD              = %f\nBW              = %f\nSCORE           = %f%s\n", s.iops, s.bw, s.total,
-                  io500_judge_all(t) ? "" : " [INVALID]");
-    if (t->extended)
-        weir_str_addf(out, "\n[SCOREX]\nMD              = %f\nBW              = %f\nSCORE           = %f%s\n", x.iops, x.bw, x.total,
-                      io500_judge_all(t) ? "" : " [INVALID]");
+            add_phase(run, t, i, out);
+    for (int x = 0; t->ended && x <= t->extended; x++) {
+        const struct io500_score s = score_of(t, x);
+
+        weir_str_addf(
+            out,
+            "\n[SCORE%s]\nMD              = %f\nBW              = %f\nSCORE           = %f%s\n",
+            x ? "X" : "", s.iops, s.bw, s.total, io500_judge_all(t) ? "" : " [INVALID]");
+    }
+    if (t->ended)
+        weir_str_addf(out, "\n; END %s\n", weir_banner_now(now, DATE));
 }
 
-static int put(const struct io500 *t, const char *name, const char *text, struct weir_err *err)
+int io500_put(const struct io500 *t, const char *name, const struct weir_str *text,
+              struct weir_err *err)
 {
     struct weir_str path = { 0 };
     int rc;
 
     weir_str_addf(&path, "%s/%s", t->place.results, name);
-    rc = weir_wholefile_put(weir_str_text(&path), text, err);
+    rc = text->failed || path.failed
+             ? weir_refuse(err, WEIR_ESETUP, "no memory for '%s/%s'", t->place.results, name)
+             : weir_wholefile_put(weir_str_text(&path), weir_str_text(text), err);
     weir_str_free(&path);
     return rc;
 }
 
 int io500_report_files(const struct weir_run *run, const struct io500 *t, struct weir_err *err)
 {
-    struct weir_str text = { 0 };
-    int rc;
+    struct weir_str results = { 0 }, config = { 0 }, original = { 0 };
+    int rc = 0;
 
     if (run->par.rank != 0)
         return 0;
-    add_results(t, &text);
-    rc = put(t, "result.txt", weir_str_words(&text), err);
-    weir_str_free(&text);
-    return rc == 0 ? put(t, "result_summary.txt", weir_str_words(&t->summary), err) : rc;
-}
-
-int io500_report_config(const struct io500 *t, struct weir_err *err)
-{
-    struct weir_str text = { 0 };
-    int rc;
-
-    io500_config_show(&t->config, &text);
-    rc = put(t, "config.ini", weir_str_words(&text), err);
-    weir_str_free(&text);
-    return rc == 0 ? put(t, "config-orig.ini", t->text, err) : rc;
+    add_results(run, t, &results);
+    io500_config_show(&t->config, &config);
+    weir_str_addf(&original, "%s", t->text);
+    if (io500_put(t, "result.txt", &results, err) < 0 ||
+        io500_put(t, "result_summary.txt", &t->summary, err) < 0 ||
+        io500_put(t, "config.ini", &config, err) < 0 ||
+        io500_put(t, "config-orig.ini", &original, err) < 0)
+        rc = -1;
+    weir_str_free(&results);
+    weir_str_free(&config);
+    weir_str_free(&original);
+    return rc;
 }

@@ -3,7 +3,6 @@
 #include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text/quote.h"
+#include "base/text/wholefile.h"
 #include "engine/phase.h"
 #include "par/agree.h"
 #include "programs/weir-io500/find.h"
@@ -29,24 +28,22 @@
 static int wait_while_paused(struct weir_run *run, struct io500 *t, const char *name, struct weir_err *err)
 {
     const char *dir = io500_text(&t->config, "debug", "pause-dir");
-    struct weir_str path = { 0 };
+    const char *path = io500_textf(run, err, "%s/%s", dir, name);
     int paused = 0, rc = 0;
 
-    if (!*dir)
-        return 0;
-    weir_str_addf(&path, "%s/%s", dir, name);
+    if (!*dir || weir_agree(&run->par, path ? 0 : -1, err) < 0)
+        return *dir ? -1 : 0;
     do {
         bool was = paused;
 
         if (run->par.rank == 0)
-            paused = access(weir_str_text(&path), F_OK) == 0;
+            paused = access(path, F_OK) == 0;
         weir_bcast(&run->par, &paused, sizeof(paused), 0);
         if (paused && !was)
-            weir_note(&run->log, "phase %s begins when '%s' is gone", name, weir_str_text(&path));
+            weir_note(&run->log, "phase %s begins when '%s' is gone", name, path);
         if (paused)
             rc = weir_phase_pause(run, 0.5, err);
     } while (paused && rc == 0);
-    weir_str_free(&path);
     return rc;
 }
 
@@ -68,25 +65,17 @@ static int drop_caches(struct weir_run *run, struct io500 *t, struct weir_err *e
 
 /* ---- phases without a benchmark ---- */
 
-static void name_stamp(const struct io500 *t, struct weir_str *out)
-{
-    weir_str_addf(out, "%s/timestampfile", t->place.results);
-}
-
 /* Files made from now on are newer, also where the clock of the kernel is coarse. */
 static int touch_stamp(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
-    struct weir_str path = { 0 };
     int rc = 0, fd;
 
     if (run->par.rank == 0) {
-        name_stamp(t, &path);
-        fd = open(weir_str_text(&path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        fd = openat(t->lock, "timestampfile", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (fd < 0 || futimens(fd, NULL) < 0)
-            rc = weir_fail(err, WEIR_ESETUP, "touch '%s'", weir_str_text(&path));
+            rc = weir_fail(err, WEIR_ESETUP, "touch '%s/timestampfile'", t->place.results);
         if (fd >= 0)
             close(fd);
-        weir_str_free(&path);
         weir_sleep_ns(20000000);
     }
     return weir_agree(&run->par, rc, err);
@@ -159,25 +148,28 @@ static int run_script(const char *command, struct io500_found *found, struct wei
                        weir_quote_str(last, shown));
 }
 
-static int find_outside(struct weir_run *run, const struct io500 *t, const char *section, const struct io500_find *find,
-                        struct io500_found *found, struct weir_err *err)
+static int find_outside(struct weir_run *run, const char *command, struct io500_found *found,
+                        struct weir_err *err)
 {
-    struct weir_str command = { 0 };
-    int rc = 0;
+    int rc = run->par.rank == 0 ? run_script(command, found, err) : 0;
 
-    if (*io500_text(&t->config, section, "external-mpi-args"))
-        weir_str_addf(&command, "%s ", io500_text(&t->config, section, "external-mpi-args"));
-    weir_str_addf(&command, "%s '%s'", io500_text(&t->config, section, "external-script"), find->directory);
-    if (find->newer)
-        weir_str_addf(&command, " -newer '%s'", find->newer);
-    if (find->size >= 0)
-        weir_str_addf(&command, " -size %dc", FILES_SIZE);
-    weir_str_addf(&command, " -name \"" FILES_NAME "\" %s", io500_text(&t->config, section, "external-extra-args"));
-    if (run->par.rank == 0)
-        rc = run_script(weir_str_text(&command), found, err);
-    weir_str_free(&command);
     weir_bcast(&run->par, found, sizeof(*found), 0);
     return weir_agree(&run->par, rc, err);
+}
+
+/* That of the user, or the same words of find(1). */
+static const char *command_of(struct weir_run *run, const struct io500 *t, const char *section,
+                              const struct io500_find *find, struct weir_err *err)
+{
+    const char *mpi = io500_text(&t->config, section, "external-mpi-args"),
+               *script = io500_text(&t->config, section, "external-script");
+    const char *newer = find->newer ? find->newer : "";
+
+    return io500_textf(run, err, "%s%s%s '%s'%s%s%s%s -name \"" FILES_NAME "\" %s", mpi,
+                       *mpi ? " " : "", *script ? script : "find", find->directory,
+                       *newer ? " -newer '" : "", newer, *newer ? "'" : "",
+                       find->size >= 0 ? " -size 3901c" : "",
+                       io500_text(&t->config, section, "external-extra-args"));
 }
 
 /* The find of all of it and that of the hard files have the three conditions; the easy one has the name only. */
@@ -185,7 +177,6 @@ static int run_find(struct weir_run *run, struct io500 *t, int phase, struct io5
 {
     const struct io500_phase *p = &io500_phases[phase];
     bool easy = strcmp(p->name, "find-easy") == 0;
-    struct weir_str directory = { 0 }, stamp = { 0 };
     struct io500_found found = { 0 };
     struct io500_find find = { .name = FILES_NAME, .size = easy ? -1 : FILES_SIZE, .stop = asks_to_stop, .arg = run };
     int64_t queue = io500_number(&t->config, p->name, "pfind-queue-length");
@@ -193,13 +184,15 @@ static int run_find(struct weir_run *run, struct io500 *t, int phase, struct io5
 
     find.queue = queue > 0 ? (uint64_t)queue : 0;
     find.next = io500_flag(&t->config, p->name, "pfind-steal-next");
-    weir_str_addf(&directory, "%s%s%s", t->place.data, *p->words ? "/" : "", p->words);
-    name_stamp(t, &stamp);
-    find.directory = weir_str_text(&directory);
-    find.newer = easy ? NULL : weir_str_text(&stamp);
-    rc = (*io500_text(&t->config, p->name, "external-script") ? find_outside : find_in)(run, t, p->name, &find, &found, err);
-    weir_str_free(&directory);
-    weir_str_free(&stamp);
+    find.directory = io500_textf(run, err, "%s%s%s", t->place.data, *p->words ? "/" : "", p->words);
+    find.newer = easy ? NULL : io500_textf(run, err, "%s/timestampfile", t->place.results);
+    find.csv = io500_textf(run, err, "%s/%s.csv", t->place.results, p->name);
+    d->command = command_of(run, t, p->name, &find, err);
+    if (weir_agree(&run->par, err->code == WEIR_OK ? 0 : -1, err) < 0)
+        return -1;
+    rc = *io500_text(&t->config, p->name, "external-script")
+             ? find_outside(run, d->command, &found, err)
+             : find_in(run, t, p->name, &find, &found, err);
     if (rc < 0)
         return weir_err_within(err, "phase %s", p->name);
     d->found = found.found;
@@ -224,13 +217,20 @@ static int do_phase(struct weir_run *run, struct io500 *t, int phase, struct io5
     return io500_job_run(run, t, phase, d, err);
 }
 
-/* The rate of the files decides how many md-workbench has. */
-static void plan_mdw(struct weir_run *run, struct io500 *t)
+/* The rate of the files decides how many md-workbench has; a file keeps it. */
+static int plan_mdw(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
     const struct io500_done *d = &t->done[io500_phase_find("mdtest-easy-write")];
+    const char *path = io500_textf(run, err, "%s/mdworkbench-size", t->place.results), *text;
+    int64_t given = io500_number(&t->config, "mdworkbench", "precreatePerSet");
+    int rc = 0;
 
     if (t->place.mdw_files == 0)
         t->place.mdw_files = io500_mdw_files(d->score * 1000, t->place.stonewall_s, run->par.size);
+    text = io500_textf(run, err, "%" PRId64 "\n", given > 0 ? given : t->place.mdw_files);
+    if (!path || !text || (run->par.rank == 0 && weir_wholefile_put(path, text, err) < 0))
+        rc = -1;
+    return weir_agree(&run->par, rc, err);
 }
 
 static int time_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
@@ -266,8 +266,8 @@ static int run_phase(struct weir_run *run, struct io500 *t, int phase, struct we
 {
     const char *name = io500_phases[phase].name;
 
-    if (io500_phases[phase].family == IO500_MDW)
-        plan_mdw(run, t);
+    if (io500_phases[phase].family == IO500_MDW && plan_mdw(run, t, err) < 0)
+        return -1;
     if (wait_while_paused(run, t, name, err) < 0 || drop_caches(run, t, err) < 0 || keep(run, t, name, err) < 0)
         return -1;
     if (time_phase(run, t, phase, err) < 0 || weir_agree(&run->par, io500_judge_phase(run, t, phase, err), err) < 0)
@@ -280,8 +280,8 @@ static int run_phase(struct weir_run *run, struct io500 *t, int phase, struct we
 
 /* ---- a run that was killed ---- */
 
-/* The files of a phase that had begun are not what the next one expects: those that it makes are removed, and where it
- * removes or changes files, they are made again. */
+/* Mend the files of a phase that had begun, because the next one expects others. Files that it
+ * makes are removed; where it removes or changes files, these are made again. */
 static int mend(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
     int phase = t->began_phase ? io500_phase_find(t->began_phase) : -1;

@@ -4,7 +4,9 @@
 #define WEIR_PROGRAMS_WEIR_IO500_IO500_RUN_H
 
 #include <math.h>
+#include <string.h>
 
+#include "base/text/set.h"
 #include "engine/program.h"
 #include "programs/weir-io500/forecast.h"
 #include "programs/weir-io500/io500.h"
@@ -14,7 +16,7 @@ struct io500_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *config, *mode, *timestamp;
     bool list, cleanup, resume, forecast;
-    int forecast_s; /* of each phase */
+    double forecast_s; /* of each phase */
 };
 
 /* A phase that was run. */
@@ -25,6 +27,10 @@ struct io500_done {
     double score;           /* GiB/s or kIOPS */
     double measured;        /* seconds that the score is of */
     uint64_t bytes, operations, wrong, found, total, errors;
+    double
+        stonewall_rate; /* until then, in the unit of the score; where it did not end the work, the score */
+    double iteration1, iteration2,
+        longest_s;          /* of md-workbench: scores, and the longest operation */
     double stonewall_s;     /* when it ended the work of the fastest; 0: it did not */
     double spread;          /* operations of the fastest rank at that time over the mean; 1 where it did not */
     double low, high;       /* interval of the score, by its slices; NaN: not known */
@@ -52,8 +58,8 @@ struct io500 {
     const struct io500_options *o;
     struct io500_config config;
     const char *text;       /* of the configuration, as it was read */
-    uint64_t text_len;
     bool extended;
+    int64_t began;          /* seconds since 1970 */
     bool begun;             /* the directories are ready, and files are written */
     struct io500_place place;
     char stamp[32];         /* names directories; "2026.11.23-19.43.00" */
@@ -66,7 +72,8 @@ struct io500 {
     struct weir_str summary; /* rank 0: the lines until now */
     int lock;               /* on the directory of the results, rank 0; -1: none */
     FILE *phase_text;       /* of the phase that runs, rank 0 */
-    struct io500_slices slices; /* of this rank in the phase that runs */
+    struct weir_worklog work; /* of this rank in the phase that runs */
+    struct weir_set noted;  /* notes on options that a phase before has, rank 0 */
     bool ended;             /* all phases that are wanted have run: there is a score */
     bool whole;             /* all phases of the mode have */
     bool left;              /* a forecast that was killed has left its state: it is removed first */
@@ -82,6 +89,9 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
 int io500_places_results(struct weir_run *run, struct io500 *t, struct weir_err *err);
 int io500_places_data(struct weir_run *run, struct io500 *t, struct weir_err *err);
 
+/* A name that nothing has, in the directory of the data, or in the nearest one above it that is there. Local. */
+void io500_places_trial(const struct io500 *t, struct weir_str *out);
+
 /* The directory of a family; of IO500_FAMILIES that of all of them. Local. */
 void io500_places_name(const struct io500 *t, int family, struct weir_str *out);
 
@@ -91,7 +101,7 @@ void io500_places_name(const struct io500 *t, int family, struct weir_str *out);
  * like those of the family stay: their number is returned in *left. Collective over run->par. Returns 0, or -1 and the same
  * err on all ranks. */
 int io500_clean_family(struct weir_run *run, struct io500 *t, int family, bool directory, uint64_t *left, struct weir_err *err);
-/* Of all families. */
+/* Remove the files of all families. */
 int io500_clean_all(struct weir_run *run, struct io500 *t, struct weir_err *err);
 
 /* ---- what is kept between runs (io500-state.c) ---- */
@@ -127,14 +137,23 @@ int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *er
 int io500_judge_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err);
 bool io500_judge_all(const struct io500 *t);
 /* Does it make its phase invalid? */
-bool io500_reason_counts(const struct io500_reason *reason);
+static inline bool io500_reason_counts(const struct io500_reason *reason)
+{
+    return !reason->rule[0] && strcmp(reason->kind, "INVALID") == 0;
+}
 /* A line with the rules that have found something. */
 void io500_judge_sum_up(struct weir_run *run, struct io500 *t);
 /* Seconds that a phase which writes has to take. */
-double io500_minimum(const struct io500 *t);
+static inline double io500_minimum(const struct io500 *t)
+{
+    return io500_flag(&t->config, "global", "scc") ? IO500_MINIMUM_SCC_S : IO500_MINIMUM_S;
+}
 
 /* ---- results (io500-report.c) ---- */
 
+/* A text that lives as long as the run. Local. NULL and err when memory is out. */
+const char *io500_textf(struct weir_run *run, struct weir_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A line for people and the summary. Rank 0. */
 void io500_say(struct weir_run *run, struct io500 *t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void io500_report_begin(struct weir_run *run, struct io500 *t);
@@ -142,9 +161,11 @@ void io500_report_phase(struct weir_run *run, struct io500 *t, int phase);
 void io500_report_end(struct weir_run *run, struct io500 *t);
 /* The command lines, for --dry-run. Collective. */
 int io500_report_plan(struct weir_run *run, struct io500 *t, struct weir_err *err);
-/* Write the files of the results: lines, numbers. Rank 0, nothing elsewhere. Local. Returns 0, or -1 and err. */
+/* Write a text into a file of the results, whole or not at all. Local. Returns 0, or -1 and err. */
+int io500_put(const struct io500 *t, const char *name, const struct weir_str *text,
+              struct weir_err *err);
+/* Write the files of the results: lines, numbers, the configuration. Rank 0, nothing elsewhere. Local. Returns 0, or -1 and err. */
 int io500_report_files(const struct weir_run *run, const struct io500 *t, struct weir_err *err);
-int io500_report_config(const struct io500 *t, struct weir_err *err);
 
 /* ---- a forecast (io500-foresee.c) ---- */
 

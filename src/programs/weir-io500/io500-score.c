@@ -5,34 +5,19 @@
 
 #include <math.h>
 
-struct mean {
-    double logs;
-    int n;
-};
-
-static void add_to(struct mean *m, double score)
-{
-    if (score > 0) {
-        m->logs += log(score);
-        m->n++;
-    }
-}
-
-static double value_of(const struct mean *m)
-{
-    return m->n ? exp(m->logs / m->n) : 0;
-}
-
 struct io500_score io500_score_of(const double *score, bool extended)
 {
-    struct mean of[IO500_MD + 1] = { { 0 } };
+    double logs[IO500_MD + 1] = { 0 };
+    int n[IO500_MD + 1] = { 0 };
     struct io500_score s;
 
     for (int i = 0; io500_phases[i].name; i++)
-        if (extended || io500_phases[i].standard)
-            add_to(&of[io500_phases[i].group], score[i]);
-    s.bw = value_of(&of[IO500_BW]);
-    s.iops = value_of(&of[IO500_MD]);
+        if ((extended || io500_phases[i].standard) && score[i] > 0) {
+            logs[io500_phases[i].group] += log(score[i]);
+            n[io500_phases[i].group]++;
+        }
+    s.bw = n[IO500_BW] ? exp(logs[IO500_BW] / n[IO500_BW]) : 0;
+    s.iops = n[IO500_MD] ? exp(logs[IO500_MD] / n[IO500_MD]) : 0;
     s.total = sqrt(s.bw * s.iops);
     return s;
 }

@@ -6,10 +6,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/size.h"
-#include "base/text/wholefile.h"
+#include "base/text/ini.h"
 #include "par/agree.h"
 #include "par/textfile.h"
 
@@ -23,8 +22,10 @@ static const struct field {
     size_t at;
 } fields[] = {
 #define F(type, name) { #name, type, offsetof(struct io500_done, name) }
-    F(WHOLE, began), F(WHOLE, ended), F(REAL, seconds), F(REAL, score), F(REAL, measured), F(COUNTED, bytes), F(COUNTED, operations),
-    F(COUNTED, wrong), F(COUNTED, found), F(COUNTED, total), F(REAL, stonewall_s), F(REAL, spread),
+    F(WHOLE, began),   F(WHOLE, ended),     F(REAL, seconds),       F(REAL, score),
+    F(REAL, measured), F(COUNTED, bytes),   F(COUNTED, operations), F(COUNTED, wrong),
+    F(COUNTED, found), F(COUNTED, total),   F(REAL, stonewall_s),   F(REAL, stonewall_rate),
+    F(REAL, spread),   F(REAL, iteration1), F(REAL, iteration2),    F(REAL, longest_s),
 #undef F
 };
 #define FIELDS (sizeof(fields) / sizeof(*fields))
@@ -97,15 +98,12 @@ static void add_all(const struct io500 *t, int ranks, const char *begins, struct
 
 int io500_state_write(const struct io500 *t, int ranks, const char *begins, struct weir_err *err)
 {
-    struct weir_str text = { 0 }, path = { 0 };
+    struct weir_str text = { 0 };
     int rc;
 
     add_all(t, ranks, begins, &text);
-    weir_str_addf(&path, "%s/" IO500_STATE, t->place.results);
-    rc = text.failed || path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for what is kept of the rehearsal")
-                                    : weir_wholefile_put(weir_str_text(&path), weir_str_text(&text), err);
+    rc = io500_put(t, IO500_STATE, &text, err);
     weir_str_free(&text);
-    weir_str_free(&path);
     return rc;
 }
 
@@ -243,8 +241,10 @@ static int read_value(void *arg, const char *section, const char *key, const cha
 int io500_state_read(struct weir_run *run, struct io500 *t, bool made_only, struct weir_err *err)
 {
     struct reader r = { .run = run, .t = t, .made_only = made_only, .phase = -1 };
-    const struct io500_ini_sink sink = { begin_section, read_value, &r };
-    struct weir_shared_text text = { .what = "state of the rehearsal", .must_be = true };
+    struct weir_ini_sink sink = { "section", "#;", begin_section, read_value, &r, 0 };
+    struct weir_shared_text text = {
+        .what = "state of the rehearsal"
+    }; /* not a pipe, as one must not be waited for */
     struct weir_str path = { 0 };
     int rc;
 
@@ -252,7 +252,7 @@ int io500_state_read(struct weir_run *run, struct io500 *t, bool made_only, stru
     text.path = weir_str_text(&path);
     rc = weir_shared_text_read(&run->world, &text, err);
     if (rc == 0)
-        rc = weir_agree_check(&run->world, io500_ini_read(text.text, text.len, text.path, &sink, &run->arena, err), err);
+        rc = weir_agree_check(&run->world, weir_ini_read(text.text, text.len, text.path, &sink, &run->arena, err), err);
     free(text.text);
     weir_str_free(&path);
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* io500.h - the words of IO500: the configuration, the phases, their command lines, the score */
+/* io500.h - the contents of IO500: the configuration, the phases, their command lines, the score */
 #ifndef WEIR_PROGRAMS_WEIR_IO500_IO500_H
 #define WEIR_PROGRAMS_WEIR_IO500_IO500_H
 
@@ -13,23 +13,16 @@
 #define IO500_MINIMUM_S 300     /* that a phase which writes takes in a valid run */
 #define IO500_MINIMUM_SCC_S 30  /* of the Student Cluster Competition */
 
-/* ---- INI files (io500-ini.c) ---- */
-
-/* A line "key = value" in "[section]". Returns 0, or -1 and err: the reader adds "FILE:LINE" and stops. */
-struct io500_ini_sink {
-    int (*section)(void *arg, const char *section, struct weir_err *err);
-    int (*value)(void *arg, const char *section, const char *key, const char *value, struct weir_err *err);
-    void *arg;
-};
-
-/* Read len bytes; what follows a '#' or ';' at the begin of a line or after a blank is a comment, but within double quotes.
- * The texts live as long as the arena. 'name' is for messages. Local. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". */
-int io500_ini_read(const char *text, size_t len, const char *name, const struct io500_ini_sink *sink,
-                   struct weir_arena *arena, struct weir_err *err);
-
 /* ---- the configuration (io500-config.c) ---- */
 
-enum io500_kind { IO500_TEXT, IO500_FLAG, IO500_COUNT, IO500_POSITIVE, IO500_REAL }; /* a number from 0; from 1 */
+enum io500_kind {
+    IO500_TEXT,
+    IO500_FLAG,
+    IO500_COUNT,
+    IO500_LEVEL,
+    IO500_POSITIVE,
+    IO500_REAL
+}; /* a number from 0; to 10; from 1 */
 
 struct io500_key {
     const char *section, *name;
@@ -46,11 +39,12 @@ struct io500_config {
     const char *value[IO500_KEYS_MOST]; /* as it was written, in the order of the keys; NULL: not given */
 };
 
-/* Read an INI file. Zero the struct before. Local. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". */
+/* Read an INI file. Zero the struct before. Words of earlier releases become those of today: a line in 'notes' for each of them, and
+ * for each key that stands twice. Local. Returns 0, or -1 and err (WEIR_EUSAGE) "FILE:LINE: ...". */
 int io500_config_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
-                      struct io500_config *c, struct weir_err *err);
+                      struct io500_config *c, struct weir_str *notes, struct weir_err *err);
 
-/* The value of a key that is in the table, or its default. Local. */
+/* The value of a key, or its default, or where both are empty that of the section above: of all phases of the family, then [global]. Local. */
 const char *io500_text(const struct io500_config *c, const char *section, const char *name);
 bool io500_flag(const struct io500_config *c, const char *section, const char *name);
 int64_t io500_number(const struct io500_config *c, const char *section, const char *name); /* -1: it is empty */
@@ -69,7 +63,8 @@ struct io500_phase {
     enum io500_group group;
     bool verify;            /* must not be shorter than the stonewall */
     enum io500_family family;
-    const char *words;      /* after those of the family; of a find: the directory below the data */
+    const char *
+        words; /* after those of the family, or, with "./" at the begin, all; of a find: the directory below the data */
     const char *operation;  /* of the library, whose rate is the score */
     bool makes;             /* files, which the other phases of the family need */
     bool destroys;          /* or changes them, so that it cannot be done twice */
@@ -109,10 +104,13 @@ struct io500_command {
 int io500_command_make(const struct io500_place *place, const struct io500_phase *phase, struct weir_arena *arena,
                        struct io500_command *out, struct weir_err *err);
 
+/* True when the text matches one of the patterns, which blanks separate (fnmatch with these flags). */
+bool io500_is_like(const char *patterns, const char *text, int flags);
+
 /* Does the configuration want it? */
 bool io500_phase_wanted(const struct io500_config *c, const struct io500_phase *phase, bool extended);
 
-/* The number of a phase by its name; -1: there is none. */
+/* The number of a phase by its name, in letters of either case; -1: there is none. */
 int io500_phase_find(const char *name);
 
 /* ---- the score (io500-score.c) ---- */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/test.h"
@@ -20,21 +19,34 @@ const char *const io500_modes[] = { "standard", "extended", NULL };
 
 static const struct weir_opt options[] = {
     OPT_STR('f', "config", NULL, O, config, NULL, "FILE",
-            "The configuration of IO500; a word without a dash is the same", .flags = WEIR_OPT_READS | WEIR_OPT_WORD,
-            .example = "config.ini", OPT_FIRST(FILES)),
-    OPT_STR(0, "mode", NULL, O, mode, "standard", "MODE", "The phases of a list, or all that there are", .choices = io500_modes, OPT_FIRST(ORDER)),
-    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check the configuration, show the command line of each phase, and end"),
+            "Configuration of IO500; a word without a dash is the same",
+            .flags = WEIR_OPT_READS | WEIR_OPT_WORD, OPT_FIRST(FILES)),
+    OPT_STR(0, "mode", NULL, O, mode, "standard", "MODE",
+            "Phases: those of a list, or all", .choices = io500_modes,
+            OPT_FIRST(ORDER)),
+    OPT_RUN(dry_run, 'n', "dry-run", NULL,
+            .help = "Check of the configuration and the command line of each phase, without "
+                    "running one"),
     OPT_FLAG(0, "forecast", NULL, O, forecast,
-             "Run each phase for some seconds, say which would be too short and what a whole run takes, and remove the files", OPT_FIRST(TIME)),
-    OPT_INT(0, "forecast-time", NULL, O, forecast_s, "10", "SECONDS", "Of each phase of a forecast", .min = 1, .max = 3600, OPT_FIRST(TIME)),
-    OPT_FLAG(0, "resume", NULL, O, resume, "Continue the rehearsal in the directory of the results: phases that have ended are not repeated",
+             "Each phase for some seconds: which would be too short, and how long a whole run "
+             "takes",
+             OPT_FIRST(TIME)),
+    OPT_REAL(0, "forecast-time", NULL, O, forecast_s, "10", "SECONDS",
+             "Time of each phase of a forecast, seconds", .min = 0, .max = 3600, OPT_FIRST(TIME)),
+    OPT_FLAG(0, "resume", NULL, O, resume,
+             "Rehearsal in the directory of the results continued; phases that ended are not "
+             "repeated",
              OPT_FIRST(ORDER)),
-    OPT_FLAG(0, "cleanup", NULL, O, cleanup, "Remove the files that a rehearsal has left, and end", OPT_FIRST(FILES)),
-    OPT_STR(0, "timestamp", NULL, O, timestamp, NULL, "NAME", "Name of the directories that the time would name", .example = "2026.11.23-19.43.00",
+    OPT_FLAG(0, "cleanup", NULL, O, cleanup, "Files that a rehearsal has left removed",
+             OPT_FIRST(FILES)),
+    OPT_STR(0, "timestamp", NULL, O, timestamp, NULL, "NAME",
+            "Name of the directories (default: the time)",
             OPT_IN(FILES)),
-    OPT_FLAG(0, "list", NULL, O, list, "Show all keys of a configuration with their defaults, and end", OPT_FIRST(FILES)),
+    OPT_FLAG(0, "list", NULL, O, list,
+             "Keys of a configuration with their defaults", OPT_FIRST(FILES)),
     OPT_RUN(reports, 0, "report", NULL,
-            .help = "Write the results in these forms instead of text: text:-, json:FILE; result.json in the directory of the results is there always"),
+            .help = "Results: text:-, json:FILE; result.json in the directory of the results is "
+                    "there always"),
     OPT_RUN(anonymous, 0, "anonymous", NULL),
     OPT_RUN(verbose, 'v', "verbose", NULL),
     OPT_RUN(warnings_are_errors, 0, "warning-as-errors", NULL),
@@ -64,6 +76,7 @@ static const struct weir_operation operations[] = { { .key = NULL } };
 static int read_config(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
     struct weir_shared_text text = { .what = "configuration", .path = t->o->config, .must_be = true };
+    struct weir_str notes = { 0 };
     int rc = weir_shared_text_read(&run->world, &text, err);
 
     if (rc == 0) {
@@ -71,7 +84,14 @@ static int read_config(struct weir_run *run, struct io500 *t, struct weir_err *e
         rc = weir_agree(&run->world, t->text ? 0 : -1, err);
     }
     if (rc == 0)
-        rc = weir_agree_check(&run->world, io500_config_read(text.text, text.len, t->o->config, &run->arena, &t->config, err), err);
+        rc = weir_agree_check(&run->world,
+                              io500_config_read(text.text, text.len, t->o->config, &run->arena,
+                                                &t->config, &notes, err),
+                              err);
+    for (const char *at = weir_str_text(&notes), *end; rc == 0 && (end = strchr(at, '\n'));
+         at = end + 1)
+        weir_note(&run->log, "%.*s", (int)(end - at), at);
+    weir_str_free(&notes);
     free(text.text);
     return rc;
 }
@@ -82,6 +102,7 @@ static int check_options(const struct io500_options *o, struct weir_err *err)
         { !o->config, "a configuration is missing: weir-io500 config.ini (weir-io500 --list shows what can stand in it)" },
         { o->resume && o->cleanup, "options --resume and --cleanup: the one goes on with the files that the other removes" },
         { o->forecast && (o->resume || o->cleanup), "option --forecast makes and removes files of its own: leave --resume and --cleanup out" },
+        { o->forecast_s < 0.1, "option --forecast-time: at least 0.1 s" },
         { o->timestamp && (!*o->timestamp || strchr(o->timestamp, '/')), "option --timestamp: a name without '/'" },
     };
 
@@ -91,31 +112,15 @@ static int check_options(const struct io500_options *o, struct weir_err *err)
 /* A list has ',' between outputs, and so has -O between what it names. */
 static int check_names(const struct io500 *t, struct weir_err *err)
 {
-    if (strpbrk(t->place.data, "@,\n") || strpbrk(t->place.results, "@,\n") || strchr(t->place.data, '\'') || strchr(t->place.results, '\''))
+    if (strpbrk(t->place.data, "@,\n'") || strpbrk(t->place.results, "@,\n'"))
         return weir_refuse(err, WEIR_EUSAGE, "'%s', '%s': names of directories with ',', '@' or \"'\" cannot stand in all command lines", t->place.data,
                            t->place.results);
     return 0;
 }
 
-/* Beside the outputs of the user. */
-static int add_report(struct weir_run *run, const struct io500 *t, struct io500_options *chosen, struct weir_err *err)
-{
-    struct weir_str list = { 0 };
-
-    weir_str_addf(&list, "%s,json:%s/result.json", chosen->run.reports ? chosen->run.reports : "text:-", t->place.results);
-    chosen->run.reports = weir_arena_strdup(&run->arena, weir_str_words(&list), err);
-    weir_str_free(&list);
-    return weir_agree(&run->world, chosen->run.reports ? 0 : -1, err);
-}
-
-/* The same on all ranks: files of different rehearsals have different marks. */
-static void choose_seed(struct weir_run *run, struct io500 *t)
-{
-    t->place.seed = (int64_t)(weir_clock_day_ns(&run->world) / WEIR_NS_PER_S % 1000000000);
-}
-
 static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
+    struct weir_run_options *options_of_run = &((struct io500_options *)chosen)->run;
     struct io500 *t = state;
 
     t->o = chosen;
@@ -124,8 +129,9 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         return -1;
     t->extended = strcasecmp(t->o->mode, "extended") == 0;
     t->place.stonewall_s = t->o->forecast ? t->o->forecast_s : (double)io500_number(&t->config, "debug", "stonewall-time");
-    t->place.free = t->o->forecast;
-    choose_seed(run, t);
+    t->place.free = run->report.is_preview = t->o->forecast;
+    t->began = (int64_t)(weir_clock_day_ns(&run->world) / WEIR_NS_PER_S);
+    t->place.seed = t->began % 1000000000; /* files of other rehearsals have other marks */
     if ((t->o->resume || t->o->cleanup) && io500_state_read(run, t, t->o->cleanup, err) < 0)
         return -1;
     if (!t->o->cleanup && io500_job_check(run, t, err) < 0)
@@ -134,18 +140,15 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         return 0;
     if (io500_places_results(run, t, err) < 0)
         return -1;
-    return t->o->cleanup ? 0 : add_report(run, t, chosen, err);
+    if (t->o->cleanup)
+        return 0;
+    options_of_run->reports =
+        io500_textf(run, err, "%s,json:%s/result.json",
+                    t->o->run.reports ? t->o->run.reports : "text:-", t->place.results);
+    return weir_agree(&run->world, options_of_run->reports ? 0 : -1, err);
 }
 
 /* ---- a test ---- */
-
-static int begin(struct weir_run *run, void *state, struct weir_err *err)
-{
-    (void)run;
-    (void)state;
-    (void)err;
-    return 0;
-}
 
 static void end(void *state)
 {
@@ -154,95 +157,58 @@ static void end(void *state)
     if (t->lock >= 0)
         close(t->lock);
     weir_str_free(&t->summary);
+    weir_worklog_free(&t->work);
+    weir_set_free(&t->noted);
     free(t->reason);
-}
-
-static int keep_config(struct weir_run *run, void *state, struct weir_err *err)
-{
-    const struct io500 *t = state;
-
-    return run->par.rank == 0 ? io500_report_config(t, err) : 0;
-}
-
-/* A signal from now on ends the phase that runs, in order. */
-static int begin_phases(struct weir_run *run, struct io500 *t, struct weir_err *err)
-{
-    weir_interrupt_hold(&run->interrupt);
-    if (io500_places_data(run, t, err) < 0)
-        return -1;
-    t->begun = true;
-    return weir_local(run, keep_config, t, err);
-}
-
-static int run_phases(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
-{
-    struct io500 *t = state;
-
-    (void)stage;
-    if (begin_phases(run, t, err) < 0 || io500_judge_begin(run, t, err) < 0)
-        return -1;
-    return io500_run_all(run, t, err);
 }
 
 /* Files of a forecast that was killed. */
 static int remove_left(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
-    struct io500 old = { .o = t->o, .place = t->place };
+    struct io500 old = { .o = t->o, .place = t->place, .lock = t->lock };
 
     if (!t->left)
         return 0;
     return io500_state_read(run, &old, true, err) < 0 ? -1 : io500_clean_all(run, &old, err);
 }
 
-static int foresee(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+static int run_phases(struct weir_run *run, void *state, const struct weir_stage *stage,
+                      struct weir_err *err)
 {
     struct io500 *t = state;
 
     (void)stage;
-    if (remove_left(run, t, err) < 0 || begin_phases(run, t, err) < 0)
+    if (t->o->cleanup)
+        return 0;
+    if (remove_left(run, t, err) < 0)
         return -1;
-    return io500_foresee(run, t, err);
+    weir_interrupt_hold(&run->interrupt); /* a signal from now on ends the phase that runs, in order */
+    if (io500_places_data(run, t, err) < 0)
+        return -1;
+    t->begun = true;
+    if (weir_agree(&run->par, io500_report_files(run, t, err), err) < 0)
+        return -1;
+    if (t->o->forecast)
+        return io500_foresee(run, t, err);
+    return io500_judge_begin(run, t, err) < 0 ? -1 : io500_run_all(run, t, err);
 }
 
-/* After all phases of a run nothing is left; of a part of them the data stay for others. */
+/* After all phases that are wanted, as --resume has nothing more to do. */
 static int clean(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
 {
-    struct io500 *t = state;
-
     (void)stage;
-    if (!t->o->cleanup && !t->o->forecast && !t->whole) {
-        weir_note(&run->log, "not all phases were run: their files stay in '%s'; --cleanup removes them", t->place.data);
-        return 0;
-    }
-    return io500_clean_all(run, t, err);
+    return io500_clean_all(run, state, err);
 }
 
-static bool wants_phases(const void *state, const struct weir_stage *stage)
-{
-    const struct io500 *t = state;
-
-    (void)stage;
-    return !t->o->run.dry_run && !t->o->cleanup && !t->o->forecast;
-}
-
-static bool wants_forecast(const void *state, const struct weir_stage *stage)
-{
-    const struct io500 *t = state;
-
-    (void)stage;
-    return t->o->forecast && !t->o->run.dry_run;
-}
-
-static bool wants_clean(const void *state, const struct weir_stage *stage)
+static bool wants_work(const void *state, const struct weir_stage *stage)
 {
     (void)stage;
     return !((const struct io500 *)state)->o->run.dry_run;
 }
 
 static const struct weir_stage stages[] = {
-    { .key = "phases", .wanted = wants_phases, .before = run_phases },
-    { .key = "forecast", .wanted = wants_forecast, .before = foresee },
-    { .key = "cleanup", .wanted = wants_clean, .before = clean },
+    { .key = "phases", .wanted = wants_work, .before = run_phases },
+    { .key = "cleanup", .wanted = wants_work, .before = clean },
     { .key = NULL }
 };
 
@@ -256,7 +222,7 @@ static int report(struct weir_run *run, void *state, struct weir_err *err)
     return t->o->run.dry_run ? io500_report_plan(run, t, err) : 0;
 }
 
-/* The last lines are in the files, too. Of a run that was refused before its first phase there are none. */
+/* The last lines are in the files, too. A run that was refused before its first phase has none. */
 static int conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct io500 *t = state;
@@ -286,7 +252,7 @@ static bool show_list(struct weir_run *run, const void *opt, enum weir_code *cod
     if (!is_list(opt))
         return false;
     io500_config_show(NULL, &text);
-    *code = run->world.rank > 0 || (fputs(weir_str_words(&text), stdout) >= 0 && fflush(stdout) == 0) ? WEIR_OK : WEIR_ESETUP;
+    *code = run->world.rank > 0 || weir_str_print(&text, stdout) ? WEIR_OK : WEIR_ESETUP;
     weir_str_free(&text);
     return true;
 }
@@ -304,7 +270,6 @@ static const struct weir_program weir_io500 = {
     .line = &line,
     .words = &words,
     .plan = plan,
-    .begin = begin,
     .end = end,
     .stages = stages,
     .conclude = conclude,

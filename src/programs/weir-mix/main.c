@@ -21,25 +21,29 @@ const char *const mix_ends[] = { "first", "all", "repeat", NULL };
 
 static const struct weir_opt options[] = {
     OPT_STR('f', "plan", NULL, O, plan, NULL, "FILE",
-            "The plan: groups with ranks, a command line each, and when they start; a word without a dash is the same",
-            .flags = WEIR_OPT_READS | WEIR_OPT_WORD, .example = "plan.txt", OPT_FIRST(FILES)),
-    OPT_FLAG(0, "shared-files", NULL, O, shared_files, "Two groups may use the same files", OPT_IN(FILES)),
-    OPT_FLAG('a', "alone", NULL, O, alone, "Run each group alone first, for comparison", .def = "1", OPT_FIRST(ORDER)),
-    OPT_ALIAS(0, "no-alone", "alone=0", "Run the groups together only", OPT_FIRST(ORDER)),
-    OPT_FLAG('p', "pairs", NULL, O, pairs, "Run each pair of groups, too, for the matrix of slowdowns", OPT_FIRST(ORDER)),
+            "Plan: groups with ranks, a command line each, and a start; a word without a dash is "
+            "the same",
+            .flags = WEIR_OPT_READS | WEIR_OPT_WORD, OPT_FIRST(FILES)),
+    OPT_FLAG(0, "shared-files", NULL, O, shared_files, "Same files in two groups are allowed", OPT_IN(FILES)),
+    OPT_FLAG('a', "alone", NULL, O, alone, "Each group alone first, for comparison", .def = "1", OPT_FIRST(ORDER)),
+    OPT_ALIAS(0, "no-alone", "alone=0", "Groups together only", OPT_FIRST(ORDER)),
+    OPT_FLAG('p', "pairs", NULL, O, pairs, "Each pair of groups, too, for the matrix of slowdowns", OPT_FIRST(ORDER)),
     OPT_STR('e', "end", NULL, O, end, "all", "WHEN",
-            "End with the first group, when all have ended, or repeat those that have ended until the last one has",
+            "End: with the first group, when all have ended, or with repetitions until the last "
+            "has",
             .choices = mix_ends, OPT_FIRST(TIME)),
-    OPT_RUN(repetitions, 'i', "repetitions", NULL, .help = "Repetitions of all of it; 6 or more give intervals", OPT_FIRST(TIME)),
-    OPT_RUN(delay_s, 'd', "delay", NULL, .help = "Wait this many seconds before the groups run alone, in pairs, together"),
+    OPT_RUN(repetitions, 'i', "repetitions", NULL, .help = "Repetitions; 6 or more give intervals", OPT_FIRST(TIME)),
+    OPT_RUN(delay_s, 'd', "delay", NULL, .help = "Wait before the groups run alone, in pairs, "
+                                                 "together, seconds"),
     OPT_RUN(max_minutes, 'T', "max-time-duration", NULL,
-            .help = "Begin nothing more after this many minutes"),
+            .help = "Time after which nothing begins, minutes"),
     OPT_STR('o', "output", NULL, O, output, NULL, "DIR",
-            "Write the text of each group to DIR/GROUP.txt; DIR is made when it is not there",
-            .flags = WEIR_OPT_APART | WEIR_OPT_PRIVATE, .example = "texts", OPT_FIRST(OUTPUT)),
+            "Directory for DIR/GROUP.txt, the text of each group",
+            .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE, .example = "--output=texts", OPT_FIRST(OUTPUT)),
     OPT_RUN(reports, 0, "report", NULL,
-            .help = "Write the results in these forms instead: text:-, json:FILE, csv:FILE (a row for each operation of a group)"),
-    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check the plan, show which ranks each group has, and end"),
+            .help = "Results: text:-, json:FILE, csv:FILE (a row for each operation of a group)"),
+    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check of the plan and the ranks of each "
+                                                   "group, without running them"),
     OPT_RUN(anonymous, 0, "anonymous", NULL),
     OPT_RUN(verbose, 'v', "verbose", NULL),
     OPT_RUN(warnings_are_errors, 0, "warning-as-errors", NULL),
@@ -92,7 +96,7 @@ static int assign_ranks(struct weir_run *run, struct mix_test *t, struct weir_er
     if (rc < 0 && of && err->code == WEIR_EUSAGE)
         weir_err_within(err, "%s", t->o->plan);
     free(node);
-    if (weir_agree(par, of ? 0 : -1, err) < 0 || mix_check_share(par, rc, err) < 0)
+    if (weir_agree(par, of ? 0 : -1, err) < 0 || weir_agree_root(par, rc, err) < 0)
         return -1;
     weir_bcast(par, of, sizeof(*of) * (size_t)size, 0);
     t->group = of[par->rank];
@@ -129,12 +133,17 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 
 /* ---- a test ---- */
 
+static bool keeps_texts(const struct mix_test *t)
+{
+    return t->o->output && !t->o->run.dry_run;
+}
+
 /* Made by rank 0, for the roots of all groups. */
 static int make_directory(struct weir_run *run, struct mix_test *t, struct weir_err *err)
 {
     int rc = 0;
 
-    if (!t->o->output)
+    if (!keeps_texts(t))
         return 0;
     if (run->par.rank == 0 && mkdir(t->o->output, 0777) < 0 && errno != EEXIST)
         rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s' (option --output)", t->o->output);
@@ -153,7 +162,7 @@ static int make_own(struct weir_run *run, void *state, struct weir_err *err)
     t->job = weir_job_new(mix_program_of(g), &t->roots.group.comm);
     if (!t->job || weir_job_words(t->job, g->argc, g->argv) != 0)
         return weir_refuse(err, WEIR_ESETUP, "group '%s': %s", g->name, weir_job_error(t->job));
-    if (!t->o->output || !t->roots.is_root)
+    if (!keeps_texts(t) || !t->roots.is_root)
         return 0;
     weir_str_addf(&t->path, "%s/%s.txt", t->o->output, g->name);
     t->text = weir_open_now(weir_str_text(&t->path), "w");
@@ -257,13 +266,6 @@ static const struct weir_stage stages[] = {
     { .key = NULL }
 };
 
-static int report(struct weir_run *run, void *state, struct weir_err *err)
-{
-    (void)err;
-    mix_report_plan(run, state);
-    return 0;
-}
-
 /* All of it must have reached its file. Local. */
 static int close_text(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -286,7 +288,7 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     return weir_local(run, close_text, t, err);
 }
 
-static const struct weir_words words = { .report = report };
+static const struct weir_words words = { .report = mix_report_plan };
 
 static const struct weir_line line = { .few = true, .usage = "weir-mix [OPTION...] PLAN" };
 

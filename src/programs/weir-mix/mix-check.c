@@ -8,6 +8,7 @@
 
 #include "par/agree.h"
 
+#define PHASES 64                         /* of a job, at most; more than any program has */
 #define OWN (MIX_GROUPS + WEIR_SINKS + 1) /* files of weir-mix itself */
 
 const char *mix_program_of(const struct mix_group *g)
@@ -47,14 +48,6 @@ static struct weir_job *make_job(const struct mix_group *g, const MPI_Comm *comm
     if (!job)
         weir_err_within(err, "group '%s'", g->name);
     return job;
-}
-
-int mix_check_share(const struct weir_par *par, int rc, struct weir_err *err)
-{
-    weir_bcast(par, &rc, sizeof(rc), 0);
-    if (rc < 0)
-        weir_bcast(par, err, sizeof(*err), 0);
-    return rc;
 }
 
 /* The files of weir-mix itself. */
@@ -104,20 +97,119 @@ static int check_files(struct weir_run *run, const struct mix_test *t, struct we
     return weir_err_within(err, "%s:%lu", t->o->plan, group[found].line);
 }
 
-int mix_check_groups(struct weir_run *run, const struct mix_test *t, struct weir_err *err)
+/* The phases of a job, each once; the names are constants of its program. */
+struct phases {
+    const char *name[PHASES + 1];
+    int n;
+};
+
+static bool has_phase(const struct phases *all, const char *phase)
 {
-    struct weir_job *job[MIX_GROUPS] = { NULL };
+    int i = 0;
+
+    while (i < all->n && strcmp(all->name[i], phase) != 0)
+        i++;
+    return i < all->n;
+}
+
+static void add_phase(void *arg, const char *phase)
+{
+    struct phases *all = arg;
+
+    if (!has_phase(all, phase) && all->n < PHASES)
+        all->name[all->n++] = phase;
+}
+
+static void refuse_start(const struct mix_group *waits, const struct phases *all,
+                         struct weir_err *err)
+{
+    struct weir_str words = { 0 };
+
+    weir_near_ask(waits->phase, all->name, &words);
+    for (int i = 0; i < all->n; i++)
+        weir_str_addf(&words, "%s'%s'", i ? ", " : "; its phases are ", all->name[i]);
+    weir_refuse(err, WEIR_EUSAGE,
+                "group '%s' starts after the phase '%s' of '%s', which has none of this name%s",
+                waits->name, waits->phase, waits->after_name, weir_str_text(&words));
+    weir_str_free(&words);
+}
+
+/* Does each group that starts after a phase wait for one that will be? Collective over run->world,
+ * the same on all ranks. own: of our group. */
+static int check_starts(struct weir_run *run, const struct mix_test *t, const struct phases *own,
+                        struct weir_err *err)
+{
+    const struct mix_group *group = t->plan.group;
+    int64_t missing[MIX_GROUPS] = { 0 };
+
+    for (int g = 0; g < t->plan.n; g++)
+        missing[g] = group[g].start == MIX_AFTER_PHASE && group[g].after == t->group &&
+                     !has_phase(own, group[g].phase);
+    weir_allmax_i64(&run->world, missing, t->plan.n);
+    for (int g = 0; g < t->plan.n; g++) {
+        if (!missing[g])
+            continue;
+        if (group[g].after == t->group)
+            refuse_start(&group[g], own, err);
+        weir_bcast(&run->world, err, sizeof(*err), t->root_of[group[g].after]);
+        return weir_err_within(err, "%s:%lu", t->o->plan, group[g].start_line);
+    }
+    return 0;
+}
+
+/* Check the options of each group together, on the ranks of that group. Collective over
+ * run->world, the same on all ranks. */
+static int check_options(struct weir_run *run, const struct mix_test *t, struct weir_job *job,
+                         struct weir_err *err)
+{
+    const struct mix_group *group = t->plan.group;
+    int64_t status[MIX_GROUPS] = { 0 };
+    struct phases own = { .n = 0 };
+
+    weir_job_before(job, add_phase, &own);
+    if (job)
+        status[t->group] = weir_job_check(job);
+    weir_allmax_i64(&run->world, status, t->plan.n);
+    for (int g = 0; g < t->plan.n; g++) {
+        if (!status[g])
+            continue;
+        if (t->group == g)
+            weir_refuse(err, (enum weir_code)status[g], "group '%s': %s: %s", group[g].name,
+                        mix_program_of(&group[g]), weir_job_error(job));
+        weir_bcast(&run->world, err, sizeof(*err), t->root_of[g]);
+        return weir_err_within(err, "%s:%lu", t->o->plan, group[g].line);
+    }
+    return check_starts(run, t, &own, err);
+}
+
+static int check_all(struct weir_run *run, const struct mix_test *t, struct weir_job **job,
+                     MPI_Comm own, struct weir_err *err)
+{
     int rc = 0;
 
     for (int g = 0; g < t->plan.n && rc == 0; g++) {
-        job[g] = make_job(&t->plan.group[g], &run->world.comm, err);
+        job[g] = make_job(&t->plan.group[g], g == t->group ? &own : &run->world.comm, err);
         if (!job[g])
             rc = weir_err_within(err, "%s:%lu", t->o->plan, t->plan.group[g].line);
     }
     rc = weir_agree_check(&run->world, rc, err);
+    if (rc == 0)
+        rc = check_options(run, t, t->group >= 0 ? job[t->group] : NULL, err);
     if (rc == 0 && !t->o->shared_files)
-        rc = mix_check_share(&run->world, run->world.rank == 0 ? check_files(run, t, job, err) : 0, err);
+        rc = weir_agree_root(&run->world, run->world.rank == 0 ? check_files(run, t, job, err) : 0, err);
+    return rc;
+}
+
+int mix_check_groups(struct weir_run *run, const struct mix_test *t, struct weir_err *err)
+{
+    struct weir_job *job[MIX_GROUPS] = { NULL };
+    struct weir_roots roots = { .is_root = false };
+    int rc = weir_roots_split(&run->world, t->group >= 0 ? t->group : t->plan.n, &roots, err);
+
+    if (rc == 0)
+        rc = check_all(run, t, job, roots.group.comm, err);
     for (int g = 0; g < t->plan.n; g++)
         weir_job_free(job[g]);
+    weir_roots_free(&roots);
     return rc;
 }

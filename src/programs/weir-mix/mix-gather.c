@@ -4,6 +4,7 @@
 #include "programs/weir-mix/mix-side.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +37,9 @@ void mix_side_window(const struct mix_side *s, int64_t window[2])
 }
 
 /* The work of all ranks of the group in each phase, on its root. NULL: no memory. */
-static struct mix_work *sum_work(const struct mix_side *s, int n, const int64_t window[2])
+static struct weir_work *sum_work(const struct mix_side *s, int n, const int64_t window[2])
 {
-    struct mix_work *work = calloc((size_t)n + 1, sizeof(*work));
+    struct weir_work *work = calloc((size_t)n + 1, sizeof(*work));
     int64_t failed = !work || s->series.failed;
 
     weir_allmax_i64(&s->t->roots.group, &failed, 1);
@@ -47,7 +48,7 @@ static struct mix_work *sum_work(const struct mix_side *s, int n, const int64_t 
         return NULL;
     }
     for (int i = 0; i < n && i < s->series.n; i++)
-        work[i] = mix_series_work(&s->series, i, window[0], window[1]);
+        work[i] = weir_worklog_work(&s->series, i, window[0], window[1]);
     weir_sum_u64(&s->t->roots.group, (uint64_t *)(void *)work, sizeof(*work) / sizeof(uint64_t) * (size_t)n);
     return work;
 }
@@ -58,7 +59,7 @@ static double share_of(uint64_t some, uint64_t all, double time)
     return time >= 1 ? 1 : all ? (double)some / (double)all : time;
 }
 
-/* Bytes are the work of transfers; of what is done to whole files and directories there are so many operations. */
+/* True for transfers, whose work is bytes; the work on whole files and directories is a number of operations. */
 static bool moves_bytes(const struct weir_result *r)
 {
     return r->bytes > 0 && memcmp(&r->operation_time, &r->transfer_time, sizeof(r->operation_time)) == 0;
@@ -85,11 +86,11 @@ static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_told 
 
 /* A whole phase counts with its own numbers, a part of one with that part of them: not one in which no
  * operation could have been done. */
-static void add_result(const struct mix_side *s, const struct mix_told *told, const struct mix_work *work,
+static void add_result(const struct mix_side *s, const struct mix_told *told, const struct weir_work *work,
                        const int64_t window[2], struct mix_rate *rate)
 {
     const struct weir_result *r = &told->result;
-    double time = mix_series_share(&s->series, told->phase, window[0], window[1]);
+    double time = weir_worklog_share(&s->series, told->phase, window[0], window[1]);
     double done = rate->bytes ? share_of(work->bytes, work->all_bytes, time)
                               : share_of(work->operations, work->all_operations, time);
     double seconds = rate->bytes ? r->seconds : r->work_seconds;
@@ -99,6 +100,7 @@ static void add_result(const struct mix_side *s, const struct mix_told *told, co
         return;
     rate->amount += done * (double)(rate->bytes ? r->bytes : r->operations);
     rate->seconds += time * seconds;
+    rate->operations += time * (double)r->operations;
 }
 
 /* The median of the percentiles of all phases of an operation that were almost whole. */
@@ -111,7 +113,7 @@ static double p99_of(const struct mix_side *s, const char *operation, const int6
         const struct weir_result *r = &s->told[i].result;
 
         if (strcmp(r->operation, operation) == 0 && r->operation_time.n > 0 &&
-            mix_series_share(&s->series, s->told[i].phase, window[0], window[1]) >= WHOLE)
+            weir_worklog_share(&s->series, s->told[i].phase, window[0], window[1]) >= WHOLE)
             v[n++] = r->operation_time.p99;
     }
     median = mix_center_of(v, n).median;
@@ -124,7 +126,7 @@ static void make_rates(struct mix_side *s, struct weir_str *out)
 {
     int64_t window[2];
     int phases = s->series.n, n = 0;
-    struct mix_work *work;
+    struct weir_work *work;
     struct mix_rate *rate;
 
     if (s->is_root)
@@ -173,19 +175,17 @@ int mix_side_gather(struct mix_side *s, struct weir_err *err)
 
 /* ---- what went wrong, and what was said ---- */
 
-/* Lines that were not told before. Rank 0. */
+/* Messages, each with its NUL, that were not told before. Rank 0. */
 static void warn_once(void *arg, const char *line, size_t len)
 {
     struct mix_side *s = arg;
-    const char *next;
 
-    for (; len > 0; len -= (size_t)(next - line), line = next) {
+    for (const char *end = line + len; line < end; line += strlen(line) + 1) {
         size_t before = s->t->said.n;
 
-        next = (const char *)memchr(line, '\n', len) + 1;
-        weir_set_add(&s->t->said, line, (size_t)(next - line));
+        weir_set_add(&s->t->said, line, strlen(line));
         if (s->t->said.n > before)
-            weir_warn(&s->run->log, NULL, "%.*s", (int)(next - line) - 1, line);
+            weir_warn(&s->run->log, NULL, "%s", line);
     }
 }
 
@@ -200,7 +200,22 @@ void mix_side_words(const struct mix_side *s, int g, struct weir_str *out)
             weir_str_addf(out, "%s'%s'", out->len ? ", " : "beside ", s->t->plan.group[other].name);
 }
 
-/* The words of the group g, which has failed with this status. Collective. */
+bool mix_side_done(const struct mix_side *s, struct weir_str *out)
+{
+    const int64_t *all = s->board.all;
+    bool done = true;
+
+    for (int g = 0; g < s->t->plan.n; g++) {
+        if (!s->set->in[g] || all[mix_at(g, MIX_DONE)])
+            continue;
+        weir_str_addf(out, "%s'%s'%s", done ? "" : ", ", s->t->plan.group[g].name,
+                      all[mix_at(g, MIX_BEGAN)] ? "" : " (not begun)");
+        done = false;
+    }
+    return done;
+}
+
+/* Fill err with the message of the group g, which has failed with this status. Collective. */
 static void blame(struct mix_side *s, int g, int status, struct weir_err *err)
 {
     const struct mix_group *group = &s->t->plan.group[g];
@@ -214,9 +229,11 @@ static void blame(struct mix_side *s, int g, int status, struct weir_err *err)
     }
     mix_side_words(s, g, &how);
     if (is_its_root && !s->error)
-        weir_refuse(err, WEIR_EUSAGE,
-                    "group '%s' starts after the phase '%s' of '%s', which has ended without it; its phases were %s",
-                    group->name, group->phase, group->after_name, phases);
+        weir_refuse(
+            err, WEIR_EUSAGE,
+            "group '%s' starts after the phase '%s' of '%s', which has ended without it%s%s",
+            group->name, group->phase, group->after_name, *phases ? "; its phases were " : "",
+            phases);
     else if (is_its_root)
         weir_refuse(err, (enum weir_code)status, "group '%s' (%s) ended %s with status %d: %s", group->name,
                     mix_program_of(group), weir_str_text(&how), status, s->error);
@@ -227,6 +244,24 @@ static void blame(struct mix_side *s, int g, int status, struct weir_err *err)
     err->agreed = true;
 }
 
+/* A launcher turns Ctrl-C into a signal of its own. */
+static int refuse_signal(const struct mix_side *s, int number, struct weir_err *err)
+{
+    const char *word = number == SIGINT    ? " (Ctrl-C)"
+                       : number == SIGTERM ? " (SIGTERM: mpirun sends it for Ctrl-C)"
+                                           : "";
+    struct weir_str waited = { 0 };
+
+    if (s->run->par.rank == 0) {
+        mix_side_done(s, &waited);
+        weir_refuse(err, WEIR_EINTR, "interrupted by signal %d%s%s%s", number, word,
+                    waited.len ? "; groups that had not ended: " : "", weir_str_words(&waited));
+    }
+    weir_str_free(&waited);
+    weir_bcast(&s->run->par, err, sizeof(*err), 0);
+    return -1;
+}
+
 int mix_side_judge(struct mix_side *s, struct weir_err *err)
 {
     int64_t status[MIX_GROUPS + 1] = { 0 };
@@ -234,7 +269,8 @@ int mix_side_judge(struct mix_side *s, struct weir_err *err)
 
     if (s->active && s->is_root)
         status[s->t->group] = s->status;
-    status[n] = s->run->interrupt.signal;
+    if (s->run->interrupt.signal > 0)
+        status[n] = NSIG - s->run->interrupt.signal; /* of two signals SIGINT is the first one */
     weir_allmax_i64(&s->run->par, status, n + 1);
     for (int g = 0; g < n; g++)
         if (status[g] && status[g] != WEIR_EINTR) {
@@ -243,7 +279,7 @@ int mix_side_judge(struct mix_side *s, struct weir_err *err)
         }
     if (!s->stopped)
         return 0;
-    return weir_refuse(err, WEIR_EINTR, "interrupted by signal %d", (int)status[n]);
+    return refuse_signal(s, NSIG - (int)status[n], err);
 }
 
 void mix_side_tell(struct mix_side *s)

@@ -4,14 +4,13 @@
 #include "programs/weir-mix/mix.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/size.h"
+#include "base/text/ini.h"
 #include "base/text/quote.h"
 #include "base/text/ranges.h"
-#include "base/text/script.h"
 
 static const char blanks[] = " \t\r\v\f";
 
@@ -37,8 +36,8 @@ static char *copy_word(const char *from, const char *to, struct weir_arena *aren
     return word;
 }
 
-/* The words of a command line: blanks separate them, double quotes hold them together, and a # at the begin of a word begins a
- * comment. *argv ends with NULL. */
+/* Read the arguments of a command line. Blanks separate them, double quotes hold them together,
+ * and a # at the begin of one begins a comment. Then *argv ends with NULL. */
 static int read_words(const char *line, struct weir_arena *arena, int *argc, char ***argv,
                       struct weir_err *err)
 {
@@ -140,13 +139,13 @@ static bool seconds_of(const char *text, double *out)
     return end > text && *out >= 0 && *out <= INT32_MAX && strcmp(unit, "s") == 0;
 }
 
-static int read_start(const char *value, struct weir_arena *arena, struct mix_group *g,
-                      struct weir_err *err)
+static int read_start(const char *value, unsigned long line, struct weir_arena *arena,
+                      struct mix_group *g, struct weir_err *err)
 {
     const char *rest;
     size_t len;
 
-    g->has_start = true;
+    g->start_line = line;
     g->start = MIX_AT_ONCE;
     if (strcasecmp(value, "at once") == 0)
         return 0;
@@ -168,23 +167,34 @@ static int read_start(const char *value, struct weir_arena *arena, struct mix_gr
 
 /* ---- lines ---- */
 
-static int read_value(struct mix_group *g, const char *key, const char *value, struct weir_arena *arena,
+struct reader {
+    struct mix_plan *plan;
+    struct weir_arena *arena;
+    struct weir_ini_sink sink;
+};
+
+static int read_value(void *arg, const char *section, const char *key, const char *value,
                       struct weir_err *err)
 {
     static const char *const keys[] = { "ranks", "command", "start", NULL };
+    const struct reader *r = arg;
+    struct mix_group *g = &r->plan->group[r->plan->n - 1];
     struct weir_str near = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
-    if ((strcasecmp(key, "ranks") == 0 && g->has_ranks) || (strcasecmp(key, "start") == 0 && g->has_start) ||
+    (void)section;
+    if (!*value)
+        return weir_refuse(err, WEIR_EUSAGE, "'%s =' needs a value", weir_quote_str(key, shown));
+    if ((strcasecmp(key, "ranks") == 0 && g->has_ranks) || (strcasecmp(key, "start") == 0 && g->start_line) ||
         (strcasecmp(key, "command") == 0 && g->command))
         return weir_refuse(err, WEIR_EUSAGE, "'%s' stands twice in group '%s'", key, g->name);
     if (strcasecmp(key, "ranks") == 0)
-        return read_ranks(value, arena, g, err);
+        return read_ranks(value, r->arena, g, err);
     if (strcasecmp(key, "start") == 0)
-        return read_start(value, arena, g, err);
+        return read_start(value, r->sink.line, r->arena, g, err);
     if (strcasecmp(key, "command") == 0) {
         g->command = value;
-        return read_words(value, arena, &g->argc, &g->argv, err);
+        return read_words(value, r->arena, &g->argc, &g->argv, err);
     }
     weir_near_ask(key, keys, &near);
     weir_refuse(err, WEIR_EUSAGE, "'%s' is none of 'ranks', 'command' and 'start'%s",
@@ -193,86 +203,28 @@ static int read_value(struct mix_group *g, const char *key, const char *value, s
     return -1;
 }
 
-static int begin_group(struct mix_plan *plan, char *name, unsigned long line, struct weir_err *err)
+static int begin_group(void *arg, const char *name, struct weir_err *err)
 {
     const char *good = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    struct reader *r = arg;
+    struct mix_plan *plan = r->plan;
     size_t len = strlen(name);
     char shown[WEIR_QUOTE_TEXT];
 
-    weir_quote_str(name, shown);
-    if (len < 3 || name[len - 1] != ']' || len > MIX_OPERATION || name[1] == '.' ||
-        strspn(name + 1, good) != len - 2 || strcasecmp(name, "[all]") == 0 || strcasecmp(name, "[alone]") == 0)
+    if (len == 0 || len > MIX_OPERATION - 2 || name[0] == '.' || strspn(name, good) != len ||
+        strcasecmp(name, "all") == 0 || strcasecmp(name, "alone") == 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' does not begin a group: write [NAME], with letters, digits, '-', '_' and '.', "
+                           "'[%s]' does not begin a group: write [NAME], with letters, digits, '-', '_' and '.', "
                            "and not 'all' or 'alone'",
-                           shown);
-    name[len - 1] = '\0';
+                           weir_quote_str(name, shown));
     for (int i = 0; i < plan->n; i++)
-        if (strcasecmp(plan->group[i].name, name + 1) == 0)
-            return weir_refuse(err, WEIR_EUSAGE, "there is a group '%s' already, in line %lu", name + 1,
+        if (strcasecmp(plan->group[i].name, name) == 0)
+            return weir_refuse(err, WEIR_EUSAGE, "there is a group '%s' already, in line %lu", name,
                                plan->group[i].line);
     if (plan->n == MIX_GROUPS)
         return weir_refuse(err, WEIR_EUSAGE, "more than %d groups", MIX_GROUPS);
-    plan->group[plan->n++] = (struct mix_group) { .name = name + 1, .line = line };
+    plan->group[plan->n++] = (struct mix_group) { .name = name, .line = r->sink.line };
     return 0;
-}
-
-/* A line without blanks at its ends. */
-static int read_line(struct mix_plan *plan, char *line, unsigned long number, struct weir_arena *arena,
-                     struct weir_err *err)
-{
-    char *equals = strchr(line, '='), *value, shown[WEIR_QUOTE_TEXT];
-
-    if (!*line || *line == '#')
-        return 0;
-    if (*line == '[')
-        return begin_group(plan, line, number, err);
-    if (!equals || equals == line)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is neither '[GROUP]' nor 'key = value'",
-                           weir_quote_str(line, shown));
-    if (plan->n == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "a line '[GROUP]' must come before '%s'",
-                           weir_quote_str(line, shown));
-    value = equals + 1 + strspn(equals + 1, blanks);
-    while (equals > line && strchr(blanks, equals[-1]))
-        equals--;
-    *equals = '\0';
-    if (!*value || *value == '#')
-        return weir_refuse(err, WEIR_EUSAGE, "'%s =' needs a value", weir_quote_str(line, shown));
-    return read_value(&plan->group[plan->n - 1], line, value, arena, err);
-}
-
-/* A comment after a value, but in a command line, whose words know what is one. */
-static void trim(char *line)
-{
-    size_t len = strncasecmp(line, "command", 7) == 0 ? strlen(line) : 1;
-
-    while (len < strlen(line) && !(line[len] == '#' && strchr(blanks, line[len - 1])))
-        len++;
-    if (*line)
-        line[len] = '\0';
-    for (len = strlen(line); len > 0 && strchr(blanks, line[len - 1]); len--)
-        line[len - 1] = '\0';
-}
-
-static int read_lines(const char *text, size_t len, const char *shown, struct weir_arena *arena,
-                      struct mix_plan *plan, struct weir_err *err)
-{
-    unsigned long number = 0;
-    char *line;
-    int rc;
-
-    do {
-        number++;
-        rc = weir_text_line_copy(&text, &len, arena, &line, err);
-        if (rc > 0) {
-            line += strspn(line, blanks);
-            trim(line);
-            if (read_line(plan, line, number, arena, err) < 0)
-                rc = -1;
-        }
-    } while (rc > 0);
-    return rc < 0 ? weir_err_within(err, "%s:%lu", shown, number) : 0;
 }
 
 /* ---- the whole ---- */
@@ -323,11 +275,14 @@ static int check_circle(const struct mix_plan *plan, const struct mix_group *g, 
 int mix_plan_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
                   struct mix_plan *plan, struct weir_err *err)
 {
+    struct reader r = { .plan = plan,
+                        .arena = arena,
+                        .sink = { "GROUP", "#", begin_group, read_value, &r, 0 } };
     char shown[WEIR_QUOTE_TEXT];
 
-    weir_quote_str(name, shown);
-    if (read_lines(text, len, shown, arena, plan, err) < 0)
+    if (weir_ini_read(text, len, name, &r.sink, arena, err) < 0)
         return -1;
+    weir_quote_str(name, shown);
     if (plan->n == 0)
         return weir_refuse(err, WEIR_EUSAGE, "%s: there is no group in it: write [NAME], 'ranks = 4' and 'command = ior ...'",
                            shown);

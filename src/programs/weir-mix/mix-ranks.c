@@ -12,15 +12,6 @@ struct ranks {
     int size, nodes, *of;
 };
 
-static int count_free(const struct ranks *r)
-{
-    int n = 0;
-
-    for (int i = 0; i < r->size; i++)
-        n += r->of[i] < 0;
-    return n;
-}
-
 static void take(struct ranks *r, int rank, int g, struct mix_group *group)
 {
     r->of[rank] = g;
@@ -87,8 +78,11 @@ static int take_nodes(struct ranks *r, int g, struct mix_group *group, struct we
 
 static int take_count(struct ranks *r, int g, struct mix_group *group, struct weir_err *err)
 {
-    int there = count_free(r), wanted = group->by == MIX_REST ? there : group->count;
+    int there = 0, wanted;
 
+    for (int i = 0; i < r->size; i++)
+        there += r->of[i] < 0;
+    wanted = group->by == MIX_REST ? there : group->count;
     if (wanted > there || wanted == 0)
         return weir_refuse(err, WEIR_EUSAGE, "group '%s' wants %d rank%s, and %d of the %d that were started %s free", group->name,
                            wanted ? wanted : 1, wanted > 1 ? "s" : "", there, r->size, there == 1 ? "is" : "are");

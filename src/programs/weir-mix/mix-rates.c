@@ -69,6 +69,7 @@ struct mix_row mix_rates_row(const struct mix_rates *all, int group, int with, c
 {
     double *v = calloc((size_t)repetitions * NUMBERS, sizeof(*v)), seconds = 0, whole = 0, one[NUMBERS];
     struct mix_row row = { .shared = NAN };
+    double least = INFINITY;
     struct mix_center *to[NUMBERS] = { &row.alone,     &row.together,     &row.slowdown,
                                        &row.p99_alone, &row.p99_together, &row.p99_slowdown };
 
@@ -82,19 +83,23 @@ struct mix_row mix_rates_row(const struct mix_rates *all, int group, int with, c
         row.bytes |= (r && r->bytes) || (alone && alone->bytes);
         seconds += r ? r->seconds : 0;
         whole += r ? r->whole_seconds : 0;
+        least = alone && r ? fmin(least, fmin(alone->operations, r->operations)) : least;
     }
-    for (int k = 0; k < NUMBERS; k++)
+    for (int k = 0; k < NUMBERS; k++) {
         *to[k] = mix_center_of(v + k * repetitions, v ? repetitions : 0);
+        to[k]->least = least;
+    }
     if (whole > 0)
         row.shared = seconds / whole;
     free(v);
     return row;
 }
 
-/* Of one repetition; NaN: nothing of the group was done alone and together. */
-static double slowdown_of(const struct mix_rates *all, int group, int with, int repetition)
+/* Return the slowdown of one repetition; NaN: the group has no operation both alone and together. */
+static double slowdown_of(const struct mix_rates *all, int group, int with, int repetition,
+                          double *least)
 {
-    double together = 0, as_alone = 0;
+    double together = 0, as_alone = 0, operations = 0;
 
     for (int i = 0; i < all->n; i++) {
         const struct mix_rate *r = &all->rate[i], *alone;
@@ -106,18 +111,22 @@ static double slowdown_of(const struct mix_rates *all, int group, int with, int 
             continue;
         together += r->seconds;
         as_alone += r->amount / mix_rate_of(alone);
+        operations += fmin(r->operations, alone->operations);
     }
+    *least = fmin(*least, operations);
     return as_alone > 0 ? together / as_alone : NAN;
 }
 
 struct mix_center mix_rates_group(const struct mix_rates *all, int group, int with, int repetitions)
 {
     double *v = calloc((size_t)repetitions, sizeof(*v));
+    double least = INFINITY;
     struct mix_center c;
 
     for (int rep = 0; v && rep < repetitions; rep++)
-        v[rep] = slowdown_of(all, group, with, rep);
+        v[rep] = slowdown_of(all, group, with, rep, &least);
     c = mix_center_of(v, v ? repetitions : 0);
+    c.least = least;
     free(v);
     return c;
 }

@@ -10,6 +10,7 @@
 #include "base/text/columns.h"
 
 #define MIB 1048576.0
+#define FASTER 1.1 /* times as fast as alone: reported in words */
 
 /* ---- the plan ---- */
 
@@ -41,10 +42,12 @@ static void add_start(const struct mix_group *g, struct weir_str *out)
         weir_str_addf(out, "after %s %s", g->after_name, g->phase);
 }
 
-void mix_report_plan(struct weir_run *run, const struct mix_test *t)
+int mix_report_plan(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_report *r = &run->report;
+    const struct mix_test *t = state;
 
+    (void)err;
     weir_report_str(r, WEIR_FOR_DATA, "end", t->o->end);
     weir_report_head(r, &shown_groups);
     for (int i = 0; i < t->plan.n; i++) {
@@ -63,14 +66,10 @@ void mix_report_plan(struct weir_run *run, const struct mix_test *t)
     }
     if (!t->o->run.dry_run)
         weir_report_line(r, "%s", "");
+    return 0;
 }
 
 /* ---- while it runs ---- */
-
-static const char *unit_of(bool bytes)
-{
-    return bytes ? "MiB/s" : "ops/s";
-}
 
 static const char *with_of(const struct mix_test *t, int with)
 {
@@ -84,7 +83,7 @@ void mix_report_rates(struct weir_run *run, const struct mix_test *t, const stru
     for (int i = 0; i < n; i++)
         if (rate[i].seconds > 0)
             weir_str_addf(&line, "%s%s %.6g %s", line.len ? ", " : "", rate[i].operation,
-                          mix_rate_of(&rate[i]) / (rate[i].bytes ? MIB : 1), unit_of(rate[i].bytes));
+                          mix_rate_of(&rate[i]) / (rate[i].bytes ? MIB : 1), rate[i].bytes ? "MiB/s" : "ops/s");
     if (line.len)
         weir_report_line(&run->report, "%3d  %s %s%s: %s", run->repetition, t->plan.group[rate->group].name,
                          rate->with == MIX_ALONE ? "" : "with ", with_of(t, rate->with), weir_str_text(&line));
@@ -94,12 +93,13 @@ void mix_report_rates(struct weir_run *run, const struct mix_test *t, const stru
 
 /* ---- rates and slowdowns ---- */
 
-/* Of all three tables. */
+/* A row of any of the three tables. */
 struct row {
     const char *group, *with, *operation, *unit;
     int64_t ranks, repetitions;
     double alone, together, slowdown, low, high, p99_alone, p99_together, p99_slowdown, p99_low, p99_high, shared;
     int64_t repetition; /* of one: then the rate is 'together' */
+    bool rough;         /* a text shows two digits of the slowdowns */
     double began, seconds;
 };
 
@@ -139,6 +139,14 @@ static struct row row_of(const struct mix_test *t, int group, int with, const ch
                           .ranks = t->plan.group[group].ranks };
 }
 
+/* 1.2345: 1.2 */
+static double two_digits(double v)
+{
+    double unit = v > 0 ? pow(10, floor(log10(v)) - 1) : 1;
+
+    return round(v / unit) * unit;
+}
+
 static struct row make_row(const struct mix_test *t, const struct mix_rate *first, int repetitions)
 {
     const struct mix_row r = mix_rates_row(&t->rates, first->group, first->with, first->operation, repetitions);
@@ -156,6 +164,7 @@ static struct row make_row(const struct mix_test *t, const struct mix_rate *firs
     row.p99_low = r.p99_slowdown.low;
     row.p99_high = r.p99_slowdown.high;
     row.shared = r.shared;
+    row.rough = mix_center_is_rough(&r.slowdown);
     return row;
 }
 
@@ -167,6 +176,10 @@ static void show_row(struct weir_run *run, struct row row)
         row.unit = "MiB/s";
         row.alone /= MIB;
         row.together /= MIB;
+    }
+    if (row.rough) {
+        row.slowdown = two_digits(row.slowdown);
+        row.p99_slowdown = two_digits(row.p99_slowdown);
     }
     weir_col_text(&line, cols, &row);
     weir_report_line(&run->report, "%s", weir_str_text(&line));
@@ -220,7 +233,7 @@ static const struct weir_col cell_cols[] = {
 
 static const struct weir_table cells = { .key = "slowdowns", .cols = cell_cols, .readers = WEIR_FOR_DATA };
 
-/* Of the column of a group, or of MIX_ALL. */
+/* Return the width of the column of a group, or of MIX_ALL. */
 static int width_of(const struct mix_test *t, int with)
 {
     int len = with == MIX_ALL ? 8 : (int)strlen(t->plan.group[with].name);
@@ -239,8 +252,20 @@ static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int 
     weir_report_row(&run->report, &cells, &row);
     if (isnan(c.median))
         weir_str_addf(line, " %*s", width_of(t, with), "-");
+    else if (mix_center_is_rough(&c))
+        weir_str_addf(line, " %*.4g", width_of(t, with), two_digits(c.median));
     else
         weir_str_addf(line, " %*.3f", width_of(t, with), c.median);
+}
+
+/* A slowdown below 1 in words. */
+static void report_faster(struct weir_run *run, const struct mix_test *t, int g, int repetitions)
+{
+    double times = 1 / mix_rates_group(&t->rates, g, MIX_ALL, repetitions).median;
+
+    if (times >= FASTER)
+        weir_report_line(&run->report, "'%s' was %.4g times as fast with all others as alone",
+                         t->plan.group[g].name, two_digits(times));
 }
 
 /* A row for each group that is slowed down, a column for each one that ran with it. */
@@ -264,6 +289,8 @@ static void report_matrix(struct weir_run *run, const struct mix_test *t, int re
         weir_report_line(&run->report, "%s", weir_str_text(&line));
     }
     weir_report_free(&run->report, &line);
+    for (int g = 0; g < t->plan.n; g++)
+        report_faster(run, t, g, repetitions);
 }
 
 /* ---- each repetition ---- */

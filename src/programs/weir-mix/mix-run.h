@@ -31,7 +31,7 @@ struct mix_test {
     FILE *text;               /* for the text of the job, on the root of a group; NULL: none */
     struct weir_str path;     /* of it */
     struct mix_rates rates;   /* rank 0 */
-    struct weir_set said;     /* messages of jobs that were told, rank 0 */
+    struct weir_set said;     /* messages of jobs that were told: rank 0, roots */
     double skew_s;            /* of common starts, the most; NaN: there was none */
     double common_s;          /* the shortest time in which all groups ran; NaN: not known */
 };
@@ -41,9 +41,6 @@ struct mix_test {
 /* Check the command line of each group, and that no two groups use the same files. Collective over run->world, the
  * same on all ranks. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int mix_check_groups(struct weir_run *run, const struct mix_test *t, struct weir_err *err);
-
-/* The outcome of a step that rank 0 does alone: its rc, and its words on all ranks. Collective. */
-int mix_check_share(const struct weir_par *par, int rc, struct weir_err *err);
 
 /* The program of a command line: the last part of its first word. */
 const char *mix_program_of(const struct mix_group *g);
@@ -66,8 +63,9 @@ int mix_set_run(const struct mix_set *set, struct weir_err *err);
 
 /* A line about rates that have just been measured: n of one group. Rank 0. */
 void mix_report_rates(struct weir_run *run, const struct mix_test *t, const struct mix_rate *rate, int n);
-/* The groups with their ranks; and all results. Rank 0 shows them, others do nothing. */
-void mix_report_plan(struct weir_run *run, const struct mix_test *t);
+/* The groups with their ranks, as report of struct weir_words; and all results. Rank 0 shows them,
+ * others do nothing. */
+int mix_report_plan(struct weir_run *run, void *state, struct weir_err *err);
 void mix_report_all(struct weir_run *run, const struct mix_test *t, int repetitions);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mix-set.c - some groups at once: a common start, the end, and the rates while all of them ran
+/* mix-set.c - some groups at once: a common start, the end, and the rates while all of them ran.
  *
- * The roots of the groups (their lowest ranks, which are in every test) show each other numbers: who is
- * ready, which group has begun and ended. A reason to stop travels between all ranks (weir_watch). Ranks
- * take part in both from the function that a job asks whether it is to end, so no group waits in MPI for
- * another one. */
+ * The leaders of the groups (their lowest ranks, which are in every test) exchange numbers: which
+ * group is ready, has begun, has ended. A reason to stop travels between all ranks (weir_watch).
+ * Ranks take part in both from the function in which a job asks whether it is to end. So no group
+ * waits in MPI for another one. */
 #include "config.h"
 #include "programs/weir-mix/mix-side.h"
 
@@ -35,7 +35,7 @@ static const struct mix_group *group_of(const struct mix_side *s)
     return &s->t->plan.group[s->t->group];
 }
 
-/* How our group starts in this set: one that waits for a group that is not in it does not wait. */
+/* Return the start of our group here: one that waits for a group outside of the set does not wait. */
 static enum mix_start start_of(const struct mix_side *s, const struct mix_group *g)
 {
     if (s->set->with == MIX_ALONE || (g->start == MIX_AFTER_PHASE && !s->set->in[g->after]))
@@ -45,12 +45,33 @@ static enum mix_start start_of(const struct mix_side *s, const struct mix_group 
 
 /* ---- news ---- */
 
+/* Once a group has ended: which ones have not? Rank 0. */
+static void report_waiting(struct mix_side *s)
+{
+    struct weir_str names = { 0 };
+    int done = 0;
+
+    for (int g = 0; g < s->t->plan.n; g++)
+        done += s->set->in[g] && s->board.all[mix_at(g, MIX_DONE)] > 0;
+    if (done > s->done && !mix_side_done(s, &names) && !s->stopped) {
+        weir_report_line(&s->run->report, "%3d  waiting for %s", s->run->repetition,
+                         weir_str_words(&names));
+        weir_report_flush(&s->run->report);
+    }
+    s->done = done;
+    weir_report_free(&s->run->report, &names);
+}
+
 /* Roots only. All of them see the same rounds, so they agree on the start. */
 static void poll_roots(struct mix_side *s, bool working)
 {
     s->board.mine[MIX_NOW] = common_now(s);
-    if (weir_notices_tick(&s->board, working) && s->start_ns == 0 && s->board.all[MIX_BUSY] == 0)
+    if (!mix_board_tick(&s->board, working))
+        return;
+    if (s->start_ns == 0 && s->board.all[MIX_BUSY] == 0)
         s->start_ns = s->board.all[MIX_NOW] + START_NS;
+    if (s->run->par.rank == 0 && s->set->end != MIX_END_FIRST)
+        report_waiting(s);
 }
 
 static bool told_to_stop(struct mix_side *s, bool working)
@@ -91,7 +112,7 @@ static int ask(void *arg, const struct weir_progress *now)
     int64_t now_ns = common_now(s);
 
     if (now->phase)
-        mix_series_add(&s->series, now_ns, now->bytes, now->operations);
+        weir_worklog_add(&s->series, now_ns, now->bytes, now->operations);
     if (now_ns - s->asked_ns < ASK_NS)
         return 0;
     s->asked_ns = now_ns;
@@ -140,7 +161,7 @@ static void before_phase(void *arg, const char *phase)
         meet(s);
     s->has_begun = true;
     now_ns = common_now(s);
-    mix_series_begin(&s->series, now_ns);
+    weir_worklog_begin(&s->series, now_ns);
     if (s->is_root)
         show_phase(s, phase, now_ns);
 }
@@ -156,12 +177,27 @@ static void keep_result(void *arg, const struct weir_result *result)
     s->told[s->n_told++] = (struct mix_told) { s->series.n - 1, *result };
 }
 
+/* Print a note on the root of a group when it comes, the first time. Warnings come to rank 0
+ * with the end of the set, which is late for a rate at which nothing seems to happen. */
+static void note_once(struct mix_side *s, const char *text)
+{
+    struct weir_log own = s->run->log;
+    size_t before = s->t->said.n;
+
+    own.rank = 0;
+    weir_set_add(&s->t->said, text, strlen(text));
+    if (s->t->said.n > before)
+        weir_note(&own, "group '%s': %s", group_of(s)->name, text);
+}
+
 static void keep_message(void *arg, const char *kind, const char *text)
 {
     struct mix_side *s = arg;
 
+    if (strcmp(kind, "note") == 0 && s->n_told == 0)
+        note_once(s, text);
     if (strcmp(kind, "warning") == 0)
-        weir_str_addf(&s->messages, "group '%s': %s\n", group_of(s)->name, text);
+        weir_str_addf(&s->messages, "group '%s': %s%c", group_of(s)->name, text, 0);
     if (s->t->text)
         fprintf(s->t->text, "%s: %s\n", kind, text);
 }
@@ -217,7 +253,7 @@ static void run_job(struct mix_side *s)
     weir_job_stream(s->t->job, s->t->text);
     status = weir_job_run(s->t->job);
     if (status == 0 && s->is_root && ++*own(s, MIX_DONE) == 1)
-        *own(s, MIX_ENDED) = s->series.n ? mix_series_end(&s->series, s->series.n - 1) : common_now(s);
+        *own(s, MIX_ENDED) = s->series.n ? weir_worklog_end(&s->series, s->series.n - 1) : common_now(s);
     if (status == WEIR_EINTR && !s->stopped && !s->ended_by_rule && !s->is_root)
         return; /* its root knows */
     if (status == 0 || (status == WEIR_EINTR && (s->stopped || s->ended_by_rule)))
@@ -236,15 +272,6 @@ static bool runs_again(struct mix_side *s)
     if (s->set->end == MIX_END_REPEAT)
         weir_bcast(&s->t->roots.group, &again, sizeof(again), 0);
     return again != 0;
-}
-
-static void run_group(struct mix_side *s)
-{
-    if (!wait_turn(s))
-        return;
-    do
-        run_job(s);
-    while (runs_again(s));
 }
 
 /* Until all groups have ended. Collective. */
@@ -304,7 +331,7 @@ static int begin(struct mix_side *s, struct weir_err *err)
     s->active = group >= 0 && s->set->in[group];
     s->is_root = s->t->roots.is_root;
     if (s->is_root)
-        rc = weir_notices_begin(&s->board, &s->t->roots.peers, MIX_NUMBERS + s->t->plan.n * MIX_OF_GROUP, err);
+        rc = mix_board_begin(&s->board, &s->t->roots.peers, MIX_NUMBERS + s->t->plan.n * MIX_OF_GROUP, err);
     if (weir_agree(&s->run->par, rc, err) < 0)
         return -1;
     if (s->is_root)
@@ -315,8 +342,8 @@ static int begin(struct mix_side *s, struct weir_err *err)
 
 static void end(struct mix_side *s)
 {
-    weir_notices_free(&s->board);
-    mix_series_free(&s->series);
+    mix_board_free(&s->board);
+    weir_worklog_free(&s->series);
     free(s->told);
     weir_str_free(&s->messages);
     weir_str_free(&s->phases);
@@ -343,8 +370,8 @@ int mix_set_run(const struct mix_set *set, struct weir_err *err)
         weir_interrupt_hold(&set->run->interrupt);
         weir_phase_renew_clock(set->run);
         write_heading(&s);
-        if (s.active)
-            run_group(&s);
+        for (bool runs = s.active && wait_turn(&s); runs; runs = runs_again(&s))
+            run_job(&s);
         wait_for_all(&s);
         mix_side_tell(&s);
         rc = mix_side_judge(&s, err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mix.h - unlike jobs at once: the plan, its ranks, and the work of a group over time */
+/* mix.h - unlike jobs at once: the plan, its ranks, and rates */
 #ifndef WEIR_PROGRAMS_WEIR_MIX_MIX_H
 #define WEIR_PROGRAMS_WEIR_MIX_MIX_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,8 +17,8 @@
 enum mix_ranks { /* how the ranks of a group are named, in the order in which groups get them */
     MIX_LIST,     /* these */
     MIX_NODES,    /* those of these nodes that are free */
-    MIX_PER_NODE, /* so many of each node, or of these */
-    MIX_COUNT,    /* so many */
+    MIX_PER_NODE, /* a number of each node, or of these */
+    MIX_COUNT,    /* a number of ranks */
     MIX_REST
 };
 
@@ -26,7 +27,8 @@ enum mix_start { MIX_AT_ONCE, MIX_AFTER_SECONDS, MIX_AFTER_PHASE };
 struct mix_group {
     const char *name;
     unsigned long line; /* of the plan, where it begins */
-    bool has_ranks, has_start;
+    unsigned long start_line; /* of 'start = '; 0: there is none */
+    bool has_ranks;
     enum mix_ranks by;
     int count;        /* PER_NODE, COUNT */
     const char *list; /* LIST, NODES, PER_NODE; NULL: none */
@@ -57,48 +59,6 @@ int mix_plan_read(const char *text, size_t len, const char *name, struct weir_ar
 int mix_ranks_assign(struct mix_plan *plan, const int *node, int size, int nodes, int *of,
                      struct weir_err *err);
 
-/* ---- the work of a rank over time (mix-series.c) ---- */
-
-/* The work of a rank in a phase until a time. */
-struct mix_sample {
-    int64_t at_ns;
-    uint64_t bytes, operations;
-};
-
-#define MIX_SAMPLES 64 /* of a phase, at most */
-
-struct mix_phase {
-    int64_t begin_ns, gap_ns; /* gap: at least so much between two samples */
-    struct mix_sample *sample;
-    int n;
-    size_t room;
-};
-
-/* Zero-initialise; release with mix_series_free. */
-struct mix_series {
-    struct mix_phase *phase;
-    int n;
-    size_t room;
-    bool failed; /* memory ran out: something is missing */
-};
-
-/* A phase begins. What the rank has done in it, later and later. Local. */
-void mix_series_begin(struct mix_series *s, int64_t at_ns);
-void mix_series_add(struct mix_series *s, int64_t at_ns, uint64_t bytes, uint64_t operations);
-void mix_series_free(struct mix_series *s);
-
-/* Its last sample; or its begin where it has none. */
-int64_t mix_series_end(const struct mix_series *s, int phase);
-
-/* Its work between two times, and all of it; between two samples it is even. */
-struct mix_work {
-    uint64_t bytes, operations, all_bytes, all_operations;
-};
-struct mix_work mix_series_work(const struct mix_series *s, int phase, int64_t from_ns, int64_t to_ns);
-
-/* The share of its time between two times: 0 to 1; 1 of a phase without any length that lies between them. */
-double mix_series_share(const struct mix_series *s, int phase, int64_t from_ns, int64_t to_ns);
-
 /* ---- rates (mix-rates.c) ---- */
 
 #define MIX_ALONE (-1)
@@ -112,6 +72,7 @@ struct mix_rate {
     int bytes; /* not 0: the amount is bytes */
     char operation[MIX_OPERATION];
     double amount, seconds;
+    double operations;    /* while all of them ran */
     double whole_seconds; /* also while others did not run */
     double p99;           /* seconds; NaN: not known for this time */
     double began_s;       /* its first phase, after the common start */
@@ -132,10 +93,11 @@ int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n); /*
 struct mix_center {
     double median, low, high;
     int n;
+    double least; /* the smallest number of operations that one of them was measured with */
 };
 struct mix_center mix_center_of(double *v, int n);
 
-/* An operation of a group beside others, over all repetitions that have it. What is not known is NaN. */
+/* An operation of a group beside others, over all repetitions that have it. Unknown values are NaN. */
 struct mix_row {
     struct mix_center alone, together, slowdown; /* rates; slowdown: of each repetition alone / together */
     struct mix_center p99_alone, p99_together, p99_slowdown; /* together / alone */
@@ -144,6 +106,13 @@ struct mix_row {
 };
 struct mix_row mix_rates_row(const struct mix_rates *all, int group, int with, const char *operation,
                              int repetitions);
+
+/* Returns whether two digits are all that is known of a median: without an interval, or of single
+ * operations. */
+static inline bool mix_center_is_rough(const struct mix_center *c)
+{
+    return isnan(c->low) || c->least < 2;
+}
 
 /* The slowdown of all operations of a group: its time together over the time that the same work takes
  * alone. */

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3-namespace.c - names of objects: existence, size, removal; directories are in names only */
+#include "backends/s3/s3-session.h"
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name as requests have it, and what the service says of it. */
+struct place {
+    struct s3_client *client;
+    struct weir_str bucket, key;   /* for a moment; then key is the prefix of what is below it */
+    struct weir_str object, whole; /* URLs of the object, and of the bucket */
+    bool is_bucket;                /* it has no key */
+    struct s3_answer answer;       /* of the last request for the object */
+    uint64_t others, end;          /* keys below besides the marker; where the last object ends */
+    bool marker;
+};
+
+static bool has_pieces(const struct weir_session *s)
+{
+    return s3_has_pieces(s->opt);
+}
+
+static bool has_markers(const struct weir_session *s)
+{
+    return ((const struct s3_options *)s->opt)->markers;
+}
+
+/* dir: the object is the marker of a directory. The place is to be left, also where this fails. */
+static int enter(const struct weir_session *s, const char *path, bool dir, struct place *p, struct weir_err *err)
+{
+    const struct s3 *r = s3_of(s);
+
+    *p = (struct place) { .client = r->client };
+    if (s3_place(s->opt, path, &p->bucket, &p->key, err) < 0)
+        return -1;
+    p->is_bucket = p->key.len == 0;
+    if (!p->is_bucket && dir)
+        weir_str_addf(&p->key, "/");
+    s3_url(&r->service, weir_str_text(&p->bucket), weir_str_text(&p->key), &p->object);
+    s3_url(&r->service, weir_str_text(&p->bucket), "", &p->whole);
+    if (!p->is_bucket && !dir)
+        weir_str_addf(&p->key, "/");
+    return p->bucket.failed || p->key.failed || p->object.failed || p->whole.failed
+               ? weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path)
+               : 0;
+}
+
+static int leave(struct place *p, int rc)
+{
+    weir_str_free(&p->bucket);
+    weir_str_free(&p->key);
+    weir_str_free(&p->object);
+    weir_str_free(&p->whole);
+    return rc;
+}
+
+/* A request without data. Its error is errno of the answer. */
+static int ask(struct place *p, enum s3_method method, struct weir_err *err)
+{
+    struct s3_call c = { .method = method, .url = weir_str_text(&p->object) };
+    int rc = s3_call(p->client, &c, err);
+
+    p->answer = c.answer;
+    return rc;
+}
+
+/* ---- what is below a name ---- */
+
+static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
+{
+    struct place *p = mine;
+    const char *rest = key + p->key.len; /* the list has only keys that begin with it */
+    uint64_t off;
+
+    if (!*rest) {
+        p->marker = true;
+        return 0;
+    }
+    p->others++;
+    off = s3_is_offset(rest) ? strtoull(rest, NULL, 16) : 0;
+    if (s3_is_offset(rest) && off + size > p->end)
+        p->end = off + size;
+    return 0;
+}
+
+/* most: of keys; 0: all. */
+static int look_below(struct place *p, int most, struct weir_err *err)
+{
+    return s3_list(p->client, weir_str_text(&p->whole), weir_str_text(&p->key), most, look_at_key,
+                   p, err);
+}
+
+/* ---- files ---- */
+
+/* The object, or else whatever is below it. */
+static int look(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+    struct place p;
+    int rc = enter(s, path, false, &p, err);
+
+    *yes = false;
+    if (rc == 0 && !p.is_bucket && !has_pieces(s)) {
+        rc = ask(&p, S3_HEAD, &why);
+        *yes = rc == 0;
+        if (rc < 0 && p.answer.sys != ENOENT && err)
+            *err = why;
+        else if (rc < 0 && p.answer.sys == ENOENT)
+            rc = 0;
+    }
+    if (rc == 0 && !*yes) {
+        rc = look_below(&p, 1, err);
+        *yes = rc == 0 && (p.is_bucket || p.marker || p.others > 0);
+    }
+    return leave(&p, rc);
+}
+
+static int stat_name(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    bool yes;
+
+    if (look(s, path, &yes, err) < 0)
+        return -1;
+    errno = ENOENT;
+    return yes ? 0
+               : weir_fail(err, WEIR_EIO, "stat '%s' (no object%s)", path,
+                           has_markers(s) ? "" : ", and directories are in names only without --s3.markers");
+}
+
+static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err)
+{
+    struct place p;
+    int rc = enter(s, path, false, &p, err);
+
+    if (rc == 0)
+        rc = has_pieces(s) ? look_below(&p, 0, err) : ask(&p, S3_HEAD, err);
+    *bytes = rc < 0 ? 0 : has_pieces(s) ? p.end : p.answer.length;
+    if (rc == 0 && has_pieces(s) && p.others == 0) {
+        errno = ENOENT;
+        rc = weir_fail(err, WEIR_EIO, "size of '%s'", path);
+    }
+    return leave(&p, rc);
+}
+
+/* Keys below a file that are no transfers of it are not its own. */
+static int remove_file(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct place p;
+    int rc = enter(s, path, false, &p, err);
+
+    if (rc == 0 && p.is_bucket)
+        rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
+    else if (rc == 0 && has_pieces(s))
+        rc = s3_delete_below(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), s3_is_offset,
+                             err);
+    else if (rc == 0)
+        rc = ask(&p, S3_DELETE, err);
+    return leave(&p, rc);
+}
+
+static int make_empty(struct weir_session *s, const char *path, bool dir, struct weir_err *err)
+{
+    struct place p;
+    int rc = enter(s, path, dir, &p, err);
+
+    if (rc == 0 && !dir && has_pieces(s)) {
+        weir_str_addf(&p.object, "/%0*d", S3_OFFSET_DIGITS, 0);
+        if (p.object.failed)
+            rc = weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path);
+    }
+    if (rc == 0 && !p.is_bucket)
+        rc = ask(&p, S3_PUT, err);
+    return leave(&p, rc);
+}
+
+static int make_node(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    return make_empty(s, path, false, err);
+}
+
+/* ---- directories ---- */
+
+static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
+{
+    return has_markers(s) ? make_empty(s, path, true, err) : 0;
+}
+
+static int remove_dir(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    struct place p;
+    int rc = enter(s, path, true, &p, err);
+
+    if (rc == 0)
+        rc = look_below(&p, 2, err);
+    if (rc == 0 && p.others > 0) {
+        errno = ENOTEMPTY;
+        rc = weir_fail(err, WEIR_EIO, "remove directory '%s'", path);
+    } else if (rc == 0 && p.marker && !p.is_bucket) {
+        rc = ask(&p, S3_DELETE, err);
+    }
+    return leave(&p, rc);
+}
+
+/* ---- lists ---- */
+
+/* Keys on their way to who asked for names. */
+struct listing {
+    weir_name_fn *take;
+    void *mine;
+    size_t skip; /* bytes of a key before the name */
+    bool pieces;
+    struct weir_str name; /* pieces: of the file that grows */
+    uint64_t bytes;
+    struct weir_err *err;
+};
+
+/* All objects of the file are known. */
+static int end_name(struct listing *l)
+{
+    return l->name.len > 0 ? l->take(l->mine, weir_str_text(&l->name), l->bytes, l->err) : 0;
+}
+
+/* The name without the offset that is an object of a file; NULL: it has none. */
+static const char *offset_in(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash && s3_is_offset(slash + 1) ? slash : NULL;
+}
+
+static int list_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
+{
+    struct listing *l = mine;
+    const char *name = key + l->skip, *end = l->pieces ? offset_in(name) : NULL;
+    size_t len = end ? (size_t)(end - name) : strlen(name);
+    int rc = 0;
+
+    if (len == 0 || name[len - 1] == '/') /* the marker of a directory */
+        return 0;
+    if (len != l->name.len || memcmp(weir_str_text(&l->name), name, len) != 0) {
+        rc = end_name(l);
+        weir_str_clear(&l->name);
+        weir_str_add(&l->name, name, len);
+        l->bytes = 0;
+    }
+    if (rc == 0 && l->name.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
+    l->bytes += size;
+    return rc;
+}
+
+static int list_names(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
+                      struct weir_err *err)
+{
+    struct listing l = { .take = take, .mine = mine, .pieces = has_pieces(s), .err = err };
+    struct place p;
+    int rc = enter(s, dir, false, &p, err);
+
+    l.skip = p.key.len;
+    weir_str_addf(&p.key, "%s", begin);
+    if (rc == 0 && p.key.failed)
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a listing");
+    if (rc == 0)
+        rc =
+            s3_list(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), 0, list_key, &l, err);
+    if (rc == 0)
+        rc = end_name(&l);
+    weir_str_free(&l.name);
+    return leave(&p, rc) < 0 ? weir_err_within(err, "list '%s'", dir) : 0;
+}
+
+static int sync_nothing(struct weir_session *s, const char *path, struct weir_err *err)
+{
+    (void)s, (void)path, (void)err;
+    return 0;
+}
+
+const struct weir_ns s3_names = {
+    .mkdir = make_dir,
+    .rmdir = remove_dir,
+    .unlink = remove_file,
+    .stat = stat_name,
+    .exists = look,
+    .size = file_size,
+    .mknod = make_node,
+    .syncfs = sync_nothing,
+    .list = list_names,
+};

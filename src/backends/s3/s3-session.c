@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* s3-session.c - files that are opened and closed, and their transfers: one at a time, or several
+ * in flight */
+#include "backends/s3/s3-session.h"
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "par/agree.h"
+
+/* ---- how a file is made ---- */
+
+static int choose_way(struct s3_file *f, unsigned flags, struct weir_err *err)
+{
+    const struct weir_access *a = &f->base.s->access;
+
+    f->writes = flags & WEIR_OPEN_WRITE;
+    f->creates = flags & WEIR_OPEN_CREATE;
+    f->exclusive = (flags & WEIR_OPEN_EXCL) || (f->creates && a->only_new && !a->partly);
+    f->sharers = f->base.extent.sharers ? f->base.extent.sharers : f->base.s->par;
+    f->shared = f->base.extent.sharers ? f->sharers->size > 1 : !a->file_per_task;
+    if (s3_has_pieces(f->base.s->opt)) {
+        f->way = S3_PIECES;
+        f->piece = f->base.extent.transfer;
+    } else if (f->writes) { /* for the geometry of all ranks, so the same on all */
+        if (s3_parts_of(f->base.s, &f->base.extent, &f->parts, err) < 0)
+            return -1;
+        f->way = f->parts.gathered ? S3_GATHERED : f->parts.single ? S3_WHOLE : S3_PARTS;
+    }
+    return 0;
+}
+
+/* A file of one task whose parts are gathered gets its upload when one of them is full. */
+static bool begins_upload(const struct s3_file *f)
+{
+    return !f->parts.single && (f->way == S3_PARTS || (f->way == S3_GATHERED && f->shared));
+}
+
+/* ---- open ---- */
+
+static int find_url(struct s3_file *f, const char *path, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+
+    f->url = s3->spare;
+    s3->spare = (struct weir_str) { 0 };
+    weir_str_clear(&f->url);
+    weir_str_clear(&s3->bucket);
+    weir_str_clear(&s3->key);
+    if (s3_place(f->base.s->opt, path, &s3->bucket, &s3->key, err) < 0)
+        return -1;
+    if (s3->key.len == 0)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "the name has no object: add a name after the bucket '%s'",
+                           s3->bucket.text);
+    s3_url(&s3->service, weir_str_text(&s3->bucket), weir_str_text(&s3->key), &f->url);
+    return f->url.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path) : 0;
+}
+
+/* Check that a file to be read exists. Reading objects of one transfer needs their size; a writer has it. */
+static int look(struct s3_file *f, unsigned flags, struct weir_err *err)
+{
+    const bool known = f->way == S3_PIECES ? f->creates || !(flags & WEIR_OPEN_READ) : f->writes;
+
+    return known ? 0 : s3_find_size(f, err);
+}
+
+/* All ranks of a shared file have the same upload, or none. */
+static int begin_upload(struct s3_file *f, int rc, struct weir_err *err)
+{
+    if (f->shared)
+        rc = weir_agree(f->sharers, rc, err);
+    return rc < 0 ? -1 : s3_upload_begin(f, err);
+}
+
+static void keep_spare(struct s3_file *f)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+
+    weir_str_free(&s3->spare);
+    s3->spare = f->url;
+    f->url = (struct weir_str) { 0 };
+}
+
+int s3_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf, struct weir_err *err)
+{
+    struct s3_file *f = (struct s3_file *)wf;
+    int rc;
+
+    if (choose_way(f, flags, err) < 0)
+        return -1;
+    rc = find_url(f, path, err);
+    if (rc == 0)
+        rc = look(f, flags, err);
+    if (begins_upload(f))
+        rc = begin_upload(f, rc, err);
+    if (rc == 0)
+        return 0;
+    keep_spare(f);
+    return weir_err_within(err, "open '%s'", path);
+}
+
+/* ---- close ---- */
+
+/* True when a file to which this rank has written nothing has no bytes. Not where bytes are
+ * missing (a signal), and of transfers that are objects another rank may have written some. */
+static bool is_empty(const struct s3_file *f)
+{
+    if (!f->writes || f->written || f->failed || !f->creates || (f->parts.bytes > 0 && !f->base.s->access.stops))
+        return false;
+    return !f->shared || (f->way != S3_PIECES && f->sharers->rank == 0);
+}
+
+int s3_close(struct weir_file *wf, struct weir_err *err)
+{
+    struct s3_file *f = (struct s3_file *)wf;
+    int rc = 0;
+
+    if (f->way == S3_GATHERED)
+        rc = s3_gather_end(f, !f->failed, err);
+    if (f->upload) {
+        if (s3_upload_end(f->upload, rc == 0 && !f->failed, rc < 0 ? NULL : err) < 0)
+            rc = -1;
+    } else if (rc == 0 && is_empty(f)) {
+        rc = s3_put_empty(f, err);
+    }
+    keep_spare(f);
+    return rc < 0 ? weir_err_within(err, "close '%s'", wf->path) : 0;
+}
+
+/* ---- transfers ---- */
+
+/* Make fl->call what moves io. Returns 0: it is to be started; 1: nothing is left to do, *n bytes
+ * were moved; -1 and err. */
+static int begin_transfer(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl,
+                          ssize_t *n, struct weir_err *err)
+{
+    *n = 0;
+    if (f->way != S3_GATHERED || io->dir != WEIR_DIR_WRITE)
+        return s3_move_begin(f, io, fl, err);
+    *n = (ssize_t)io->len;
+    return s3_gather_add(f, io, err) < 0 ? -1 : 1;
+}
+
+ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
+{
+    struct s3_flight *fl = &s3_of(f->s)->alone;
+    ssize_t n;
+    int rc = begin_transfer((struct s3_file *)f, io, fl, &n, err);
+
+    return rc < 0 ? -1 : rc > 0 ? n : s3_move_now(fl, err);
+}
+
+/* ---- several in flight ---- */
+
+void s3_queue_end(struct s3_queue *q)
+{
+    for (int i = 0; i < q->depth; i++)
+        weir_str_free(&q->flights[i].text);
+    free(q->flights);
+    *q = (struct s3_queue) { 0 };
+}
+
+int s3_queue(struct weir_session *s, int depth, struct weir_err *err)
+{
+    const struct s3_options *o = s->opt;
+    struct s3 *s3 = s3_of(s);
+    struct s3_queue *q = &s3->queue;
+
+    s3_queue_end(q);
+    q->flights = calloc((size_t)depth, sizeof(*q->flights));
+    if (!q->flights)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", depth);
+    q->depth = depth;
+    for (int i = depth; i > 0; i--)
+        s3_push(&q->idle, &q->flights[i - 1]);
+    return o->part > 0 ? s3_gather_reserve(&s3->pool, depth, err) : 0;
+}
+
+static void add_done(struct s3_queue *q, struct weir_request *r)
+{
+    r->next = NULL;
+    if (q->done)
+        q->last_done->next = r;
+    else
+        q->done = r;
+    q->last_done = r;
+}
+
+/* The reason of a failed one is dropped here, when it was not asked for. */
+static struct s3_flight *take_idle(struct s3_queue *q)
+{
+    struct s3_flight *fl = s3_pop(&q->idle);
+
+    return fl ? fl : s3_pop(&q->failed);
+}
+
+/* One that failed keeps its call for s3_reason. */
+static void landed(struct s3_flight *fl)
+{
+    struct s3_queue *q = &s3_of(fl->file->base.s)->queue;
+    struct weir_request *r = fl->request;
+
+    r->n = s3_move_end(fl);
+    r->sys = r->n < 0 ? fl->call.answer.sys : 0;
+    fl->flying = false;
+    q->busy--;
+    add_done(q, r);
+    s3_push(r->n < 0 ? &q->failed : &q->idle, fl);
+    if (r->n >= 0)
+        fl->request = NULL;
+}
+
+int s3_submit(struct weir_request *r, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(r->file->s);
+    struct s3_queue *q = &s3->queue;
+    struct s3_flight *fl = take_idle(q);
+    int rc;
+
+    if (!fl)
+        return weir_refuse(err, WEIR_EBUG, "more than %d transfers in a queue", q->depth);
+    rc = begin_transfer((struct s3_file *)r->file, &r->io, fl, &r->n, err);
+    fl->request = r;
+    fl->landed = landed;
+    if (rc == 0 && s3_start(s3->client, &fl->call, err) == 0) {
+        fl->flying = true;
+        q->busy++;
+        return 0;
+    }
+    if (rc == 0) /* it was not sent */
+        fl->file->failed |= fl->call.method != S3_GET;
+    fl->request = NULL;
+    s3_push(&q->idle, fl);
+    if (rc > 0)
+        add_done(q, r);
+    return rc > 0 ? 1 : -1;
+}
+
+static int take_done(struct s3_queue *q, int most, struct weir_request **done)
+{
+    int n = 0;
+
+    for (; n < most && q->done; n++) {
+        done[n] = q->done;
+        q->done = done[n]->next;
+    }
+    return n;
+}
+
+/* Looks at the connections once where nothing has to be waited for: they move only then. */
+int s3_complete(struct weir_file *f, int least, int most, struct weir_request **done, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->s);
+    struct s3_queue *q = &s3->queue;
+    int n = take_done(q, most, done);
+
+    if (n < most && q->busy > 0 && n >= least)
+        s3_collect(s3, 0);
+    n += take_done(q, most - n, done + n);
+    while (n < least && q->busy > 0) {
+        s3_collect(s3, least - n);
+        n += take_done(q, most - n, done + n);
+    }
+    return n;
+}
+
+int s3_reason(const struct weir_request *r, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(r->file->s);
+    struct s3_queue *q = &s3->queue;
+
+    for (struct s3_flight **at = &q->failed, *fl = *at; fl; at = &fl->next, fl = *at)
+        if (fl->request == r) {
+            s3_call_reason(s3->client, &fl->call, err);
+            *at = fl->next;
+            fl->request = NULL;
+            s3_push(&q->idle, fl);
+            return -1;
+        }
+    errno = r->sys;
+    return weir_fail(err, WEIR_EIO, "a transfer to the service");
+}

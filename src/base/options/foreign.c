@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* foreign.c - options of other benchmarks, and what weir has for them
+ *
+ * The tables of doc/guide/coming-from.md are these rows (testing/system/test_help.py). */
+#include "base/options/help.h"
+#include "config.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const struct weir_foreign rows[] = {
+    { "elbencho", "--block", "ior -t SIZE", "bytes of one I/O call" },
+    { "elbencho", "--csvfile", "ior --report=csv:FILE", "results as CSV" },
+    { "elbencho", "--cufile", "ior --gpuDirect", "transfers between files and a GPU" },
+    { "elbencho", "--direct", "ior --posix.odirect", "no page cache (O_DIRECT)" },
+    { "elbencho", "--dirs", "mdtest -n N", "items of each task" },
+    { "elbencho", "--dropcache", "ior --drop-cache", "cold page cache before each read phase" },
+    { "elbencho", "--files", "mdtest -n N", "items of each task" },
+    { "elbencho", "--gpuids", "ior -O GPUid=N", "GPU of each task" },
+    { "elbencho", "--hosts", "mpirun --host LIST", "the launcher starts tasks on the hosts" },
+    { "elbencho", "--iodepth", "ior -a AIO --depth=N", "queue depth of a task" },
+    { "elbencho", "--iterations", "ior -i N", "repetitions" },
+    { "elbencho", "--jsonfile", "ior --report=json:FILE", "results as JSON" },
+    { "elbencho", "--lat", "ior --report=json:FILE", "latencies of operations, in JSON" },
+    { "elbencho", "--latpercent", "ior --report=json:FILE", "latency percentiles, in JSON" },
+    { "elbencho", "--limitread", "ior --rate=SIZE", "bytes a second of each task" },
+    { "elbencho", "--limitwrite", "ior --rate=SIZE", "bytes a second of each task" },
+    { "elbencho", "--livecsv", "ior --interval=SECONDS", "rates over time" },
+    { "elbencho", "--rand", "ior -z", "random offsets" },
+    { "elbencho", "--rwmixpct", "ior --mix=read:N,write:M", "reads and writes mixed" },
+    { "elbencho", "--s3endpoints", "ior -a S3 --s3.endpoints=URL", "service of objects" },
+    { "elbencho", "--size", "ior -b SIZE", "bytes of each task" },
+    { "elbencho", "--stat", "mdtest -T", "stat phase" },
+    { "elbencho", "--sync", "ior -e", "flush at the end of the write phase" },
+    { "elbencho", "--threads", "mpirun -np N", "tasks" },
+    { "elbencho", "--timelimit", "ior -D SECONDS", "end of a phase after a time" },
+    { "elbencho", "--verify", "ior -R", "check of every byte that is read" },
+
+    { "fio", "--blocksize", "ior -t SIZE", "bytes of one I/O call" },
+    { "fio", "--bs", "ior -t SIZE", "bytes of one I/O call" },
+    { "fio", "--buffer_compress_percentage", "ior -l random", "data that cannot be compressed" },
+    { "fio", "--direct", "ior --posix.odirect", "no page cache (O_DIRECT)" },
+    { "fio", "--directory", "ior -F -o DIR/NAME", "a file for each task" },
+    { "fio", "--end_fsync", "ior -e", "flush at the end of the write phase" },
+    { "fio", "--filename", "ior -o PATH", "the test file" },
+    { "fio", "--filesize", "ior -b SIZE", "bytes of each task" },
+    { "fio", "--hipri", "ior -a URING --uring.iopoll", "polling of the device" },
+    { "fio", "--invalidate", "ior --drop-cache", "cold page cache before each read phase" },
+    { "fio", "--iodepth", "ior -a AIO --depth=N", "queue depth of a task" },
+    { "fio", "--ioengine", "ior -a NAME", "backend: POSIX, AIO (libaio), URING (io_uring), MMAP" },
+    { "fio", "--loops", "ior -i N", "repetitions" },
+    { "fio", "--norandommap", "ior -z -z", "random blocks, with repetition" },
+    { "fio", "--numjobs", "mpirun -np N", "tasks" },
+    { "fio", "--output-format", "ior --report=json:FILE", "results as JSON" },
+    { "fio", "--randseed", "ior -z --random-offset-seed=N", "seed of the random order" },
+    { "fio", "--rate_iops", "ior --rate=Nops", "operations a second of each task" },
+    { "fio", "--rate_process", "ior --arrivals=poisson", "random arrivals" },
+    { "fio", "--readwrite", "ior -w -r -z --mix=read:N,write:M", "phases and order" },
+    { "fio", "--runtime", "ior -D SECONDS", "end of a phase after a time" },
+    { "fio", "--rw", "ior -w -r -z --mix=read:N,write:M", "phases and order" },
+    { "fio", "--rwmixread", "ior --mix=read:N,write:M", "reads and writes mixed" },
+    { "fio", "--size", "ior -b SIZE", "bytes of each task" },
+    { "fio", "--sqthread_poll", "ior -a URING --uring.sqpoll",
+      "polling of the queue by the kernel" },
+    { "fio", "--ss", "ior --until=steady", "end when the rate is steady" },
+    { "fio", "--ss_dur", "ior --until=steady", "end when the rate is steady" },
+    { "fio", "--thinktime", "ior --burst=1:SECONDS", "pause after each transfer" },
+    { "fio", "--thinktime_blocks", "ior --burst=N:SECONDS", "pause after N transfers" },
+    { "fio", "--time_based", "ior -O minTimeDuration=SECONDS", "pattern repeated for a time" },
+    { "fio", "--verify", "ior -R", "check of every byte that is read" },
+    { "fio", "--write_bw_log", "ior --interval=SECONDS", "rates over time" },
+    { "fio", "--write_lat_log", "ior --timeline=FILE.npy", "every operation" },
+
+    { "md-workbench", "--", "md-workbench -o DIR", "directory of the data sets: -D DIR after --" },
+    { "md-workbench", "-i", "md-workbench -a NAME", "backend" },
+    { .name = NULL },
+};
+
+const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name)
+{
+    for (at = at ? at + 1 : rows; at->name; at++)
+        if (strcasecmp(at->name + strspn(at->name, "-"), name) == 0 ||
+            strcasecmp(at->of, name) == 0)
+            return at;
+    return NULL;
+}

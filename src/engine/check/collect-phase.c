@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* collect-phase.c - the inputs of a phase, by the sums of all ranks */
+#include "config.h"
+#include "engine/check/parts.h"
+
+#include <math.h>
+
+#include "base/stats.h"
+#include "base/steady.h"
+#include "engine/phase.h"
+
+/* User time is taken in ticks of the kernel: a phase needs many of them. */
+#define CPU_LEAST_S 0.1
+
+#define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
+
+/* Return the fraction of the phase after 9 of 10 tasks were done. */
+static double tail_of(const struct weir_checks_sums *s, int tasks)
+{
+    uint64_t most = (uint64_t)tasks * 9 / 10, done = 0;
+
+    for (int i = 0; i < WEIR_CHECKS_PARTS; i++)
+        if ((done += s->ended[i]) >= (most > 0 ? most : 1))
+            return 1 - (i + 1) / (double)WEIR_CHECKS_PARTS;
+    return 0;
+}
+
+#define MOST(field, value) (p->field = fmax(p->field, (value)))
+#define LEAST(field, value) (p->field = fmin(p->field, (value)))
+
+/* Bytes that were in the page cache for the reads of a phase. One that writes, too, was looked at again. */
+static double found_cached(const struct weir_checks_sums *s, enum weir_moves moves)
+{
+    return (double)(moves == WEIR_MOVES_BOTH ? s->before : s->resident);
+}
+
+/* Notes the facts of the phase that programs get, too. */
+void weir_collect_seen(struct weir_cached *cached, struct weir_phase_rec *rec)
+{
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
+
+    if (s->looked == 0 || s->cache_unknown > 0)
+        return;
+    cached->looked = (double)s->looked;
+    cached->resident = found_cached(s, weir_stage_moves(rec->stage));
+    cached->dirty = s->dirty_unknown ? NAN : (double)s->dirty;
+    rec->cached = cached;
+}
+
+/* The number of blocks is that of a file that was flushed; a file of another size is one of another
+ * run. */
+static void note_files(const struct weir_checks_sums *s, struct weir_inputs *f, enum weir_moves moves)
+{
+    bool reads = moves == WEIR_MOVES_IN;
+
+    if (s->size == 0)
+        return;
+    if (f->durable == 1 || (reads && !weir_inputs_have(f, WEIR_MOVES_OUT)))
+        f->allocated = fmin(f->allocated, (double)s->allocated / (double)s->size);
+    if ((f->durable == 1 || reads) && s->written_unknown == 0)
+        f->written = fmin(f->written, (double)s->written / (double)s->looked);
+    f->compressed = fmax(f->compressed, (double)s->compressed / (double)s->looked);
+    if ((moves & WEIR_MOVES_IN) && !isnan(f->file_bytes))
+        f->foreign = (double)s->size != (double)s->lookers * f->file_bytes;
+}
+
+/* The bytes that a phase with direct I/O has brought into the page cache. A write drops what was
+ * there, a read leaves it: of a file that was there already nothing can be said. */
+static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
+                        struct weir_inputs_phase *p)
+{
+    double before = p->moves & WEIR_MOVES_IN ? (double)s->before : 0;
+    double room = (double)s->looked - before;
+
+    if (room > LEAST_ROOM * (double)s->looked)
+        MOST(left, fmax(0, ((double)s->resident - before) / room));
+    else
+        f->cache_why = "the files were in the page cache before they were read";
+}
+
+/* The share of what was written that is dirty. A mixed phase writes a part of what is looked at; what was
+ * dirty before it cannot be told apart. NaN: not known. */
+static double dirty_share(const struct weir_phase_rec *rec, const struct weir_checks_sums *s,
+                          const struct weir_inputs *f, enum weir_moves moves)
+{
+    double looked = (double)s->looked, part;
+
+    if (s->dirty_unknown > 0)
+        return NAN;
+    if (moves == WEIR_MOVES_OUT || s->dirty == 0)
+        return (double)s->dirty / looked;
+    part = (double)rec->half[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
+    if ((double)s->dirty_before > LEAST_ROOM * looked || !(part > 0))
+        return NAN;
+    return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
+}
+
+/* The share of what was read that was in the page cache before. Further passes read again what came into it
+ * in the first one: where little was there before, the share is not known. */
+static void note_cached(const struct weir_phase_rec *rec, const struct weir_checks_sums *s,
+                        struct weir_inputs *f, struct weir_inputs_phase *p)
+{
+    double share = found_cached(s, p->moves) / (double)s->looked;
+
+    if (weir_checks_repeats(rec, f) && share <= LEAST_ROOM)
+        f->cache_why = "passes after the first one read again what was moved before";
+    else
+        MOST(cached, share);
+}
+
+/* A rank that has nothing to do in the phase knows nothing, which is no gap. */
+static void note_cache(const struct weir_run *run, const struct weir_phase_rec *rec,
+                       const struct weir_cache_look *own, struct weir_inputs *f,
+                       struct weir_inputs_phase *p)
+{
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
+
+    if (f->objects)
+        return;
+    if (s->looked == 0 || s->cache_unknown > 0) {
+        f->cache_why = own->why ? own->why : "some ranks could not look at their files";
+        p->unseen |= s->cache_unknown > 0 && run->test->program->judged->range;
+        return;
+    }
+    note_files(s, f, p->moves);
+    if (s->cache_hidden > 0)
+        f->cache_hides = own->seen.hides ? own->seen.hides
+                                        : "some ranks have files that other caches hold";
+    if (f->direct == 1)
+        note_direct(s, f, p);
+    else if (p->moves & WEIR_MOVES_IN)
+        note_cached(rec, s, f, p);
+    if (p->moves & WEIR_MOVES_OUT)
+        MOST(dirty, dirty_share(rec, s, f, p->moves));
+}
+
+/* From the sums of --interval, which rank 0 has now. */
+static double unsteady_of(const struct weir_run *run, double seconds, bool moves)
+{
+    const struct weir_intervals *s = run->records.intervals;
+
+    if (!s || s->used == 0)
+        return NAN;
+    return weir_series_unsteady(moves ? s->bytes : s->ops, s->used, (double)s->width_ns / 1e9,
+                                fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));
+}
+
+static void note_steady(const struct weir_steady_verdict *v, struct weir_inputs_phase *p)
+{
+    double past = weir_steady_past(v);
+
+    if (past <= p->past_steady)
+        return;
+    p->past_steady = past;
+    weir_steady_why(v, p->steadiness);
+}
+
+static void note_rate(const struct weir_phase_rec *rec, struct weir_inputs_phase *p)
+{
+    const struct weir_rate_reached *r = rec->rate;
+    double missed = r ? 1 - r->reached / r->asked : NAN;
+
+    if (isnan(missed) || p->rate_missed >= missed)
+        return;
+    p->rate_missed = fmax(0, missed);
+    p->rate_asked = r->asked;
+    p->rate_late = r->late_share;
+    p->rate_bytes = r->bytes;
+}
+
+/* Return the fraction of its time that a phase of data was in open, close and sync (may overlap). */
+static double ends_share(const struct weir_phase_rec *rec, const struct weir_checks_sums *s, double tasks)
+{
+    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    double ends = fmax(total - weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED), (double)s->ends_ns / tasks / 1e9);
+
+    return fmin(1, (ends + (double)s->sync_ns / tasks / 1e9) / total);
+}
+
+void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
+                        const struct weir_cache_look *own, struct weir_inputs *f,
+                        struct weir_inputs_phase *p)
+{
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
+    double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
+    double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    bool moves = p->moves != WEIR_MOVES_NOTHING;
+    double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
+
+    p->n++;
+    LEAST(shortest_s, total);
+    MOST(bytes, (double)rec->bytes_sum);
+    LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
+    MOST(tail, tail_of(s, run->par.size));
+    if (total >= CPU_LEAST_S)
+        MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
+    MOST(unsteady, unsteady_of(run, work, moves));
+    MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
+    if (run->par.size > 1)
+        MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
+    if (rec->steady)
+        note_steady(rec->steady, p);
+    note_rate(rec, p);
+    weir_service_note(s, f);
+    f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
+    if (p->nrates < WEIR_INPUTS_RATES)
+        p->rates[p->nrates++] = rate;
+    if (!moves)
+        return;
+    note_cache(run, rec, own, f, p);
+    MOST(rate, rate);
+    MOST(ends, ends_share(rec, s, tasks));
+}

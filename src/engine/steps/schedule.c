@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* schedule.c - when the operations of a task are due at a rate */
+#include "engine/steps/schedule.h"
+#include "config.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "base/size.h"
+
+/* ---- the schedule ---- */
+
+void weir_schedule_begin(struct weir_schedule *s, const struct weir_load *load, int task, int tasks,
+                         int repetition)
+{
+    *s = (struct weir_schedule) { .load = *load };
+    s->key = weir_rng_at((uint64_t)task + 1, (uint64_t)repetition);
+    if (load->arrivals == WEIR_ARRIVE_SHIFTED)
+        s->shift = (double)task / tasks;
+    if (!load->bytes)
+        s->units = s->shift;
+}
+
+uint64_t weir_schedule_due(const struct weir_schedule *s)
+{
+    return s->base_ns + (uint64_t)(s->units / s->load.rate * WEIR_NS_PER_S + 0.5);
+}
+
+/* A random number with the mean 1, of which the distance of two operations is a multiple. */
+static double draw(const struct weir_schedule *s)
+{
+    double u = (double)(weir_rng_at(s->key, s->n) >> 11) + 0.5; /* of 2^53 */
+
+    return -log(u * 0x1p-53);
+}
+
+void weir_schedule_take(struct weir_schedule *s, uint64_t len)
+{
+    const struct weir_load *load = &s->load;
+    double whole;
+
+    s->units += (load->bytes ? (double)len : 1) *
+                (load->arrivals == WEIR_ARRIVE_POISSON ? draw(s) : 1);
+    if (load->bytes && s->n == 0) /* a distance is known from here on */
+        s->units += s->shift * (double)len;
+    if (s->units >= load->rate) {
+        whole = floor(s->units / load->rate);
+        s->units = fmax(0, fma(-whole, load->rate, s->units));
+        s->base_ns += (uint64_t)(whole * WEIR_NS_PER_S);
+    }
+    s->n++;
+    if (load->burst > 0 && s->n % load->burst == 0)
+        s->base_ns += load->pause_ns;
+}
+
+double weir_load_mean(const struct weir_load *load, double len)
+{
+    double unit = load->bytes ? len : 1, burst = (double)load->burst;
+    double pause_s = (double)load->pause_ns / WEIR_NS_PER_S;
+
+    if (load->burst == 0)
+        return load->rate;
+    return burst * unit / ((load->rate > 0 ? burst * unit / load->rate : 0) + pause_s);
+}
+
+/* ---- options ---- */
+
+#define LEAST_RATE 1e-6 /* operations a second: one in twelve days */
+#define MOST_RATE 1e9
+
+bool weir_load_parse_rate(const char *text, struct weir_load *out)
+{
+    const char *end = weir_real_scan(text, &out->rate);
+    int64_t bytes;
+
+    out->bytes = false;
+    if (end != text && strcasecmp(end, "ops") == 0)
+        return out->rate >= LEAST_RATE && out->rate <= MOST_RATE;
+    out->bytes = true;
+    if (strcasecmp(end, "b") == 0)
+        return end != text && out->rate >= 1 && out->rate < 0x1p62;
+    if (!*end || weir_size_parse(text, 1, INT64_MAX / 2, &bytes, NULL) < 0)
+        return false;
+    out->rate = (double)bytes;
+    return true;
+}
+
+/* A number and "%"; returns where they end, NULL where there are none. */
+static const char *scan_percent(const char *text, double *out)
+{
+    const char *end = weir_real_scan(text, out);
+
+    return end != text && *end == '%' && *out >= 0.1 && *out <= 1000 ? end + 1 : NULL;
+}
+
+bool weir_load_parse_points(const char *text, struct weir_load_points *out)
+{
+    const char *end = scan_percent(text, &out->from);
+    int64_t n;
+
+    out->n = 1;
+    out->to = out->from;
+    if (!end || !*end)
+        return end != NULL;
+    if (strncmp(end, "..", 2) != 0 || !(end = scan_percent(end + 2, &out->to)) || *end != ':' ||
+        weir_size_parse(end + 1, 2, 1000, &n, NULL) < 0)
+        return false;
+    out->n = (int)n;
+    return true;
+}
+
+#define MOST_PAUSE_S 31536000.0 /* a year */
+
+bool weir_load_parse_burst(const char *text, struct weir_load *out)
+{
+    const char *colon = strchr(text, ':'), *end;
+    char number[32];
+    int64_t n;
+    double s;
+
+    if (!colon || (size_t)(colon - text) >= sizeof(number))
+        return false;
+    memcpy(number, text, (size_t)(colon - text));
+    number[colon - text] = '\0';
+    if (weir_size_parse(number, 1, INT64_MAX, &n, NULL) < 0)
+        return false;
+    end = weir_real_scan(colon + 1, &s);
+    if (end == colon + 1 || *end || !(s > 0 && s <= MOST_PAUSE_S))
+        return false;
+    out->burst = (uint64_t)n;
+    out->pause_ns = (uint64_t)(s * WEIR_NS_PER_S + 0.5);
+    return true;
+}
