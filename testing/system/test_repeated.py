@@ -37,6 +37,18 @@ def test_launcher():
 def test_init():
     system.check_launcher(None, "[node:18] [ 7] libmpi.so.40(ompi_mpi_init+0x2f4)[0x7f]\\n" if first("init") else "")
 
+NULL = """[node1:00358] Failing at address: (nil)
+[node1:00358] [ 0] /lib/x86_64-linux-gnu/libc.so.6(+0x3c050)[0x7fd2a1db1050]
+[node1:00358] *** End of error message ***
+"""
+
+def test_null_in_init():
+    system.check_launcher(None, NULL + "A system call failed during shared memory initialization that should\\n" if first("null") else "")
+
+def test_null_in_a_rank():
+    system.check_launcher(None, NULL)
+    assert not first("null of a rank")
+
 def test_wrong():
     assert not first("wrong"), "Untimely: only words"
 
@@ -56,5 +68,6 @@ def test_only_durations_and_crashes_of_the_launcher_are_asked_again(tmp_path):
                           capture_output=True, timeout=60, check=False)
     failed = set(re.findall(r"^FAILED test_them.py::(\w+)", done.stdout, re.M))
     repeated = re.findall(r"^REPEATED test_them.py::(\w+)", done.stdout, re.M)
-    assert failed == {"test_wrong", "test_crash_of_a_rank", "test_always_late"}, done.stdout
-    assert {name: repeated.count(name) for name in repeated} == {"test_late": 1, "test_launcher": 1, "test_init": 1, "test_always_late": 3}, done.stdout
+    assert failed == {"test_wrong", "test_crash_of_a_rank", "test_null_in_a_rank", "test_always_late"}, done.stdout
+    assert {name: repeated.count(name) for name in repeated} == {"test_late": 1, "test_launcher": 1, "test_init": 1, "test_null_in_init": 1,
+                                                                 "test_always_late": 3}, done.stdout
