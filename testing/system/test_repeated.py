@@ -37,10 +37,10 @@ def test_launcher():
 def test_init():
     system.check_launcher(None, "[node:18] [ 7] libmpi.so.40(ompi_mpi_init+0x2f4)[0x7f]\\n" if first("init") else "")
 
-NULL = """[node1:00358] Failing at address: (nil)
+NULL = '''[node1:00358] Failing at address: (nil)
 [node1:00358] [ 0] /lib/x86_64-linux-gnu/libc.so.6(+0x3c050)[0x7fd2a1db1050]
 [node1:00358] *** End of error message ***
-"""
+'''
 
 def test_null_in_init():
     system.check_launcher(None, NULL + "A system call failed during shared memory initialization that should\\n" if first("null") else "")
