@@ -224,6 +224,7 @@ struct weir_request {
     struct weir_io io;
     struct weir_file *file;
     void *gpu_buf;             /* io.buf as submitted, while a GPU has another one for it */
+    size_t gpu_len;            /* io.len as submitted, where the copy failed; 0: it did not */
     ssize_t n;                 /* bytes moved, or -1 */
     int sys;                   /* with -1: errno */
     uint64_t begin_ns, end_ns; /* local clock: submitted, given back */

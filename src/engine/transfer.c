@@ -71,8 +71,9 @@ int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct wei
         r->due_ns = weir_pace_take(run->pace, r->io.len);
     if (weir_queue_submit(w->queue, r, clock_ns, err) == 0)
         return 0;
-    weir_records_add_failed(&run->records, weir_transfer_op(run, &r->io), r->begin_ns, *clock_ns,
-                            r->io.off, err);
+    if (r->io.len > 0) /* else this task only takes part */
+        weir_records_add_failed(&run->records, weir_transfer_op(run, &r->io), r->begin_ns,
+                                *clock_ns, r->io.off, err);
     return -1;
 }
 

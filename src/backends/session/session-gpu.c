@@ -133,13 +133,12 @@ static int begin_move(struct weir_session *s, const struct weir_io *io, void **a
     void *buf = io->buf; /* at may point to it */
     const struct weir_gpu_area *a = weir_gpu_area_of(s->gpu, buf);
 
-    *at = buf;
+    *at = a ? weir_session_gpu_buffer(s, buf) : buf; /* else memory of the host, of metadata */
+    if (io->len == 0) /* only takes part in the transfers of others */
+        return 0;
     if (check_lost(s->gpu, err) < 0)
         return -1;
-    if (!a) /* memory of the host, of metadata */
-        return 0;
-    *at = weir_session_gpu_buffer(s, buf);
-    if (s->gpu->path == WEIR_GPU_STAGED && io->dir == WEIR_DIR_WRITE)
+    if (a && s->gpu->path == WEIR_GPU_STAGED && io->dir == WEIR_DIR_WRITE)
         return weir_gpu_copy(s->gpu, a, buf, io->len, false, err);
     return 0;
 }
@@ -172,15 +171,34 @@ static ssize_t move_other(struct weir_file *f, const struct weir_io *io, struct 
     return end_move(f->s, io, f->s->under->xfer(f, &other, err), err);
 }
 
+/* The copy before a collective transfer has failed. The others wait for this rank, which takes part
+ * with nothing; its request fails when it ends. */
+static void take_part(struct weir_request *r, const struct weir_err *why)
+{
+    struct weir_gpu *g = r->file->s->gpu;
+
+    if (g->lost->code == WEIR_OK)
+        *g->lost = *why;
+    r->gpu_len = r->io.len;
+    r->io.len = 0;
+}
+
 static int submit_other(struct weir_request *r, struct weir_err *err)
 {
     struct weir_session *s = r->file->s;
+    struct weir_err why = WEIR_ERR_INIT;
     int rc;
 
     r->gpu_buf = r->io.buf;
-    if (begin_move(s, &r->io, &r->io.buf, err) < 0)
-        return -1;
-    rc = s->under->submit(r, err);
+    r->gpu_len = 0;
+    rc = begin_move(s, &r->io, &r->io.buf, &why);
+    if (rc < 0 && weir_may_repeat(s)) {
+        weir_refuse(err, why.code, "%s", why.text);
+    } else {
+        if (rc < 0)
+            take_part(r, &why);
+        rc = s->under->submit(r, err);
+    }
     if (rc < 0)
         r->io.buf = r->gpu_buf;
     return rc;
@@ -194,11 +212,15 @@ static int complete_other(struct weir_file *f, int least, int most, struct weir_
     int n = s->under->complete(f, least, most, done, err);
 
     for (int i = 0; i < n; i++) {
-        done[i]->io.buf = done[i]->gpu_buf;
-        if (done[i]->n > 0 && end_move(s, &done[i]->io, done[i]->n, s->gpu->lost) < 0) {
-            done[i]->n = -1;
-            done[i]->sys = EIO;
-        }
+        struct weir_request *r = done[i];
+
+        r->io.buf = r->gpu_buf;
+        if (r->gpu_len == 0 && (r->n <= 0 || end_move(s, &r->io, r->n, s->gpu->lost) >= 0))
+            continue;
+        if (r->gpu_len > 0)
+            r->io.len = r->gpu_len;
+        r->n = -1;
+        r->sys = EIO;
     }
     return n;
 }
