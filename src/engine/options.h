@@ -113,6 +113,10 @@ int weir_run_options_most(const struct weir_run_options *o);
 /* Seconds after which a phase starts nothing, by the deadline and --until=steady; 0: none. Local. */
 double weir_run_options_bound(const struct weir_run_options *o);
 
+/* Return the option with which a phase may end before its last step, as the limits say
+ * (steps/limits.c); NULL: none. Local. */
+const char *weir_run_options_stops(const struct weir_run_options *o);
+
 /* Apply -v and --warningAsErrors to messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
 

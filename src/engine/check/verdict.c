@@ -54,7 +54,7 @@ void weir_verdict_judge(const struct weir_inputs *f, enum weir_rule_set set,
 
 /* The text table has the texts of a finding below its line. */
 static const struct weir_col cols[] = {
-    COL_STR(F, id, "id", "The rule: H01 to H44", .head = "ID", .width = -4, .gap = 1),
+    COL_STR(F, id, "id", "The rule, like H01", .head = "ID", .width = -4, .gap = 1),
     COL_STR(F, outcome, "outcome", "found, fine or not judged"),
     COL_STR(F, severity, "severity", "NOTE, SUSPECT or INVALID where it is found",
             .head = "Severity", .width = -8, .gap = 1),

@@ -39,12 +39,18 @@ static bool is_late(struct weir_phase_context *c, void *state)
     return c->clock >= ((const struct deadline *)state)->at_ns;
 }
 
+static const char *deadline_option(const struct weir_run_options *o)
+{
+    return o->deadline_s > 0 ? "-D" : NULL;
+}
+
 const struct weir_limit weir_limit_deadline = { .name = "deadline",
                                                 .state_size = sizeof(struct deadline),
                                                 .end = WEIR_END_TIME,
                                                 .begin = begin_deadline,
                                                 .start = start_deadline,
-                                                .over = is_late };
+                                                .over = is_late,
+                                                .asked = deadline_option };
 
 /* ---- count: stoneWallingWearOutIterations, or a limit of the program's own. It has no 'over':
  * the loops take no more steps than c->most_steps ---- */
@@ -60,7 +66,14 @@ static bool begin_count(struct weir_phase_context *c, void *state)
     return most > 0;
 }
 
-const struct weir_limit weir_limit_count = { .name = "count", .begin = begin_count };
+static const char *count_option(const struct weir_run_options *o)
+{
+    return o->max_steps > 0 ? "stoneWallingWearOutIterations" : NULL;
+}
+
+const struct weir_limit weir_limit_count = {
+    .name = "count", .begin = begin_count, .asked = count_option
+};
 
 /* ---- least: minTimeDuration. With --until=steady a phase is repeated to the deadline where it can
  * be. In lock step the slowest rank decides ---- */

@@ -2,7 +2,8 @@
 /* limit.h - a phase on this rank, and a limit: one reason why its steps wait or end. Between
  * phase.c, steps.c and the files of the limits, which limits.h lists
  *
- * Nothing else of the engine, and no program, knows a limit by name. Before a phase those in play
+ * Nothing else of the engine, and no program, knows a limit by name, but for the check of free space
+ * (place/usage.c), where a number of steps needs less of it. Before a phase those in play
  * are chosen. A step then compares the clock with the next time at which they must be asked. In
  * lock step the answers of all ranks are joined by a vote. */
 #ifndef WEIR_ENGINE_STEPS_LIMIT_H
@@ -85,6 +86,8 @@ struct weir_limit {
     bool (*again)(struct weir_phase_context *c, void *state);
     /* Collective: the steps of all ranks have ended, and their time has not. May let them go on. */
     void (*ended)(struct weir_phase_context *c, void *state);
+    /* Pure: return the option with which it may end a phase before its last step; NULL: none. */
+    const char *(*asked)(const struct weir_run_options *o);
 };
 
 /* True when a time ends the phase. Local. */

@@ -48,6 +48,16 @@ void weir_limits_begin(struct weir_phase_context *c)
     }
 }
 
+const char *weir_run_options_stops(const struct weir_run_options *o)
+{
+    const char *option = NULL;
+
+    for (int i = 0; i < LIMITS && !option; i++)
+        if (limits[i]->asked)
+            option = limits[i]->asked(o);
+    return option;
+}
+
 /* A stonewall counts also where the ranks went on after it to wear out. */
 enum weir_end weir_limits_end(const struct weir_phase_context *c)
 {

@@ -39,9 +39,16 @@ static bool has_enough(struct weir_phase_context *c, void *state)
     return c->enough;
 }
 
-const struct weir_limit weir_limit_observed = {
-    .name = "observed", .end = WEIR_END_STEADY, .begin = begin_observed, .over = has_enough
-};
+static const char *observed_option(const struct weir_run_options *o)
+{
+    return weir_steady_asked(o->until) ? "--until" : NULL;
+}
+
+const struct weir_limit weir_limit_observed = { .name = "observed",
+                                                .end = WEIR_END_STEADY,
+                                                .begin = begin_observed,
+                                                .over = has_enough,
+                                                .asked = observed_option };
 
 /* ---- subset: also where open and close are collective, which these ranks take part in ---- */
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/size.h"
-#include "base/steady.h"
 #include "par/agree.h"
 #include "par/clock.h"
 
@@ -234,14 +233,6 @@ static const char *partly_by(const struct ior_options *o)
                                                          : NULL;
 }
 
-/* The option by which a phase may end before its last transfer. */
-static const char *stops_by(const struct weir_run_options *o)
-{
-    return o->deadline_s > 0 ? "-D" : o->max_steps > 0 ? "stoneWallingWearOutIterations"
-           : weir_steady_asked(o->until)               ? "--until"
-                                                       : NULL;
-}
-
 static void fill_access(struct ior_test *t, const struct weir_run *run, int tasks)
 {
     const struct ior_options *o = t->o;
@@ -251,7 +242,7 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
         .file_per_task = o->file_per_task,
         .in_place = "-E and -k",
         .partly = partly_by(o),
-        .stops = stops_by(&o->run),
+        .stops = weir_run_options_stops(&o->run),
         .only_reads = !o->write && !o->mix,
         .collective = o->collective && t->be && (t->be->flags & WEIR_BE_COLLECTIVE_XFER),
         .random = o->random_offset > 0,
