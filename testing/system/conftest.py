@@ -694,9 +694,22 @@ def places_of(items):
     return place
 
 
-def pytest_collection_modifyitems(items):
+def take_a_few(config, items):
+    """Of each test the first case, and none that takes long."""
+    taken = {}
+    for item in items:
+        if not item.get_closest_marker("slow"):
+            taken.setdefault(item.nodeid.partition("[")[0], item)
+    chosen = set(taken.values())
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = [item for item in items if item in chosen]
+
+
+def pytest_collection_modifyitems(config, items):
     """The folders go on beside each other, and not one after the other: tests of faults wait, the others need the processors. What
     takes long is no neighbour of its kind, which would be given to the same worker, and does not begin at the end."""
+    if os.environ.get("WEIR_QUICK"):
+        take_a_few(config, items)
     place = places_of(items)
     if len({item.path.parent for item in items}) > 1:
         items.sort(key=place.get)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # pytest.sh - the system tests, as one entry of make check. PYTEST_ARGS selects: PYTEST_ARGS='-k "easy or hard" -x'
-# With WEIR_MARK only the tests that have this mark run; WEIR_TESTS are files or names of tests, quoted as in a shell, instead of all.
+# With WEIR_MARK only the tests that have this mark run, with WEIR_QUICK the first case of each test that does not take long.
+# WEIR_TESTS are files or names of tests, quoted as in a shell, instead of all.
 set -u
 # shellcheck source=testing/stage.sh
 . "$(dirname "$0")/../stage.sh"
