@@ -51,13 +51,6 @@ static uint32_t take_piece(struct weir_histpack *p, uint32_t at, uint32_t next)
     return i;
 }
 
-static void give_back(struct weir_histpack *p, uint32_t i)
-{
-    p->piece[i].next = p->spare;
-    p->spare = i;
-    p->spares++;
-}
-
 static void add_counts(uint64_t *into, const uint64_t *from)
 {
     for (int i = 0; i < WEIR_HISTPACK_BINS; i++)
@@ -109,7 +102,9 @@ void weir_histpack_move(struct weir_histpack *p, size_t into, size_t from)
             link = &p->piece[*link].next;
         if (*link && p->piece[*link].at == p->piece[i].at) {
             add_counts(p->piece[*link].count, p->piece[i].count);
-            give_back(p, i);
+            p->piece[i].next = p->spare;
+            p->spare = i;
+            p->spares++;
         } else {
             p->piece[i].next = *link;
             *link = i;

@@ -222,22 +222,20 @@ static bool is_stale(const struct judge *j, uint64_t word)
     return false;
 }
 
-static enum weir_damage judge_origin(const struct judge *j, uint64_t word)
-{
-    bool moved = is_moved(j, word), stale = is_stale(j, word);
-
-    if (moved == stale)
-        return WEIR_DAMAGE_UNCLEAR;
-    return moved ? WEIR_DAMAGE_MISPLACED : WEIR_DAMAGE_STALE;
-}
-
 static enum weir_damage judge_noise(struct judge *j, const weir_word *got, const uint64_t *want,
                                     size_t n, size_t first)
 {
+    bool moved, stale;
+
     if (!is_ours(j->p->packet, got, n))
         return weir_damage_of_words(got, want, n);
-    if (first == 0)
-        return judge_origin(j, got[0]);
+    if (first == 0) {
+        moved = is_moved(j, got[0]);
+        stale = is_stale(j, got[0]);
+        if (moved == stale)
+            return WEIR_DAMAGE_UNCLEAR;
+        return moved ? WEIR_DAMAGE_MISPLACED : WEIR_DAMAGE_STALE;
+    }
     return j->end == got && goes_on(j->p->packet, got) ? j->last : WEIR_DAMAGE_UNCLEAR;
 }
 

@@ -261,22 +261,18 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
     return rc;
 }
 
-static int set_directive(struct weir_opts *o, const struct weir_directive *d, struct weir_err *err)
-{
-    char *key = weir_arena_strndup(o->arena, d->key, d->key_len, err);
-    char *value = weir_arena_strndup(o->arena, d->value, d->value_len, err);
-
-    return key == NULL || value == NULL ? -1 : weir_opts_set(o, key, value, err);
-}
-
 int weir_opts_directives(struct weir_opts *o, const char *list, struct weir_err *err)
 {
     const char *at = list, *end = list + strlen(list);
     struct weir_directive d;
     int rc;
 
-    while ((rc = weir_directive_next(&at, end, &d, err)) > 0)
-        if (set_directive(o, &d, err) < 0)
+    while ((rc = weir_directive_next(&at, end, &d, err)) > 0) {
+        char *key = weir_arena_strndup(o->arena, d.key, d.key_len, err);
+        char *value = weir_arena_strndup(o->arena, d.value, d.value_len, err);
+
+        if (key == NULL || value == NULL || weir_opts_set(o, key, value, err) < 0)
             return -1;
+    }
     return rc;
 }

@@ -55,16 +55,6 @@ static void json_name(struct weir_json *j, const char *key, const struct weir_op
     weir_json_str(j, key, name == NULL ? NULL : weir_opt_fullname(set, name, full));
 }
 
-static void json_keys(struct weir_json *j, const struct weir_optrow *at)
-{
-    weir_json_open(j, "keys", true);
-    if (at->row->key != NULL)
-        json_name(j, NULL, at->set, at->row->key);
-    if (at->row->key2 != NULL)
-        json_name(j, NULL, at->set, at->row->key2);
-    weir_json_close(j);
-}
-
 static void json_range(struct weir_json *j, const struct weir_opt *row)
 {
     int64_t min, max;
@@ -109,7 +99,12 @@ static void json_row(struct weir_json *j, const struct weir_optrow *at)
     weir_json_str(j, "type", types[row->type]);
     weir_json_str(j, "letter", row->letter != 0 ? letter : NULL);
     json_name(j, "name", at->set, row->name);
-    json_keys(j, at);
+    weir_json_open(j, "keys", true);
+    if (row->key != NULL)
+        json_name(j, NULL, at->set, row->key);
+    if (row->key2 != NULL)
+        json_name(j, NULL, at->set, row->key2);
+    weir_json_close(j);
     weir_json_str(j, "default", row->def);
     json_range(j, row);
     json_choices(j, row);

@@ -197,13 +197,6 @@ static bool add_groups(const struct weir_opts *o, const struct weir_help *help, 
 
 /* ---- the pages ---- */
 
-static void add_head(const struct weir_help *help, struct weir_str *out)
-{
-    if (help->usage)
-        weir_str_addf(out, "%s\n", help->usage);
-    weir_str_addf(out, "Synopsis mpirun -np TASKS %s [OPTION]...\n", help->program);
-}
-
 /* List the values of --help=TOPIC: "all, files, ..., a backend (POSIX, ...)". */
 static void list_topics(const struct weir_opts *o, struct weir_str *out)
 {
@@ -220,16 +213,6 @@ static void list_topics(const struct weir_opts *o, struct weir_str *out)
     weir_str_addf(out, "%s, an option (--help=-v) or any word (--help=report)", any ? ")" : "");
 }
 
-static void add_places(const struct weir_opts *o, struct weir_str *out)
-{
-    struct weir_str text = { 0 };
-
-    list_topics(o, &text);
-    weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
-    weir_help_wrap(out, 35, 6, weir_str_text(&text));
-    weir_str_free(&text);
-}
-
 static bool is_first(const struct weir_opt *row)
 {
     return row->first;
@@ -239,6 +222,7 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
                            struct weir_str *out)
 {
     struct weir_optwalk w = { .takes = is_first };
+    struct weir_str topics = { 0 };
 
     weir_str_addf(out, "\n");
     weir_help_wrap(out, 0, 0, help->brief);
@@ -247,7 +231,10 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
     while (weir_optwalk_next(o, &w))
         add_row(&w.at, out);
-    add_places(o, out);
+    list_topics(o, &topics);
+    weir_str_addf(out, "\nMore: --help=TOPIC, where TOPIC is ");
+    weir_help_wrap(out, 35, 6, weir_str_text(&topics));
+    weir_str_free(&topics);
 }
 
 /* The names of options that need what this build lacks: "posix.lustre.*" for several of a library. */
@@ -406,7 +393,9 @@ int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const 
         found = add_groups(o, help, what, &page) || add_option(o, help, what, &page) ||
                 add_found(o, what, &page);
     if (found) {
-        add_head(help, out);
+        if (help->usage)
+            weir_str_addf(out, "%s\n", help->usage);
+        weir_str_addf(out, "Synopsis mpirun -np TASKS %s [OPTION]...\n", help->program);
         weir_str_add(out, weir_str_text(&page), page.len);
     }
     out->failed = out->failed || page.failed;

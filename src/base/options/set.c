@@ -347,14 +347,6 @@ static int apply_row(struct weir_opts *o, const struct weir_optrow *at,
     return apply_value(o, at, name, value, is_first, err);
 }
 
-static void note_typed(const struct weir_optrow *at)
-{
-    size_t i = (size_t)(at->row - at->set->rows);
-
-    if (at->set->typed && i < WEIR_OPT_TYPED)
-        at->set->typed->bits[i / 64] |= UINT64_C(1) << i % 64;
-}
-
 int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const char *value,
                    struct weir_err *err)
 {
@@ -362,11 +354,14 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
     int matches = 0;
 
     for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
+        size_t i = (size_t)(at.row - at.set->rows);
+
         if (!weir_opt_matches(&at, name))
             continue;
         if (apply_row(o, &at, name, value, matches == 0, err) < 0)
             return -1;
-        note_typed(&at);
+        if (at.set->typed && i < WEIR_OPT_TYPED)
+            at.set->typed->bits[i / 64] |= UINT64_C(1) << i % 64;
         last = at;
         matches++;
     }

@@ -105,23 +105,6 @@ static uint64_t draw_block(struct weir_offsets *o)
     return o->hi % (o->conf.file_bytes / block) * block;
 }
 
-static void seed_blocks(struct weir_offsets *o)
-{
-    const struct weir_offset_conf *c = &o->conf;
-    uint64_t own = c->layout.shared ? 0 : (uint64_t)c->task;
-
-    o->hi = 0;
-    o->lo = (c->seed + own) * ((uint64_t)c->task + 1);
-}
-
-/* All transfers of a block but the last one follow one another. */
-static void run_ahead(struct weir_offsets *o)
-{
-    o->next = o->base;
-    o->ahead = o->in_block = o->run - 1;
-    o->done += o->ahead;
-}
-
 /* Set up what the order needs at the start of a segment, a block for RANDOM. */
 static void begin_run(struct weir_offsets *o)
 {
@@ -131,8 +114,11 @@ static void begin_run(struct weir_offsets *o)
         o->base = draw_block(o);
     else if (o->conf.order == WEIR_ORDER_SHUFFLED)
         key_segment(o);
-    if (o->conf.order == WEIR_ORDER_RANDOM || o->conf.order == WEIR_ORDER_SEQUENTIAL)
-        run_ahead(o);
+    if (o->conf.order == WEIR_ORDER_RANDOM || o->conf.order == WEIR_ORDER_SEQUENTIAL) {
+        o->next = o->base; /* all transfers of a block but the last one follow one another */
+        o->ahead = o->in_block = o->run - 1;
+        o->done += o->ahead;
+    }
 }
 
 /* Refuse geometry that would wrap 64-bit offsets, and what the caller should have refused. */
@@ -238,6 +224,7 @@ void weir_offsets_rewind(struct weir_offsets *o)
         return;
     if (c->order == WEIR_ORDER_SEQUENTIAL && c->layout.shared)
         o->base = c->layout.block * (uint64_t)c->task;
-    seed_blocks(o);
+    o->hi = 0;
+    o->lo = (c->seed + (c->layout.shared ? 0 : (uint64_t)c->task)) * ((uint64_t)c->task + 1);
     begin_run(o);
 }
