@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "config.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -118,6 +119,24 @@ void weir_str_free(struct weir_str *s)
 bool weir_str_print(const struct weir_str *s, FILE *to)
 {
     return (fputs(weir_str_words(s), to) != EOF && fflush(to) != EOF) || errno == EPIPE;
+}
+
+const char *weir_trimmed(const char *text, size_t *len)
+{
+    for (; *len > 0 && isspace((unsigned char)*text); --*len)
+        text++;
+    while (*len > 0 && isspace((unsigned char)text[*len - 1]))
+        --*len;
+    return text;
+}
+
+char *weir_trim(char *text)
+{
+    size_t len = strlen(text);
+    char *begin = text + (weir_trimmed(text, &len) - text);
+
+    begin[len] = '\0';
+    return begin;
 }
 
 char *weir_put_u64(char *at, uint64_t number)

@@ -38,6 +38,12 @@ const char *weir_str_words(const struct weir_str *s);
  * where the reader of a pipe has closed it (EPIPE; SIGPIPE must be ignored): it has what it wants. */
 bool weir_str_print(const struct weir_str *s, FILE *to);
 
+/* The text without white space at both ends; *len is its length, before and after. Local. */
+const char *weir_trimmed(const char *text, size_t *len);
+
+/* Trim a text in place: returns where it begins, and puts a NUL at its end. Local. */
+char *weir_trim(char *text);
+
 /* Put a number and a NUL at 'at', without any check; returns where the NUL is. For names that are
  * made while time is measured. */
 char *weir_put_u64(char *at, uint64_t number);

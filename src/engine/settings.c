@@ -3,7 +3,6 @@
 #include "config.h"
 #include "engine/command.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,21 +10,9 @@
 #include <sys/stat.h>
 
 #include "base/options/option.h"
+#include "base/str.h"
 #include "par/agree.h"
 #include "par/textfile.h"
-
-/* Without blanks at both ends. */
-static char *trim(char *s)
-{
-    size_t len;
-
-    while (isspace((unsigned char)*s))
-        s++;
-    for (len = strlen(s); len > 0 && isspace((unsigned char)s[len - 1]); len--)
-        ;
-    s[len] = '\0';
-    return s;
-}
 
 /* Read the next line "key = value" of *at, without comments ('#') and blanks around key and
  * value. Lines without '=' are skipped. The text at *at is changed; *key and *value point into
@@ -44,8 +31,8 @@ static bool next_setting(char **at, int *line, char **key, char **value)
         if (!equals)
             continue;
         *equals = '\0';
-        *key = trim(text);
-        *value = trim(equals + 1);
+        *key = weir_trim(text);
+        *value = weir_trim(equals + 1);
         return true;
     }
     return false;

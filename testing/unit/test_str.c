@@ -22,6 +22,26 @@ static void an_untouched_string_is_empty(void **state)
     weir_str_free(&s);
 }
 
+static void white_space_at_both_ends_is_cut(void **state)
+{
+    static const char *const rows[][2] = {
+        { "a b", "a b" }, { " \t\v\f\r\na \t b\n\r ", "a \t b" }, { "", "" }, { " \n", "" }, { "x ", "x" }, { " x", "x" }
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        char text[32];
+        size_t len = strlen(rows[i][0]);
+        const char *begin;
+
+        memcpy(text, rows[i][0], len + 1);
+        begin = weir_trimmed(rows[i][0], &len);
+        assert_int_equal(len, strlen(rows[i][1]));
+        assert_memory_equal(begin, rows[i][1], len);
+        assert_string_equal(weir_trim(text), rows[i][1]);
+    }
+}
+
 static void pieces_follow_each_other(void **state)
 {
     struct weir_str s = { .text = NULL };
@@ -146,6 +166,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_untouched_string_is_empty),
+        cmocka_unit_test(white_space_at_both_ends_is_cut),
         cmocka_unit_test(pieces_follow_each_other),
         cmocka_unit_test(nothing_added_is_still_a_text),
         cmocka_unit_test(it_grows_over_every_boundary),

@@ -3,7 +3,6 @@
 #include "base/node/environment.h"
 #include "config.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdint.h>
@@ -20,13 +19,9 @@
 
 static void put_trimmed(const char *text, struct weir_str *out)
 {
-    size_t n;
+    size_t n = strcspn(text, "\n");
 
-    while (isspace((unsigned char)*text))
-        text++;
-    n = strcspn(text, "\n");
-    while (n > 0 && isspace((unsigned char)text[n - 1]))
-        n--;
+    text = weir_trimmed(text, &n);
     weir_str_clear(out);
     weir_str_add(out, text, n);
 }

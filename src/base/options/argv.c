@@ -8,8 +8,6 @@
 #include "base/str.h"
 #include "base/text/script.h"
 
-static const char blanks[] = " \t\r\n";
-
 /* The position of the reader in the command line. */
 struct reader {
     struct weir_opts *o;
@@ -30,9 +28,8 @@ static int read_attached(struct reader *r, const char *rest, const char *shown, 
         *value = rest + 1;
         return 0;
     }
-    rest += strspn(rest, blanks);
-    for (len = strlen(rest); len > 0 && strchr(blanks, rest[len - 1]) != NULL; len--)
-        ;
+    len = strlen(rest);
+    rest = weir_trimmed(rest, &len);
     if (len == 0)
         return 0;
     *value = weir_arena_strndup(r->o->arena, rest, len, err);

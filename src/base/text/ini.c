@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/str.h"
 #include "base/text/quote.h"
 #include "base/text/script.h"
 
@@ -27,14 +28,8 @@ static char *end_of_words(char *line, const char *comments)
 /* Without a comment and blanks at its ends. */
 static char *trim(char *line, const char *comments)
 {
-    char *end;
-
-    line += strspn(line, blanks);
-    end = end_of_words(line, comments);
-    while (end > line && strchr(blanks, end[-1]))
-        end--;
-    *end = '\0';
-    return line;
+    *end_of_words(line, comments) = '\0';
+    return weir_trim(line);
 }
 
 static int read_line(char *line, const char **section, struct weir_ini_sink *sink,

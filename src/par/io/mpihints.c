@@ -3,7 +3,6 @@
 #include "config.h"
 #include "par/io/mpisession.h"
 
-#include <ctype.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -87,23 +86,12 @@ struct harvest {
     int n_left_out;
 };
 
-static const char *trim(const char *text, size_t *len)
-{
-    while (*len > 0 && isspace((unsigned char)*text)) {
-        text++;
-        (*len)--;
-    }
-    while (*len > 0 && isspace((unsigned char)text[*len - 1]))
-        (*len)--;
-    return text;
-}
-
 enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct weir_hint *out)
 {
     const char *eq;
     size_t skip = 0;
 
-    line = trim(line, &len);
+    line = weir_trimmed(line, &len);
     if (len < strlen(MARK) || memcmp(line, MARK, strlen(MARK)) != 0)
         return WEIR_HINT_NONE;
     for (const char *const *k = kinds; *k && skip == 0; k++)
@@ -113,9 +101,9 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
     if (skip == 0 || !eq || eq < line + skip || memchr(line, '\0', len))
         return WEIR_HINT_UNKNOWN;
     out->key_len = (size_t)(eq - line) - skip;
-    out->key = trim(line + skip, &out->key_len);
+    out->key = weir_trimmed(line + skip, &out->key_len);
     out->value_len = len - (size_t)(eq - line) - 1;
-    out->value = trim(eq + 1, &out->value_len);
+    out->value = weir_trimmed(eq + 1, &out->value_len);
     if (out->key_len == 0 || out->value_len == 0)
         return WEIR_HINT_UNKNOWN; /* MPI_Info takes neither */
     if (out->key_len >= MPI_MAX_INFO_KEY || out->value_len >= MPI_MAX_INFO_VAL)
@@ -156,7 +144,7 @@ static int take(struct harvest *h, const char *line, size_t len, const char *fro
     case WEIR_HINT_NONE:
         return 0;
     case WEIR_HINT_UNKNOWN:
-        line = trim(line, &len);
+        line = weir_trimmed(line, &len);
         if (h->n_left_out++ == 0)
             weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line, from);
         return 0;

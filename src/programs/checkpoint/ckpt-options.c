@@ -124,18 +124,6 @@ const struct weir_opt ckpt_restart_opts[] = {
 
 /* ---- files of options ---- */
 
-/* Cuts blanks at both ends. */
-static char *trim(char *text)
-{
-    static const char blanks[] = " \t\r\n\f\v";
-    size_t len;
-
-    text += strspn(text, blanks);
-    for (len = strlen(text); len > 0 && strchr(blanks, text[len - 1]); len--)
-        text[len - 1] = '\0';
-    return text;
-}
-
 static int read_pair(char *line, char **key, char **value, struct weir_err *err)
 {
     char *colon = strchr(line, ':'), shown[WEIR_QUOTE_TEXT];
@@ -144,8 +132,8 @@ static int read_pair(char *line, char **key, char **value, struct weir_err *err)
     if (!colon)
         return weir_refuse(err, WEIR_EUSAGE, "%s: a line has the form 'KEY: value'", shown);
     *colon = '\0';
-    *key = trim(line);
-    *value = trim(colon + 1);
+    *key = weir_trim(line);
+    *value = weir_trim(colon + 1);
     if (**key && **value)
         return 0;
     return weir_refuse(err, WEIR_EUSAGE, "%s: the %s is missing", shown, **key ? "value" : "key");
@@ -167,7 +155,7 @@ static int read_line(struct config *c, char *line, struct weir_err *err)
     int rc;
 
     line[strcspn(line, "#")] = '\0';
-    line = trim(line);
+    line = weir_trim(line);
     if (!*line)
         return 0;
     if (read_pair(line, &key, &value, err) < 0)
