@@ -107,3 +107,16 @@ int weir_err_within(struct weir_err *err, const char *fmt, ...)
     memcpy(err->text, text, strlen(text) + 1);
     return -1;
 }
+
+int weir_err_add(struct weir_err *err, const char *fmt, ...)
+{
+    size_t used = err ? strlen(err->text) : 0;
+    va_list ap;
+
+    if (!err)
+        return -1;
+    va_start(ap, fmt);
+    format_clipped(err->text + used, sizeof(err->text) - used, fmt, ap);
+    va_end(ap);
+    return -1;
+}

@@ -73,4 +73,7 @@ int weir_conflicts_check(const struct weir_conflict *rules, size_t n, struct wei
 int weir_err_within(struct weir_err *err, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Append words to the text of a recorded error. Local. Returns -1. */
+int weir_err_add(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 #endif

@@ -185,12 +185,11 @@ static int refuse_backend(const char *name, struct weir_err *err)
     for (int i = 0; all[i] && i < WEIR_OPTSETS - 1; i++)
         words[i] = all[i]->name;
     weir_backend_names(&names, ", ");
-    weir_near_ask(name, words, &names);
     weir_refuse(err, WEIR_EUSAGE,
                 "option -a (api): '%s' is not a backend of this build; there are %s", name,
                 weir_str_text(&names));
     weir_str_free(&names);
-    return -1;
+    return weir_near_ask(err, name, strlen(name), words);
 }
 
 /* The row that names the backend; NULL where the program has none. */

@@ -50,6 +50,21 @@ static void context_goes_in_front(void **state)
     assert_int_equal(err.code, WEIR_EUSAGE);
 }
 
+static void words_are_appended_as_far_as_they_fit(void **state)
+{
+    static struct weir_err err = WEIR_ERR_INIT;
+
+    (void)state;
+    weir_refuse(&err, WEIR_EUSAGE, "'x' is none");
+    assert_int_equal(weir_err_add(&err, " of %d", 7), -1);
+    assert_string_equal(err.text, "'x' is none of 7");
+    assert_int_equal(err.code, WEIR_EUSAGE);
+    for (int i = 0; i < 3; i++)
+        weir_err_add(&err, "%4000s", "y");
+    assert_int_equal(strlen(err.text), WEIR_ERR_TEXT - 1);
+    assert_int_equal(weir_err_add(NULL, "nothing"), -1);
+}
+
 static void context_of_an_empty_text_stands_alone(void **state)
 {
     struct weir_err err = WEIR_ERR_INIT;
@@ -134,6 +149,7 @@ int main(void)
         cmocka_unit_test(a_failure_names_the_attempt_and_the_reason),
         cmocka_unit_test(a_refusal_has_no_errno),
         cmocka_unit_test(context_goes_in_front),
+        cmocka_unit_test(words_are_appended_as_far_as_they_fit),
         cmocka_unit_test(context_of_an_empty_text_stands_alone),
         cmocka_unit_test(without_a_place_for_it_nothing_is_recorded),
         cmocka_unit_test(the_reason_survives_long_words),

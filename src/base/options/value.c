@@ -105,11 +105,10 @@ static int parse_choice(const struct weir_opt *row, const char *text, struct wei
         }
     }
     weir_opt_add_choices(row, "", "", &list);
-    weir_near_ask(text, row->choices, &list);
     weir_refuse(err, WEIR_EUSAGE, "'%s' is none of: %s", weir_quote_str(text, shown),
                 weir_str_text(&list));
     weir_str_free(&list);
-    return -1;
+    return weir_near_ask(err, text, strlen(text), row->choices);
 }
 
 #define BETWEEN ", \t"

@@ -134,9 +134,8 @@ int weir_near_limit(size_t len)
     return len < 4 ? 1 : len < 8 ? 2 : 3;
 }
 
-void weir_near_ask(const char *typed, const char *const *words, struct weir_str *out)
+int weir_near_ask(struct weir_err *err, const char *typed, size_t len, const char *const *words)
 {
-    size_t len = strlen(typed);
     int best = weir_near_limit(len) + 1;
     const char *found = NULL;
 
@@ -148,6 +147,5 @@ void weir_near_ask(const char *typed, const char *const *words, struct weir_str 
             found = *words;
         }
     }
-    if (found)
-        weir_str_addf(out, " (did you mean '%s'?)", found);
+    return found ? weir_err_add(err, " (did you mean '%s'?)", found) : -1;
 }

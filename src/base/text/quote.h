@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "base/str.h"
+#include "base/err.h"
 
 #define WEIR_QUOTE_TEXT 256
 
@@ -35,8 +35,9 @@ int weir_near_edits(const char *a, size_t na, const char *b, size_t nb);
 /* Return the number of edits that may be a slip in a word of that length. */
 int weir_near_limit(size_t len);
 
-/* Append " (did you mean 'WORD'?)" with the nearest of the words (ends with NULL); nothing where
- * none is near. Local. */
-void weir_near_ask(const char *typed, const char *const *words, struct weir_str *out);
+/* Append " (did you mean 'WORD'?)" to the text of a recorded error. WORD is the one of the words
+ * (ends with NULL) that is nearest to the len bytes typed; nothing is appended where none is near.
+ * Local. Returns -1. */
+int weir_near_ask(struct weir_err *err, const char *typed, size_t len, const char *const *words);
 
 #endif

@@ -79,18 +79,13 @@ static int find_rule(const char *id, size_t len)
 static int refuse_rule(const char *word, size_t len, size_t id, struct weir_err *err)
 {
     const char *ids[WEIR_RULES + 1] = { NULL };
-    struct weir_str name = { 0 }, near = { 0 };
     const struct weir_rule *r;
 
     for (int i = 0; (r = weir_rule_at(i)); i++)
         ids[i] = r->id;
-    weir_str_add(&name, word, id);
-    weir_near_ask(weir_str_text(&name), ids, &near);
-    weir_refuse(err, WEIR_EUSAGE, "option --limit: '%.*s' names no rule (--help=trust lists them)%s",
-                (int)len, word, weir_str_text(&near));
-    weir_str_free(&name);
-    weir_str_free(&near);
-    return -1;
+    weir_refuse(err, WEIR_EUSAGE, "option --limit: '%.*s' names no rule (--help=trust lists them)",
+                (int)len, word);
+    return weir_near_ask(err, word, id, ids);
 }
 
 static int parse_limit(struct weir_limits *l, const char *word, size_t len, struct weir_err *err)

@@ -87,16 +87,11 @@ static double percent_of(const char *text)
 static int refuse_until(const char *value, struct weir_err *err)
 {
     static const char *const words[] = { "steady", NULL };
-    struct weir_str near = { 0 }, word = { 0 };
 
-    weir_str_add(&word, value, strcspn(value, ",+"));
-    weir_near_ask(weir_str_text(&word), words, &near);
     weir_refuse(err, WEIR_EUSAGE,
-                "option --until: '%s' is not a number of percent above 0 and below 100, nor steady%s",
-                value, weir_str_text(&near));
-    weir_str_free(&word);
-    weir_str_free(&near);
-    return -1;
+                "option --until: '%s' is not a number of percent above 0 and below 100, nor steady",
+                value);
+    return weir_near_ask(err, value, strcspn(value, ",+"), words);
 }
 
 static int check(const struct weir_run_options *o, struct weir_files *files,

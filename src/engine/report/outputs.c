@@ -57,16 +57,14 @@ static const struct weir_sink_ops *find_in(const struct form *f, const char *wor
 static const struct weir_sink_ops *find_form(const char *word, bool listed, struct weir_err *err)
 {
     const struct weir_sink_ops *ops = find_in(listed ? forms : old_forms, word);
-    struct weir_str near = { 0 };
 
     if (!ops)
         ops = find_in(listed ? old_forms : forms, word);
     if (ops)
         return ops == &weir_sink_text ? text_of_environment(err) : ops;
-    weir_near_ask(word, words, &near);
-    weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose one of %s%s", word,
-                WEIR_FORM_NAMES, weir_str_text(&near));
-    weir_str_free(&near);
+    weir_refuse(err, WEIR_EUSAGE, "form '%s' of results is not known; choose one of %s", word,
+                WEIR_FORM_NAMES);
+    weir_near_ask(err, word, strlen(word), words);
     return NULL;
 }
 

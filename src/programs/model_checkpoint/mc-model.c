@@ -40,7 +40,6 @@ const char *const mc_model_names[MODELS + 1] = { "llama3-8b", "llama3-70b", "lla
 
 int mc_model_row(const char *name, struct mc_model *m, struct weir_err *err)
 {
-    struct weir_str near = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
     for (size_t i = 0; i < MODELS; i++) {
@@ -49,12 +48,11 @@ int mc_model_row(const char *name, struct mc_model *m, struct weir_err *err)
             return 0;
         }
     }
-    weir_near_ask(name, mc_model_names, &near);
+    weir_refuse(err, WEIR_EUSAGE, "there is neither a model nor a file '%s'",
+                weir_quote_str(name, shown));
+    weir_near_ask(err, name, strlen(name), mc_model_names);
     for (size_t i = 0; i < MODELS; i++)
-        weir_str_addf(&near, "%s%s", i == 0 ? ": use one of " : ", ", models[i].name);
-    weir_refuse(err, WEIR_EUSAGE, "there is neither a model nor a file '%s'%s", weir_quote_str(name, shown),
-                weir_str_words(&near));
-    weir_str_free(&near);
+        weir_err_add(err, "%s%s", i == 0 ? ": use one of " : ", ", models[i].name);
     return -1;
 }
 

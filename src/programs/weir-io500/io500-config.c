@@ -227,21 +227,19 @@ static int use_all_old(struct reader *r, struct weir_err *err)
 static int refuse_unknown(const char *section, const char *typed, struct weir_err *err)
 {
     const char *names[IO500_KEYS_MOST + 1] = { NULL };
-    struct weir_str near = { 0 };
     char shown[WEIR_QUOTE_TEXT];
     int n = 0;
 
     for (const struct io500_key *k = io500_keys; k->section; k++)
         if (section ? strcasecmp(k->section, section) == 0 : n == 0 || strcmp(names[n - 1], k->section) != 0)
             names[n++] = section ? k->name : k->section;
-    weir_near_ask(typed, names, &near);
     weir_quote_str(typed, shown);
     if (section)
-        weir_refuse(err, WEIR_EUSAGE, "there is no key '%s' in section [%s]%s; --list shows all", shown, section, weir_str_text(&near));
+        weir_refuse(err, WEIR_EUSAGE, "there is no key '%s' in section [%s]", shown, section);
     else
-        weir_refuse(err, WEIR_EUSAGE, "there is no section [%s]%s; --list shows all", shown, weir_str_text(&near));
-    weir_str_free(&near);
-    return -1;
+        weir_refuse(err, WEIR_EUSAGE, "there is no section [%s]", shown);
+    weir_near_ask(err, typed, strlen(typed), names);
+    return weir_err_add(err, "; --list shows all");
 }
 
 static int begin_section(void *arg, const char *section, struct weir_err *err)

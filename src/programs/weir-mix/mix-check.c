@@ -21,16 +21,13 @@ const char *mix_program_of(const struct mix_group *g)
 static int refuse_program(const char *name, struct weir_err *err)
 {
     const char *names[MIX_GROUPS] = { NULL };
-    struct weir_str all = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is no program of the suite: there are ",
+                weir_quote_str(name, shown));
     for (int i = 0; i < MIX_GROUPS - 1 && (names[i] = weir_benchmark_name(i)); i++)
-        weir_str_addf(&all, "%s%s", i ? ", " : "", names[i]);
-    weir_near_ask(name, names, &all);
-    weir_refuse(err, WEIR_EUSAGE, "'%s' is no program of the suite: there are %s", weir_quote_str(name, shown),
-                weir_str_words(&all));
-    weir_str_free(&all);
-    return -1;
+        weir_err_add(err, "%s%s", i ? ", " : "", names[i]);
+    return weir_near_ask(err, name, strlen(name), names);
 }
 
 /* The job of a command line on some ranks; NULL and err: the words are wrong. Local. */
@@ -123,15 +120,12 @@ static void add_phase(void *arg, const char *phase)
 static void refuse_start(const struct mix_group *waits, const struct phases *all,
                          struct weir_err *err)
 {
-    struct weir_str words = { 0 };
-
-    weir_near_ask(waits->phase, all->name, &words);
-    for (int i = 0; i < all->n; i++)
-        weir_str_addf(&words, "%s'%s'", i ? ", " : "; its phases are ", all->name[i]);
     weir_refuse(err, WEIR_EUSAGE,
-                "group '%s' starts after the phase '%s' of '%s', which has none of this name%s",
-                waits->name, waits->phase, waits->after_name, weir_str_text(&words));
-    weir_str_free(&words);
+                "group '%s' starts after the phase '%s' of '%s', which has none of this name",
+                waits->name, waits->phase, waits->after_name);
+    weir_near_ask(err, waits->phase, strlen(waits->phase), all->name);
+    for (int i = 0; i < all->n; i++)
+        weir_err_add(err, "%s'%s'", i ? ", " : "; its phases are ", all->name[i]);
 }
 
 /* Does each group that starts after a phase wait for one that will be? Collective over run->world,

@@ -179,7 +179,6 @@ static int read_value(void *arg, const char *section, const char *key, const cha
     static const char *const keys[] = { "ranks", "command", "start", NULL };
     const struct reader *r = arg;
     struct mix_group *g = &r->plan->group[r->plan->n - 1];
-    struct weir_str near = { 0 };
     char shown[WEIR_QUOTE_TEXT];
 
     (void)section;
@@ -196,11 +195,9 @@ static int read_value(void *arg, const char *section, const char *key, const cha
         g->command = value;
         return read_words(value, r->arena, &g->argc, &g->argv, err);
     }
-    weir_near_ask(key, keys, &near);
-    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of 'ranks', 'command' and 'start'%s",
-                weir_quote_str(key, shown), weir_str_text(&near));
-    weir_str_free(&near);
-    return -1;
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of 'ranks', 'command' and 'start'",
+                weir_quote_str(key, shown));
+    return weir_near_ask(err, key, strlen(key), keys);
 }
 
 static int begin_group(void *arg, const char *name, struct weir_err *err)
@@ -232,7 +229,6 @@ static int begin_group(void *arg, const char *name, struct weir_err *err)
 static int find_after(struct mix_plan *plan, struct mix_group *g, struct weir_err *err)
 {
     const char *names[MIX_GROUPS + 1] = { NULL };
-    struct weir_str near = { 0 };
 
     for (int i = 0; i < plan->n; i++) {
         names[i] = plan->group[i].name;
@@ -241,11 +237,9 @@ static int find_after(struct mix_plan *plan, struct mix_group *g, struct weir_er
             return 0;
         }
     }
-    weir_near_ask(g->after_name, names, &near);
-    weir_refuse(err, WEIR_EUSAGE, "group '%s' starts after a phase of '%s', which is no group%s", g->name,
-                g->after_name, weir_str_text(&near));
-    weir_str_free(&near);
-    return -1;
+    weir_refuse(err, WEIR_EUSAGE, "group '%s' starts after a phase of '%s', which is no group",
+                g->name, g->after_name);
+    return weir_near_ask(err, g->after_name, strlen(g->after_name), names);
 }
 
 static int check_group(struct mix_plan *plan, struct mix_group *g, struct weir_err *err)
