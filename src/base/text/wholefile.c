@@ -152,18 +152,22 @@ FILE *weir_open_now(const char *path, const char *mode)
     return f;
 }
 
+bool weir_close_written(FILE *f)
+{
+    bool bad = f && ferror(f);
+
+    return (!f || fclose(f) == 0) && !bad;
+}
+
 /* A device, or a directory where no file can be made. */
 static int put_in_place(const char *path, const char *text, struct weir_err *err)
 {
     FILE *f = weir_open_now(path, "w");
-    bool bad;
 
     if (!f)
         return weir_fail(err, WEIR_ESETUP, "create '%s'", path);
-    bad = fputs(text, f) == EOF;
-    if (fclose(f) != 0 || bad)
-        return weir_fail(err, WEIR_ESETUP, "write '%s'", path);
-    return 0;
+    fputs(text, f);
+    return weir_close_written(f) ? 0 : weir_fail(err, WEIR_ESETUP, "write '%s'", path);
 }
 
 int weir_wholefile_put(const char *path, const char *text, struct weir_err *err)

@@ -45,4 +45,8 @@ int weir_name_beside(int fd, const char *place, char **name);
  * files that are opened during a run, or repeatedly. Local. NULL with errno set. */
 FILE *weir_open_now(const char *path, const char *mode);
 
+/* Close a file (NULL: there is none). Local. True when all that was written has reached it,
+ * else errno is that of the last call that failed. */
+bool weir_close_written(FILE *f);
+
 #endif

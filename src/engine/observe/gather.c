@@ -34,7 +34,6 @@ int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct we
 {
     const char *path = run->test->plan.options->rank_csv;
     FILE *f = NULL;
-    bool bad;
     int rc = 0;
 
     if (!path)
@@ -43,8 +42,7 @@ int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct we
         rc = weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
     if (weir_pieces(&run->par, mine, put_lines, f) < 0 && rc == 0)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the rows of the ranks in '%s'", path);
-    bad = f && ferror(f);
-    if (f && (fclose(f) != 0 || bad) && rc == 0)
+    if (!weir_close_written(f) && rc == 0)
         rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
     return weir_agree(&run->par, rc, err);
 }

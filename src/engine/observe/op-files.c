@@ -114,7 +114,6 @@ static int write_csv(const struct weir_run *run, const struct weir_phase_rec *re
                      uint64_t size, struct weir_err *err)
 {
     FILE *f = weir_open_now(path, rec ? "a" : "w");
-    bool bad;
 
     if (!f)
         return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
@@ -122,8 +121,7 @@ static int write_csv(const struct weir_run *run, const struct weir_phase_rec *re
         fputs("time,runtime,tp,access,test,iter,rank,offset,bytes,begin_ns,ns\n", f);
     for (size_t i = 0; rec && i < run->records.n; i++)
         print_record(run, f, &run->records.rec[i], rec, size);
-    bad = ferror(f) != 0;
-    if (fclose(f) != 0 || bad)
+    if (!weir_close_written(f))
         return weir_fail(err, WEIR_ESETUP, "write the operations to '%s'", path);
     return 0;
 }

@@ -170,9 +170,8 @@ static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
         t->program->words->rank_head(&head);
     else
         weir_col_csv(&head, rank_cols, NULL);
-    if (fputs(weir_str_text(&head), f) == EOF || head.failed)
-        rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
-    if (fclose(f) != 0 && rc == 0)
+    fputs(weir_str_text(&head), f);
+    if (!weir_close_written(f) || head.failed)
         rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
     weir_str_free(&head);
     return rc;

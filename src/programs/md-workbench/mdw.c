@@ -217,9 +217,7 @@ static void write_records(void *arg, const struct weir_record *r, size_t n, uint
 static int close_files(struct op_files *f, int rc, struct weir_err *err)
 {
     for (int op = 0; op < MDW_OPS; op++) {
-        bool bad = f->out[op] && ferror(f->out[op]);
-
-        if (f->out[op] && (fclose(f->out[op]) != 0 || bad) && rc == 0)
+        if (!weir_close_written(f->out[op]) && rc == 0)
             rc = weir_fail(err, WEIR_ESETUP, "write file of operations '%s'",
                            weir_str_text(&f->path[op]));
         weir_str_free(&f->path[op]);

@@ -156,10 +156,8 @@ static int put_rows(struct weir_run *run, struct table *t, struct weir_err *err)
 
 static int end_table(struct table *t, const char *path, struct weir_err *err)
 {
-    bool bad = t->out && ferror(t->out) != 0;
-
     free(t->node);
-    if ((t->out && fclose(t->out) != 0) || bad)
+    if (!weir_close_written(t->out))
         return weir_fail(err, WEIR_ESETUP, "write the table of calls to '%s'", path);
     return 0;
 }

@@ -180,13 +180,9 @@ static int open_text(struct weir_run *run, struct io500 *t, const char *name, st
 
 static int close_text(struct weir_run *run, struct io500 *t, const char *name, int rc, struct weir_err *err)
 {
-    bool failed = t->phase_text && ferror(t->phase_text);
-
-    if (t->phase_text && fclose(t->phase_text) == EOF)
-        failed = true;
-    t->phase_text = NULL;
-    if (failed && rc == 0)
+    if (!weir_close_written(t->phase_text) && rc == 0)
         rc = weir_fail(err, WEIR_ESETUP, "write '%s/%s.txt'", t->place.results, name);
+    t->phase_text = NULL;
     return weir_agree(&run->par, rc, err);
 }
 

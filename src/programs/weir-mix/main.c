@@ -270,13 +270,13 @@ static const struct weir_stage stages[] = {
 static int close_text(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mix_test *t = state;
-    bool failed = t->text && ferror(t->text);
+    bool written = weir_close_written(t->text);
 
     (void)run;
-    if (t->text && fclose(t->text) == EOF)
-        failed = true;
     t->text = NULL;
-    return failed ? weir_fail(err, WEIR_ESETUP, "write '%s' (option --output)", weir_str_text(&t->path)) : 0;
+    if (written)
+        return 0;
+    return weir_fail(err, WEIR_ESETUP, "write '%s' (option --output)", weir_str_text(&t->path));
 }
 
 static int conclude(struct weir_run *run, void *state, struct weir_err *err)
