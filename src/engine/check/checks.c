@@ -285,13 +285,6 @@ static void add_cache(const struct checks *t, struct weir_checks_sums *s)
     s->cache_hidden = t->cache.seen.hides != NULL;
 }
 
-/* Return the time of this rank in open and close. */
-static uint64_t ends_of(const struct weir_phase_rec *rec)
-{
-    return (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
-           (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
-}
-
 /* Waiting until an operation is due is no work. */
 static uint64_t own_use(const struct weir_run *run, uint64_t user_ns)
 {
@@ -320,7 +313,8 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
                  (moves & WEIR_MOVES_OUT ? now.written - t->before.written : 0);
     if (moves != WEIR_MOVES_NOTHING)
         weir_others_add(run, &t->others, &now, moves, s);
-    s->ends_ns = ends_of(rec);
+    s->ends_ns = (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
+                 (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
     add_sessions(run->test, s);
     weir_service_add(run->test, s);
     add_cache(t, s);
@@ -329,14 +323,6 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 }
 
 /* ---- after a phase ---- */
-
-static void note_stragglers(double share, const char *words, struct weir_inputs_phase *p)
-{
-    if (p->slow >= share)
-        return;
-    p->slow = share;
-    snprintf(p->stragglers, sizeof(p->stragglers), "%s", words);
-}
 
 /* All ranks have measured the phase. */
 static void collect(struct weir_run *run, struct checks *t, struct weir_phase_rec *rec)
@@ -355,25 +341,15 @@ static void collect(struct weir_run *run, struct checks *t, struct weir_phase_re
     weir_collect_seen(&t->cached, rec);
     if (!(p = weir_inputs_phase_of(f, stage->key)))
         return;
-    if (share > 0)
-        note_stragglers(share, words, p);
+    if (share > 0 && !(p->slow >= share)) {
+        p->slow = share;
+        snprintf(p->stragglers, sizeof(p->stragglers), "%s", words);
+    }
     p->moves = weir_stage_moves(stage);
     p->makes = stage->flags & WEIR_STAGE_MAKES;
     p->once = stage->flags & (WEIR_STAGE_FIRST | WEIR_STAGE_LAST);
     weir_collect_phase(run, rec, &t->cache, f, p);
     weir_others_note(&t->others, rec, f, p);
-}
-
-static enum weir_moves moved_by(const struct weir_phase_rec *rec)
-{
-    return rec->stage->flags & WEIR_STAGE_CHECKS ? WEIR_MOVES_IN : weir_stage_moves(rec->stage);
-}
-
-static double bytes_read(const struct weir_phase_rec *rec)
-{
-    bool is_mixed = weir_stage_moves(rec->stage) == WEIR_MOVES_BOTH;
-
-    return (double)(is_mixed ? rec->half[WEIR_DIR_READ].bytes_sum : rec->bytes_sum);
 }
 
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
@@ -386,7 +362,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     if (rec->failed || !rec->stage || !t->inputs)
         return 0;
     if (run->par.rank == 0)
-        weir_service_note_data(rec, moved_by(rec), bytes_read(rec), t->inputs);
+        weir_service_note_data(rec, t->inputs);
     if (is_measured(t, rec->stage) && run->test->plan.options->dry_run)
         weir_collect_expected(run, rec, t->inputs);
     else if (is_measured(t, rec->stage))

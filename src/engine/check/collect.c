@@ -65,14 +65,6 @@ static const char *compression_of(struct weir_run *run, const char *mount_option
     return NULL;
 }
 
-static void describe_mount(struct weir_run *run, struct weir_inputs *f)
-{
-    const struct weir_found *found = &run->test->found;
-
-    f->file_system = found->file_system ? found->file_system : "";
-    f->compresses = found->mount_options ? compression_of(run, found->mount_options) : NULL;
-}
-
 /* ---- the file system ---- */
 
 static double share_used(uint64_t free, uint64_t all)
@@ -129,26 +121,19 @@ static void describe_machine(const struct weir_par *par, const struct weir_colle
     f->resolution_s = m->step;
 }
 
-/* DUMMY moves bytes that reach no device. */
-static bool stores_data(const struct weir_test *t)
-{
-    return t->n_used == 0 || !(t->used[0].be->flags & WEIR_BE_NO_DATA);
-}
-
-static bool are_objects(const struct weir_test *t)
-{
-    return t->n_used > 0 && (t->used[0].be->flags & WEIR_BE_OBJECTS);
-}
-
 /* Describe the files of the test, on rank 0. */
 static void describe_files(struct weir_run *run, double links, struct weir_inputs *f)
 {
-    if (f->path && !f->objects)
-        describe_mount(run, f);
+    const struct weir_found *found = &run->test->found;
+
+    if (f->path && !f->objects) {
+        f->file_system = found->file_system ? found->file_system : "";
+        f->compresses = found->mount_options ? compression_of(run, found->mount_options) : NULL;
+    }
     f->on_network = f->objects ? f->nodes > 1 : is_on_network(f->file_system);
     if (f->on_network)
         f->link_rate = links;
-    if (!f->objects && isnan(run->test->found.full)) /* else it was just asked */
+    if (!f->objects && isnan(found->full)) /* else it was just asked */
         weir_collect_space(run, f);
 }
 
@@ -161,20 +146,12 @@ static void recall(const struct weir_collect_reads *r, struct weir_inputs *f)
             f->sequential_rate = fmax(f->sequential_rate, r->test[i].rate);
 }
 
-/* By the observers before this one. */
-static void take_found(const struct weir_found *found, struct weir_inputs *f)
-{
-    f->apart = found->apart;
-    f->full = fmax(f->full, found->full);
-    f->full_inodes = fmax(f->full_inodes, found->full_inodes);
-    f->need_of_free = fmax(f->need_of_free, found->need_of_free);
-    f->no_room = found->no_room;
-}
-
 void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *machine,
                        const struct weir_collect_reads *reads, struct weir_inputs *f)
 {
     const struct weir_run_options *o = run->test->plan.options;
+    const struct weir_found *found = &run->test->found; /* by the observers before this one */
+    const struct weir_backend *be = run->test->n_used > 0 ? run->test->used[0].be : NULL;
 
     weir_inputs_init(f);
     describe_machine(&run->par, machine, f);
@@ -182,8 +159,8 @@ void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
-    f->stores = stores_data(run->test);
-    f->objects = are_objects(run->test);
+    f->stores = !be || !(be->flags & WEIR_BE_NO_DATA); /* DUMMY moves bytes that reach no device */
+    f->objects = be && (be->flags & WEIR_BE_OBJECTS);
     f->cache_why = f->objects ? WEIR_OBJECTS : NULL;
     if (run->gpu && run->gpu->files)
         f->indirect = weir_gpu_files_are_staged(run->gpu->files);
@@ -191,7 +168,11 @@ void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *
     if (run->par.rank == 0)
         describe_files(run, machine->links, f);
     recall(reads, f);
-    take_found(&run->test->found, f);
+    f->apart = found->apart;
+    f->full = fmax(f->full, found->full);
+    f->full_inodes = fmax(f->full_inodes, found->full_inodes);
+    f->need_of_free = fmax(f->need_of_free, found->need_of_free);
+    f->no_room = found->no_room;
 }
 
 /* ---- what was applied ---- */

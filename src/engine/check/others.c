@@ -50,16 +50,6 @@ static void begin_device(struct weir_run *run, struct weir_others_device *d, str
                                  : "no block device is found";
 }
 
-/* Adds the bytes that the device moved in a phase that ends now. */
-static void add_traffic(struct weir_others_device *d, const struct weir_traffic *now)
-{
-    uint64_t read = now->read - d->phase.read, written = now->written - d->phase.written;
-
-    d->moved.read += read;
-    d->moved.written += written;
-    d->in_test += (double)(read + written);
-}
-
 void weir_others_add(const struct weir_run *run, struct weir_others *o,
                      const struct weir_machine_use *now, enum weir_moves moves,
                      struct weir_checks_sums *s)
@@ -69,10 +59,13 @@ void weir_others_add(const struct weir_run *run, struct weir_others *o,
     struct weir_traffic moved;
 
     if (run->par.rank == 0 && d->known && weir_devices_moved(&d->on, &moved)) {
-        d->reached = (moves & WEIR_MOVES_IN ? moved.read - d->phase.read : 0) +
-                     (moves & WEIR_MOVES_OUT ? moved.written - d->phase.written : 0);
+        uint64_t read = moved.read - d->phase.read, written = moved.written - d->phase.written;
+
+        d->reached = (moves & WEIR_MOVES_IN ? read : 0) + (moves & WEIR_MOVES_OUT ? written : 0);
         d->requests = moved.writes - d->phase.writes;
-        add_traffic(d, &moved);
+        d->moved.read += read;
+        d->moved.written += written;
+        d->in_test += (double)(read + written);
     }
     if (!now->io_known || !was->io_known)
         return;

@@ -187,7 +187,7 @@ void weir_others_note(struct weir_others *o, const struct weir_phase_rec *rec,
 struct weir_applied;
 void weir_service_add(const struct weir_test *t, struct weir_checks_sums *s);
 void weir_service_note(const struct weir_checks_sums *s, struct weir_inputs *f);
-void weir_service_note_data(const struct weir_phase_rec *rec, enum weir_moves moves, double bytes, struct weir_inputs *f);
+void weir_service_note_data(const struct weir_phase_rec *rec, struct weir_inputs *f);
 void weir_service_applied(const struct weir_session *s, const struct weir_applied *applied, struct weir_inputs *f);
 
 /* ---- verdict.c ---- */

@@ -28,11 +28,16 @@ void weir_service_note(const struct weir_checks_sums *s, struct weir_inputs *f)
 }
 
 /* Objects that are written have not been read. */
-void weir_service_note_data(const struct weir_phase_rec *rec, enum weir_moves moves, double bytes, struct weir_inputs *f)
+void weir_service_note_data(const struct weir_phase_rec *rec, struct weir_inputs *f)
 {
     struct weir_inputs_service *v = &f->service;
+    enum weir_moves moves = weir_stage_moves(rec->stage);
     double all = f->planned_bytes;
+    double bytes = (double)(moves == WEIR_MOVES_BOTH ? rec->half[WEIR_DIR_READ].bytes_sum
+                                                     : rec->bytes_sum);
 
+    if (rec->stage->flags & WEIR_STAGE_CHECKS)
+        moves = WEIR_MOVES_IN;
     if (!f->objects || moves == WEIR_MOVES_NOTHING)
         return;
     if (moves & WEIR_MOVES_OUT) {

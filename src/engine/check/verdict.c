@@ -166,15 +166,6 @@ static void write_line(const struct weir_run *run, const struct weir_judged_test
     weir_str_addc(out, '\n');
 }
 
-static void write_row(const struct weir_finding *f, struct weir_str *out)
-{
-    struct weir_finding_row row = row_of(f);
-
-    weir_str_addc(out, '\n');
-    weir_col_text(out, cols, &row);
-    weir_str_addf(out, "\n%14s%s\n%14sremedy: %s", "", row.text, "", row.remedy);
-}
-
 /* The findings that count, the worst first, or all. */
 static void write_table(const struct weir_run *run, const struct weir_judged_test *v, int most,
                         struct weir_str *out)
@@ -189,7 +180,11 @@ static void write_table(const struct weir_run *run, const struct weir_judged_tes
         weir_col_heading(out, cols);
     for (int i = 0; i < v->found_n; i++)
         if (most == WEIR_RULES || (shown < most && is_counted(v, v->found[i]))) {
-            write_row(v->found[i], out);
+            const struct weir_finding_row row = row_of(v->found[i]);
+
+            weir_str_addc(out, '\n');
+            weir_col_text(out, cols, &row);
+            weir_str_addf(out, "\n%14s%s\n%14sremedy: %s", "", row.text, "", row.remedy);
             shown++;
         }
     if (shown < v->found_n)

@@ -83,17 +83,6 @@ static int open_file(struct weir_sink *s, struct weir_err *err)
     return 0;
 }
 
-/* Begin what is not just lines of a file; without it, the place is as before. */
-static int begin_sink(struct weir_sink *s, struct weir_err *err)
-{
-    if (!s->ops->begin || s->ops->begin(s, err) == 0)
-        return 0;
-    weir_wholefile_close(&s->whole, false, NULL);
-    if (s->out && !s->borrowed)
-        fclose(s->out);
-    return -1;
-}
-
 static struct weir_sink *new_sink(struct weir_report *r, const struct weir_sink_ops *ops,
                                   const char *path, struct weir_err *err)
 {
@@ -129,8 +118,12 @@ static int add_sink(struct weir_report *r, const struct weir_sink_ops *ops, cons
     } else if (open_file(s, err) < 0) {
         return -1;
     }
-    if (begin_sink(s, err) < 0)
+    if (s->ops->begin && s->ops->begin(s, err) < 0) { /* the place is as before */
+        weir_wholefile_close(&s->whole, false, NULL);
+        if (s->out && !s->borrowed)
+            fclose(s->out);
         return -1;
+    }
     r->is_data |= s->standard && !(ops->reader & WEIR_FOR_TEXT);
     r->has_csv |= (ops->reader & (WEIR_FOR_CSV | WEIR_FOR_CSV_FULL)) != 0;
     r->n++;

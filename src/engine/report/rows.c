@@ -14,14 +14,6 @@
 
 /* ---- text ---- */
 
-/* Four decimals, or as many as show that a number is not 0. */
-static void print_real(FILE *out, const char *key, double value)
-{
-    bool tiny = value != 0 && fabs(value) < 1e-4;
-
-    fprintf(out, tiny ? "%-20s: %.4g\n" : "%-20s: %.4f\n", key, value);
-}
-
 static void print_fact(struct weir_sink *s, const struct weir_fact *f)
 {
     switch (f->type) {
@@ -32,10 +24,12 @@ static void print_fact(struct weir_sink *s, const struct weir_fact *f)
         fprintf(s->out, "%-20s: %" PRId64 "\n", f->key, f->num);
         break;
     case WEIR_FACT_REAL:
-        if (isfinite(f->real))
-            print_real(s->out, f->key, f->real);
-        else
+        if (!isfinite(f->real))
             fprintf(s->out, "%-20s: -\n", f->key);
+        else if (f->real != 0 && fabs(f->real) < 1e-4) /* 0.0000 would read as 0 */
+            fprintf(s->out, "%-20s: %.4g\n", f->key, f->real);
+        else
+            fprintf(s->out, "%-20s: %.4f\n", f->key, f->real);
         break;
     }
 }
