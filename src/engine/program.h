@@ -516,12 +516,12 @@ static inline int weir_operations_count(const struct weir_program *p)
     return n;
 }
 
-/* True when it has a place where observers have phases of their own. Local. */
-static inline bool weir_program_has_extra(const struct weir_program *p)
+/* True when a stage of the program has this flag. Local. */
+static inline bool weir_program_has(const struct weir_program *p, unsigned flag)
 {
     const struct weir_stage *s = p->stages;
 
-    while (s && s->key && !(s->flags & WEIR_STAGE_EXTRA))
+    while (s && s->key && !(s->flags & flag))
         s++;
     return s && s->key;
 }

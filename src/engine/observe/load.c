@@ -104,7 +104,7 @@ static int check_points(const struct weir_run_options *o, const struct weir_load
 {
     if (points->n == 0 && o->rate_s > 0 && o->rate_s != 5)
         return weir_refuse(err, WEIR_EUSAGE, "option --rate-time does nothing without --rate=10%%..90%%:5");
-    if (points->n > 0 && !weir_program_has_extra(p))
+    if (points->n > 0 && !weir_program_has(p, WEIR_STAGE_EXTRA))
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --rate: %s has no phase that can be done again at a share of its maximum; "
                            "ior and mdtest have; or give a rate like 500ops",

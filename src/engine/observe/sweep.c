@@ -60,7 +60,7 @@ static bool wanted(const struct weir_test *t)
 
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
-    if (!weir_program_has_extra(files->program))
+    if (!weir_program_has(files->program, WEIR_STAGE_EXTRA))
         return !o->sweep ? 0
                          : weir_refuse(err, WEIR_EUSAGE,
                                        "option --sweep: %s has no phase that some ranks can do alone",

@@ -26,22 +26,13 @@
 #define PROBE_WAIT_S 1.0 /* for a name that another node has made */
 #define PROBE_TEXT 4096
 
-static bool reads_data(const struct weir_program *p)
-{
-    const struct weir_stage *s = p->stages;
-
-    while (s && s->key && !(s->flags & WEIR_STAGE_READS))
-        s++;
-    return s && s->key;
-}
-
 /* Check that the program can do what --existing and --drop-cache ask for. */
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
     const struct weir_program *p = files->program;
     unsigned way = weir_existing(o);
 
-    if (o->drop_cache && !reads_data(p))
+    if (o->drop_cache && !weir_program_has(p, WEIR_STAGE_READS))
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --drop-cache: %s has no phase that reads data, and only the system can drop cached "
                            "metadata; let another node look at the files, or use files that were made earlier",
