@@ -18,17 +18,6 @@ void weir_worklog_begin(struct weir_worklog *s, int64_t at_ns)
     s->phase[s->n++] = (struct weir_worklog_phase) { .begin_ns = at_ns, .gap_ns = GAP_NS };
 }
 
-/* Every second one, and from now on as many in twice the time. */
-static void thin_out(struct weir_worklog_phase *p)
-{
-    int n = 0;
-
-    for (int i = 1; i < p->n; i += 2)
-        p->sample[n++] = p->sample[i];
-    p->n = n;
-    p->gap_ns *= 2;
-}
-
 void weir_worklog_add(struct weir_worklog *s, int64_t at_ns, uint64_t bytes, uint64_t operations)
 {
     struct weir_worklog_phase *p = s->n > 0 ? &s->phase[s->n - 1] : NULL;
@@ -40,7 +29,10 @@ void weir_worklog_add(struct weir_worklog *s, int64_t at_ns, uint64_t bytes, uin
     if (p->n > 0 && p->sample[p->n - 1].at_ns - before < p->gap_ns) {
         p->n--; /* a newer one takes its place */
     } else if (p->n == WEIR_WORKLOG_SAMPLES) {
-        thin_out(p);
+        p->n /= 2; /* every second one stays, and from now on as many come in twice the time */
+        for (int i = 0; i < p->n; i++)
+            p->sample[i] = p->sample[2 * i + 1];
+        p->gap_ns *= 2;
     }
     if (!weir_mem_room(&p->sample, (size_t)p->n, &p->room, sizeof(*p->sample))) {
         s->failed = true;

@@ -4,7 +4,6 @@
 #include "programs/weir-io500/forecast.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/stats.h"
 
@@ -25,13 +24,6 @@ void io500_slices_of(const struct weir_worklog *work, bool bytes, double seconds
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 bool io500_slices_interval(const uint64_t slice[IO500_SLICES], double *low, double *high)
 {
     double sorted[IO500_SLICES], sum = 0;
@@ -40,7 +32,7 @@ bool io500_slices_interval(const uint64_t slice[IO500_SLICES], double *low, doub
         sum += sorted[i] = (double)slice[i];
     if (sum <= 0)
         return false;
-    qsort(sorted, IO500_SLICES, sizeof(*sorted), compare);
+    weir_median(sorted, IO500_SLICES); /* sorts them */
     if (!weir_median_interval(sorted, IO500_SLICES, low, high))
         return false;
     *low *= IO500_SLICES / sum;
