@@ -10,6 +10,7 @@
 
 #include "backends/plugin.h"
 #include "backends/registry.h"
+#include "base/options/help.h"
 #include "base/options/option.h"
 #include "base/text/script.h"
 #include "engine/observer.h"
@@ -176,11 +177,31 @@ static int add_test(void *arg, struct weir_err *err)
     return 0;
 }
 
-static int refuse_backend(const char *name, struct weir_err *err)
+/* Refuse a backend that another benchmark has, with the ways of weir. Returns 0 when there is none. */
+static int refuse_foreign_backend(const char *name, struct weir_err *err)
+{
+    const struct weir_foreign *first = weir_foreign_backend(NULL, name), *way = first;
+    struct weir_str ways = { 0 };
+
+    if (!first)
+        return 0;
+    for (; way; way = weir_foreign_backend(way, name))
+        weir_str_addf(&ways, "%s%s (%s)", way == first ? "" : ", or ", way->ours, way->what);
+    weir_refuse(err, WEIR_EUSAGE,
+                "option -a (api): '%s' is a backend of %s that weir does not have: use %s", name,
+                first->of, weir_str_text(&ways));
+    weir_str_free(&ways);
+    return -1;
+}
+
+int weir_backend_refuse(const char *name, struct weir_err *err)
 {
     const struct weir_backend *const *all = weir_backends();
     const char *words[WEIR_OPTSETS] = { NULL };
     struct weir_str names = { 0 };
+
+    if (refuse_foreign_backend(name, err) < 0)
+        return -1;
 
     for (int i = 0; all[i] && i < WEIR_OPTSETS - 1; i++)
         words[i] = all[i]->name;
@@ -231,7 +252,7 @@ int weir_command_blame_backend(const struct weir_command *c, int argc, char *con
         name = value ? value : name;
     }
     if (name && !weir_backend_find(name))
-        refuse_backend(name, err);
+        weir_backend_refuse(name, err);
     return -1;
 }
 
@@ -436,7 +457,7 @@ static int find_backend(const struct weir_values *t, const char *name, const str
 {
     *be = name ? weir_backend_find(name) : weir_backends()[0];
     if (!*be)
-        return refuse_backend(name, err);
+        return weir_backend_refuse(name, err);
     *opt =
         (struct weir_backend_opt) { .own = options_of(t, *be), .base = options_of(t, (*be)->base) };
     if ((*be)->plugin && load_plugin(be, par, err) < 0)

@@ -543,6 +543,10 @@ int weir_values_backend(const struct weir_values *v, const char *name, const str
                         const struct weir_backend **be, struct weir_backend_opt *opt,
                         struct weir_err *err);
 
+/* Refuse a name that is no backend of this build: err (WEIR_EUSAGE) has the names of those that are, or
+ * what to use for a backend of another benchmark. Local. Returns -1. */
+int weir_backend_refuse(const char *name, struct weir_err *err);
+
 /* Declare, in a source of src/programs, a program of this name, made of this struct. bootstrap
  * reads the line and makes the program (src/programs/main.c). */
 #define WEIR_PROGRAM(name, program) _Static_assert(sizeof(program) > 0 && sizeof(name) > 1, name)

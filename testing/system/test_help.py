@@ -130,7 +130,7 @@ def test_options_of_other_benchmarks_are_in_one_table(ior):
     for benchmark in ("md-workbench", "elbencho", "fio"):
         section = guide.split("\n## From %s\n" % benchmark)[1].split("\n## ")[0].split("\nSome whole command lines")[0]
         table = re.findall(r"^\| `(-\S+)` \| `(.*)` \| (.*) \|$", section, re.MULTILINE)
-        assert table == [row[1:] for row in rows if row[0] == benchmark]
+        assert table == [row[1:] for row in rows if row[0] == benchmark and row[1].startswith("-")]
     for args, message in (("--bs=4k", "unknown option '--bs' (of fio): use ior -t SIZE (bytes of one I/O call)"),
                           ("--direct", "unknown option '--direct' (of elbencho and fio): use --posix.odirect (no page cache"),
                           ("-O direct=1", "unknown option 'direct' (of elbencho and fio): use --posix.odirect (no page cache"),

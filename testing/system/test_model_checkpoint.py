@@ -294,7 +294,7 @@ def test_bad_input_is_one_line(mc, args, words):
 def test_the_list_shows_the_ranks_of_a_job_that_is_not_there(mc):
     out = mc("--model=llama3-70b --tp=8 --pp=4 --dp=2 --list", np=1).ok().stdout
     assert len(out.splitlines()) > 64 and not mc.files()
-    for args, words in (("--dp=8 --load-tp=9", "the shape that loads"), ("-a DUMMY --save=no", "keeps nothing"), ("-a NOPE", "unknown backend 'NOPE'"),
+    for args, words in (("--dp=8 --load-tp=9", "the shape that loads"), ("-a DUMMY --save=no", "keeps nothing"), ("-a NOPE", "'NOPE' is not a backend of this build"),
                         ("-a MPIIO --layout=arrays", "use --layout=arrays with -a HDF5"), ("-t 1000", "multiple of --align"), ("--dp=2 --load-dp=9", "need 9 ranks")):
         mc("--list " + args, np=None).fails(1, words)
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* foreign.c - options of other benchmarks, and what weir has for them
+/* foreign.c - options and backends of other benchmarks, and what weir has for them
  *
  * The tables of doc/guide/coming-from.md are these rows (testing/system/test_help.py). */
 #include "base/options/help.h"
@@ -75,6 +75,43 @@ static const struct weir_foreign rows[] = {
     { "md-workbench", "-i", "md-workbench -a NAME", "backend" },
     { .name = NULL },
 };
+
+/* Values of -a. Rows with one name are ways to choose from. */
+static const struct weir_foreign backends[] = {
+    { "IOR", "CEPHFS", "-a POSIX", "on a mount of CephFS, by the kernel or ceph-fuse" },
+    { "IOR", "CHFS", "-a POSIX", "on a mount by chfuse" },
+    { "IOR", "DAOS", "-a POSIX", "on a mount by dfuse; --help=DFS has other ways" },
+    { "IOR", "DFS", "-a POSIX", "on a mount by dfuse, with or without its caches" },
+    { "IOR", "DFS", "LD_PRELOAD=libpil4dfs.so -a POSIX",
+      "on that mount, but past the kernel; libioil.so for reads and writes only" },
+    { "IOR", "DFS", "-a MPIIO -o daos:PATH", "with a ROMIO that has the DAOS driver" },
+    { "IOR", "DFS", "HDF5_VOL_CONNECTOR=daos -a HDF5", "with the DAOS connector of HDF5" },
+    { "IOR", "FINCHFS", "-a POSIX", "on a mount, where there is one" },
+    { "IOR", "Gfarm", "-a POSIX", "on a mount by gfarm2fs" },
+    { "IOR", "HDFS", "-a POSIX", "on a mount by its NFS gateway or by fuse-dfs" },
+    { "IOR", "IME", "-a POSIX", "on its FUSE mount" },
+    { "IOR", "LIBNFS", "-a POSIX", "on a mount of NFS; nconnect=N: N connections" },
+    { "IOR", "PMDK", "-a MMAP", "on ext4 or xfs mounted with dax" },
+    { "IOR", "RADOS", "-a S3 --s3.endpoints=URL", "with the RADOS Gateway" },
+    { "IOR", "S3-4c", "-a S3 --s3.endpoints=URL", "objects of a service" },
+    { "IOR", "S3-curl", "-a S3 --s3.endpoints=URL", "objects of a service" },
+    { "IOR", "S3-libs3", "-a S3 --s3.endpoints=URL", "objects of a service" },
+    { "IOR", "S3_EMC", "-a S3 --s3.endpoints=URL", "objects of a service" },
+    { "IOR", "S3_plus", "-a S3 --s3.endpoints=URL", "objects of a service" },
+    { "fio", "gfapi", "-a POSIX", "on a mount of GlusterFS" },
+    { "fio", "io_uring", "-a URING --depth=N", "queue by io_uring" },
+    { "fio", "libaio", "-a AIO --depth=N", "queue by libaio" },
+    { "fio", "psync", "-a POSIX", "pread and pwrite" },
+    { .name = NULL },
+};
+
+const struct weir_foreign *weir_foreign_backend(const struct weir_foreign *at, const char *name)
+{
+    for (at = at ? at + 1 : backends; at->name; at++)
+        if (strcasecmp(at->name, name) == 0)
+            return at;
+    return NULL;
+}
 
 const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name)
 {

@@ -337,13 +337,23 @@ static bool has_word(const struct weir_opt *row, const char *word)
     return false;
 }
 
-/* The options with this word in a name or in their help, and what weir has for options of other
- * benchmarks with this name. Returns whether there is one. */
+static void add_foreign(const struct weir_foreign *f, const char *option, struct weir_str *out)
+{
+    struct weir_str text = { 0 };
+
+    weir_str_addf(&text, "%s %s%s: %s (%s)", f->of, option, f->name, f->ours, f->what);
+    weir_str_addf(out, "  ");
+    weir_help_wrap(out, 2, 6, weir_str_text(&text));
+    out->failed |= text.failed;
+    weir_str_free(&text);
+}
+
+/* The options with this word in a name or in their help, and what weir has for options and backends
+ * of other benchmarks with this name. Returns whether there is one. */
 static bool add_found(const struct weir_opts *o, const char *word, struct weir_str *out)
 {
     struct weir_optwalk w = { .takes = NULL };
     const struct weir_foreign *f = NULL;
-    struct weir_str text = { 0 };
     bool any = false;
 
     word += strspn(word, "-");
@@ -356,14 +366,10 @@ static bool add_found(const struct weir_opts *o, const char *word, struct weir_s
             add_row(&w.at, out);
             any = true;
         }
-    while ((f = weir_foreign_next(f, word)) != NULL) {
-        weir_str_clear(&text);
-        weir_str_addf(&text, "%s %s: %s (%s)", f->of, f->name, f->ours, f->what);
-        weir_str_addf(out, "  ");
-        weir_help_wrap(out, 2, 6, weir_str_text(&text));
-        any = true;
-    }
-    weir_str_free(&text);
+    for (; (f = weir_foreign_next(f, word)); any = true)
+        add_foreign(f, "", out);
+    for (; (f = weir_foreign_backend(f, word)); any = true)
+        add_foreign(f, "-a ", out);
     return any;
 }
 

@@ -46,7 +46,7 @@ bool weir_optwalk_next(const struct weir_opts *o, struct weir_optwalk *w);
  * Local. */
 enum weir_topic weir_optwalk_topic(const struct weir_optwalk *w);
 
-/* An option of another benchmark, and what weir has for it. */
+/* An option or a backend of another benchmark, and what weir has for it. */
 struct weir_foreign {
     const char *of, *name, *ours, *what;
 };
@@ -54,6 +54,10 @@ struct weir_foreign {
 /* The next row, after 'at' (NULL: from the first on), of an option or a benchmark with this name in
  * upper or lower case. Local. Returns NULL when there is none. */
 const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name);
+
+/* The next row, after 'at' (NULL: from the first on), of a backend with this name in upper or lower
+ * case. Each row is a way. Local. Returns NULL when there is none. */
+const struct weir_foreign *weir_foreign_backend(const struct weir_foreign *at, const char *name);
 
 /* Append what --help=what shows. what NULL or "": the first page, at most 40 lines. "all":
  * every option. Other words: a topic; the title or prefix of a table (case-insensitive); an

@@ -374,10 +374,9 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
 static int check_named_backend(struct mc_test *t, const char *name, struct weir_err *err)
 {
     const struct weir_backend *be = name ? weir_backend_find(name) : weir_backends()[0];
-    char shown[WEIR_QUOTE_TEXT];
 
     if (!be)
-        return weir_refuse(err, WEIR_EUSAGE, "option -a: unknown backend '%s'", weir_quote_str(name, shown));
+        return weir_backend_refuse(name, err);
     return weir_backend_load(&be, NULL, err) < 0 ? -1 : check_backend(t, be, err);
 }
 
