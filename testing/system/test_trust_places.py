@@ -183,3 +183,30 @@ def test_a_file_system_that_could_compress_and_does_not_is_no_finding(ior, on_di
         f, test = judged(ior, "-t 1m -b 16m -e --drop-cache -l random -o disk/f")
         assert outcomes(f, "H03", "H04", "H05", "H13", "H14") == dict.fromkeys(("H03", "H04", "H05", "H13", "H14"), "fine"), f
         assert test["provenance"]["device"] == test["provenance"]["movingDevices"] != "", test["provenance"]
+
+
+# ---- libraries that take the calls ----
+
+@pytest.mark.parametrize("name, of", [("libpil4dfs.so", "DAOS"), ("libioil.so.2", "DAOS"), ("libgkfs_intercept.so", "GekkoFS"), ("libdarshan.so", None)])
+def test_no_page_cache_is_judged_where_a_library_takes_the_calls(ior, tmp_path, name, of):
+    """An empty library with such a name: what the real one does with the calls was not tried."""
+    if conftest.SANITIZED or not shutil.which("gcc"):
+        pytest.skip("a preloaded library needs gcc, and does not go together with a sanitizer")
+    library = tmp_path / name
+    subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(library)], check=True)
+    plain, _ = judged(ior, "-t 256k -b 1m")
+    assert outcomes(plain, "H02", "H03") == {"H02": "SUSPECT", "H03": "SUSPECT"}, plain
+    run = ior("-t 256k -b 1m --report=json:r.json", np=None, env={"LD_PRELOAD": str(library)}).ok()
+    doc = json.loads((ior.cwd / "r.json").read_text())
+    findings = {f["id"]: f for f in doc["tests"][0]["findings"]}
+    shown = "%s (%s)" % (name, of) if of else ""
+    assert doc["provenance"]["environment"]["interception"] == shown
+    assert [n for n in run.notes if "interception" in n] == ["interception library loaded: %s; findings about the page cache are not judged" % shown] * bool(of)
+    if not of:
+        assert outcomes(findings, "H02", "H03") == {"H02": "SUSPECT", "H03": "SUSPECT"}
+        return
+    for rule in ("H02", "H03", "H05"):
+        assert findings[rule]["outcome"] == "not judged" and "a preloaded library takes the I/O calls" in findings[rule]["text"], findings[rule]
+    assert outcomes(findings, "H04")["H04"] != "SUSPECT", findings["H04"]  # the page cache may have them: nothing is known
+    run = ior("-t 256k -b 1m --drop-cache", np=None, env={"LD_PRELOAD": str(library)}).ok()
+    assert any("whether it worked is not known" in w for w in run.warnings), run

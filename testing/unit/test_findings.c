@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "base/node/environment.h"
 #include "base/stats.h"
 
 /* Inputs of a sound test: one written and one read phase of a minute, six steady repetitions. */
@@ -407,6 +408,23 @@ static void special_cases_have_their_severity(void **state)
     assert_int_equal(found(&f, WEIR_RULES_SNIA, "H17"), WEIR_INVALID);
 }
 
+static void a_page_cache_past_which_data_move_is_not_judged(void **state)
+{
+    struct weir_inputs f = sound_facts();
+
+    (void)state;
+    f.phase[0].bytes = f.phase[1].bytes = 1e6;
+    f.durable = 0;
+    f.intercepted = true;
+    f.cache_why = WEIR_INTERCEPTED;
+    f.phase[0].dirty = f.phase[1].dirty = f.phase[1].cached = NAN;
+    assert_int_equal(outcome(&f, "H02"), WEIR_NOT_JUDGED);
+    assert_int_equal(outcome(&f, "H03"), WEIR_NOT_JUDGED);
+    assert_int_equal(outcome(&f, "H05"), WEIR_NOT_JUDGED);
+    assert_int_equal(found(&f, WEIR_RULES_JUPITER, "H02"), WEIR_INVALID); /* by bytes, not memory */
+    assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H06"), WEIR_SUSPECT);
+}
+
 static void a_page_cache_that_is_seen_in_part_is_never_fine(void **state)
 {
     struct weir_inputs f = sound_facts();
@@ -666,6 +684,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_not_judged),
         cmocka_unit_test(what_a_file_system_in_memory_keeps_is_never_on_storage),
         cmocka_unit_test(special_cases_have_their_severity),
+        cmocka_unit_test(a_page_cache_past_which_data_move_is_not_judged),
         cmocka_unit_test(a_page_cache_that_is_seen_in_part_is_never_fine),
         cmocka_unit_test(bytes_that_no_device_moved_are_a_note_where_memory_had_them),
         cmocka_unit_test(objects_of_a_service_have_rules_of_their_own),

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <link.h>
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
@@ -168,6 +169,44 @@ const char *weir_environment_variable(int i, struct weir_str *name)
         return equals + 1;
     }
     return NULL;
+}
+
+/* Libraries that take the I/O calls, as their names begin. One that only counts calls (Darshan) is none:
+ * its data still move through the kernel. */
+static const char *const interceptions[][2] = {
+    { "libpil4dfs.so", "DAOS" },           { "libioil.so", "DAOS" },
+    { "libgkfs_intercept.so", "GekkoFS" }, { "libgkfs_libc_intercept.so", "GekkoFS" },
+    { "libhermes_posix.so", "Hermes" },    { "libunifyfs_", "UnifyFS" },
+};
+
+/* Append a loaded library to the text in arg. Returns 0: the next one is wanted, too. */
+static int add_interception(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *file = slash ? slash + 1 : info->dlpi_name;
+    struct weir_str *out = arg;
+
+    for (size_t i = 0; i < sizeof(interceptions) / sizeof(*interceptions); i++)
+        if (strncmp(file, interceptions[i][0], strlen(interceptions[i][0])) == 0)
+            weir_str_addf(out, "%s%s (%s)", out->len ? ", " : "", file, interceptions[i][1]);
+    return 0;
+}
+
+void weir_environment_interception(struct weir_str *out)
+{
+    weir_str_clear(out);
+    dl_iterate_phdr(add_interception, out);
+}
+
+bool weir_environment_is_intercepted(void)
+{
+    struct weir_str libraries = { 0 };
+    bool any;
+
+    weir_environment_interception(&libraries);
+    any = libraries.len > 0;
+    weir_str_free(&libraries);
+    return any;
 }
 
 /* Is one of the words in the len bytes of a name, in upper or lower case? */

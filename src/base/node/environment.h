@@ -35,6 +35,14 @@ int weir_environment_binding(struct weir_str *out);
  * name in *name, and its value. NULL: there are no more. */
 const char *weir_environment_variable(int i, struct weir_str *name);
 
+/* Why a page cache is not judged where a library takes the I/O calls. */
+#define WEIR_INTERCEPTED                                                                           \
+    "a preloaded library takes the I/O calls: data may move past the page cache"
+
+/* The libraries of this process that take its I/O calls: "libpil4dfs.so (DAOS)"; and whether there is one. */
+void weir_environment_interception(struct weir_str *out);
+bool weir_environment_is_intercepted(void);
+
 /* True when "NAME=value" looks secret: by its name, or as a URL with a user before '@'. */
 bool weir_environment_is_secret(const char *variable);
 

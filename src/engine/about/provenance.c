@@ -165,6 +165,7 @@ static void report_environment(struct weir_run *run)
     report_needed_text(run, "binding", emit_binding);
     report_bound(run);
     report_text(run, "mpiIo", weir_mpi_io);
+    report_text(run, "interception", weir_environment_interception);
     weir_report_str(&run->report, WEIR_FOR_DATA, "clock", weir_clock_source.trusted ? "tsc" : "monotonic");
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
     report_variables(run);

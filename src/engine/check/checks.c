@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/node/environment.h"
 #include "engine/check/parts.h"
 #include "engine/check/rules.h"
 #include "engine/observe/all.h"
@@ -91,6 +92,18 @@ static int warn_of_nodes(const struct weir_run *run, struct weir_err *err)
                      par->nodes == par->kernels ? ", with other tasks" : "");
 }
 
+static void note_interception(const struct weir_run *run)
+{
+    struct weir_str libraries = { 0 };
+
+    weir_environment_interception(&libraries);
+    if (libraries.len > 0)
+        weir_note(&run->log,
+                  "interception library loaded: %s; findings about the page cache are not judged",
+                  weir_str_text(&libraries));
+    weir_str_free(&libraries);
+}
+
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
@@ -107,6 +120,7 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
     if (any) {
         t->machine = weir_collect_machine(run, weir_others_find(run, &t->others));
         weir_report_verdict(&run->report, "", "");
+        note_interception(run);
     }
     t->spent_ns = weir_now_ns() - begin_ns;
     return warn_of_nodes(run, err);

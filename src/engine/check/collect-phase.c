@@ -115,7 +115,7 @@ static void note_cache(const struct weir_run *run, const struct weir_phase_rec *
 {
     const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
 
-    if (f->objects)
+    if (f->objects || f->intercepted)
         return;
     if (s->looked == 0 || s->cache_unknown > 0) {
         f->cache_why = own->why ? own->why : "some ranks could not look at their files";

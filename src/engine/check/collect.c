@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/gpu/gpu.h"
+#include "base/node/environment.h"
 #include "base/node/links.h"
 #include "base/options/option.h"
 #include "base/text/path.h"
@@ -161,7 +162,8 @@ void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *
     f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
     f->stores = !be || !(be->flags & WEIR_BE_NO_DATA); /* DUMMY moves bytes that reach no device */
     f->objects = be && (be->flags & WEIR_BE_OBJECTS);
-    f->cache_why = f->objects ? WEIR_OBJECTS : NULL;
+    f->intercepted = weir_environment_is_intercepted();
+    f->cache_why = f->objects ? WEIR_OBJECTS : f->intercepted ? WEIR_INTERCEPTED : NULL;
     if (run->gpu && run->gpu->files)
         f->indirect = weir_gpu_files_are_staged(run->gpu->files);
     run->test->program->judged->inputs(run, run->test->state, f);
@@ -223,7 +225,7 @@ void weir_collect_read(struct weir_run *run, const struct weir_inputs *f,
 /* The share of a read that will come from memory. NaN: not known before. */
 static double expect_cached(const struct weir_run_options *o, const struct weir_inputs *f)
 {
-    bool stays = !f->objects && f->direct == 0 && !o->drop_cache && f->stores == 1 &&
+    bool stays = !f->cache_why && f->direct == 0 && !o->drop_cache && f->stores == 1 &&
                  f->planned_bytes / f->nodes < f->memory;
 
     return stays && weir_inputs_have(f, WEIR_MOVES_OUT) ? f->own_node : NAN;

@@ -143,6 +143,7 @@ struct weir_inputs {
     double need_of_free;     /* then: bytes or inodes that are needed, of those that are free */
     bool repeated;           /* a phase moved the same bytes in several passes, through the page cache */
     bool evicted;            /* the pages of the files were dropped before each read phase */
+    bool intercepted;        /* a preloaded library takes the I/O calls */
     const char *cache_why;   /* why the page cache is not known; NULL: not asked for */
     const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */
     int repetitions;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules-data.c - the rules H01 to H14: time, size, caches, rates and data */
 #include "config.h"
+#include "base/node/environment.h"
 #include "engine/check/rules.h"
 
 #include <math.h>
@@ -51,6 +52,8 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_set(out, node / GIB, out->brief = "%.3g GiB of data a node", node / GIB);
     else if (f->objects)
         weir_finding_unknown(out, WEIR_OBJECTS);
+    else if (f->intercepted)
+        weir_finding_unknown(out, WEIR_INTERCEPTED);
     else if (!weir_inputs_have(f, WEIR_MOVES_IN) && f->durable == 1)
         weir_finding_unknown(out, "nothing is read, and what is written is flushed in the "
                                   "measured time (H05 has what was not)");

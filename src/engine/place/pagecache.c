@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "backends/backend.h"
+#include "base/node/environment.h"
 #include "engine/program.h"
 #include "par/reduce.h"
 
@@ -103,7 +104,9 @@ void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
     *why = "the program does not report its files";
     if (!run->test->plan.options->dry_run && below_of(run) && find_range(run, stage, &path, &range)) {
         *why = "objects of a service are in no page cache";
-        if ((name = name_of(run, &path)))
+        if (weir_environment_is_intercepted())
+            *why = WEIR_INTERCEPTED;
+        else if ((name = name_of(run, &path)))
             weir_cache_look(name, &range, run->below, seen, why);
     }
     weir_str_free(&path);
