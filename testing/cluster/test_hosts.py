@@ -7,7 +7,7 @@ import signal
 import pytest
 
 import bed
-from cluster_support import OPEN_MPI, finding, readers, runs_of_the_guide, sound, system
+from cluster_support import OPEN_MPI, PROGRAMS, finding, readers, runs_of_the_guide, sound, system
 
 TWO = {"node1": 1, "node2": 1}
 FOUR = {"node1": 1, "node2": 1, "node3": 1, "node4": 1}
@@ -201,3 +201,39 @@ def test_progress_reaches_the_terminal_of_the_launcher(cluster):
     assert "s left" not in cluster.on_a_terminal(["sh", "-c", shlex.join(start + ior) + " 2>&1 | cat"])
     cluster.on_a_terminal(start + ["sh", "-c", shlex.join(ior) + " 2>>err"])
     assert "s left" not in (cluster.work / "err").read_text()
+
+
+# ---- as in Kubernetes ----
+
+@pytest.mark.skipif(not OPEN_MPI, reason="the image has Open MPI")
+def test_the_command_of_a_launcher_in_kubernetes_starts_the_tasks_of_all_workers(cluster):
+    """The image's configurations of sshd and ssh, and the hostfile and the variables of the mpi-operator."""
+    sources, home, hostfile = bed.MOUNT / "source/contrib", cluster.work / "home", cluster.work / "hostfile"
+    (home / ".ssh").mkdir(parents=True)
+    bed.quiet("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / ".ssh/id_rsa")
+    (home / ".ssh/id_rsa.pub").rename(home / ".ssh/authorized_keys")
+    (home / "sshd_config").write_text((sources / "packaging/container/sshd_config").read_text().replace("/home/weir", str(home)))
+    agent = home / "ssh"
+    agent.write_text('#!/bin/sh\nexec ssh -F %s/packaging/container/ssh_config -i %s/.ssh/id_rsa "$@"\n' % (sources, home))
+    agent.chmod(0o755)
+    hostfile.write_text("".join(name + " slots=2\n" for name in TWO))
+    made = [str(sources / "jobs/kubernetes/weir-kubernetes"), "--claim=c", "--nodes=2", "--ranks=2", "--", "ior", "-C", "-F", "-b", "64k", "-t", "64k", "-o", "./a f", "--report=text:-,json:r.json"]
+    yaml = pytest.importorskip("yaml", reason="needs python3-yaml to read the manifest")
+    spec = yaml.safe_load(bed.quiet(*made))["spec"]["mpiReplicaSpecs"]
+    launcher, worker = (spec[part]["template"]["spec"]["containers"][0]["command"] for part in ("Launcher", "Worker"))
+    for name in TWO:
+        cluster.on(name, "%s >/mnt/log/worker.%s 2>&1 </dev/null & echo $! >/run/worker" % (
+            shlex.join(worker).replace("/home/weir/.sshd_config", str(home / "sshd_config")), name))
+    try:
+        where = {"/etc/mpi/hostfile": str(hostfile), "ior": str(PROGRAMS / "ior")}
+        variables = {"OMPI_MCA_orte_default_hostfile": hostfile, "OMPI_MCA_orte_keep_fqdn_hostnames": "true", "OMPI_MCA_plm_rsh_agent": agent,
+                     "OMPI_MCA_plm_rsh_args": "-o ConnectionAttempts=10"}
+        assert launcher[0] == "mpirun"
+        words = system.LAUNCHER + [where.get(word, word) for word in launcher[1:]]
+        run = cluster.finish(cluster.start(["env", *("%s=%s" % pair for pair in variables.items()), *words])).ok()
+        sound(run, 4 * 65536)
+        assert [(h["name"], h["tasks"]) for h in cluster.json()["provenance"]["hosts"]] == [("node1", 2), ("node2", 2)], run
+        assert cluster.json()["provenance"]["kernels"] == 2
+    finally:
+        for name in TWO:
+            cluster.on(name, "kill $(cat /run/worker)")

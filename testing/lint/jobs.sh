@@ -10,7 +10,7 @@ same=$(sed -n '/^# ---- the same in all job scripts/,$p' $first)
     echo "$first: no part that is the same in all job scripts"
     exit 1
 }
-for script in contrib/jobs/*/*; do
+for script in contrib/jobs/*/ior.*; do
     bash -n "$script" || exit 1
     [ "$(sed -n '/^# ---- the same in all job scripts/,$p' "$script")" = "$same" ] || {
         echo "$script: the part that is the same in all job scripts is not that of $first"

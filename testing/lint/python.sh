@@ -4,7 +4,7 @@
 set -eu
 cd "${WEIR_SOURCE-$(dirname "$0")/../..}"
 
-find contrib/plot -type f '(' -name '*.py' -o -name 'weir-*' ')' \
+find contrib/plot contrib/jobs -type f '(' -name '*.py' -o -name 'weir-*' ')' \
     -exec awk 'length > 120 { print FILENAME ":" FNR ": longer than 120"; found = 1 } END { exit found }' '{}' + || exit 1
 python=$(testing/which-python)
 find testing -name '*.py' -exec "$python" testing/lint/names.py '{}' +
@@ -12,4 +12,4 @@ if ! $python -c 'import pyflakes' 2>/dev/null; then
     echo "skipped: no pyflakes (Debian: python3-pyflakes)"
     exit 77
 fi
-find contrib/plot -type f '(' -name '*.py' -o -name 'weir-*' ')' -exec "$python" -m pyflakes '{}' +
+find contrib/plot contrib/jobs -type f '(' -name '*.py' -o -name 'weir-*' ')' -exec "$python" -m pyflakes '{}' +

@@ -599,6 +599,7 @@ def bin(tmp_path):
         (path / name).symlink_to(BUILD / "src" / name)
     (path / "weir-compare").symlink_to(SOURCE / "contrib" / "plot" / "weir-compare")
     (path / "with-rclone").symlink_to(SOURCE / "contrib" / "with-rclone")
+    (path / "weir-kubernetes").symlink_to(SOURCE / "contrib" / "jobs" / "kubernetes" / "weir-kubernetes")
     noted = tmp_path / "launches"
     (path / "mpirun").write_text('#!/bin/sh\necho >>%s\nexec %s %s "$@"\n' % (
         shlex.quote(str(noted)), shutil.which(LAUNCHER[0]), shlex.join(LAUNCHER[1:])))
