@@ -206,7 +206,7 @@ def test_a_full_disk_is_not_success_for_a_netcdf_file(ior, need_backend, small, 
 
 @pytest.mark.parametrize("option, what", [
     ("lustre.stripecount=4", "Lustre"), ("lustre.stripesize=1m", "Lustre"), ("lustre.startost=0", "Lustre"),
-    ("lustre.ignorelocks", "Lustre"), ("lustre.pool=fast", "Lustre"), ("gpfs.hintaccess", "GPFS"), ("gpfs.releasetoken", "GPFS"),
+    ("lustre.ignorelocks", "Lustre"), ("lustre.pool=fast", "Lustre"), ("lustre.osts=0-3", "Lustre"), ("lustre.overstripe", "Lustre"), ("gpfs.hintaccess", "GPFS"), ("gpfs.releasetoken", "GPFS"),
     ("gpfs.finegrainwritesharing", "GPFS"), ("gpfs.finegrainreadsharing", "GPFS"), ("gpfs.createsharing", "GPFS"),
     ("beegfs.NumTargets=4", "BeeGFS"), ("beegfs.ChunkSize=1m", "BeeGFS")])
 def test_a_layout_that_this_build_cannot_make_is_refused_by_name(ior, option, what):

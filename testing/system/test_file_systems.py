@@ -164,6 +164,9 @@ def test_stripes_that_are_not_as_asked_are_found(logged, libraries, tmp_path):
     assert outcome("1048576 1", LUSTRE) == outcome("65536 4", "--posix.lustre.stripesize=1m") == "found"
     assert outcome("1048576 7", "--posix.lustre.stripecount=-1") == "fine"
     assert outcome("1048576 1", "") == outcome("", LUSTRE) == "not judged"
+    targets = "--posix.lustre.osts=0-2,7"
+    assert outcome("1048576 4 0 1 2 7", targets) == "fine"
+    assert outcome("1048576 4 0 1 2 8", targets) == outcome("1048576 3 0 1 2", targets) == outcome("1048576 4 7 0 1 2", targets) == "found"
 
 
 def test_files_of_their_own_get_layout_and_pool(logged):
@@ -172,7 +175,33 @@ def test_files_of_their_own_get_layout_and_pool(logged):
                                       for i in (0, 1)]
 
 
+def test_stripes_are_on_the_targets_of_a_list(logged):
+    logged("-t 4k -b 16k -k -w -r --posix.lustre.osts=0-2,8,9-13:2 --posix.lustre.stripesize=1m -o f").ok()
+    assert logged.lines() == 2 * ["llapi_layout_file_open f count=7 size=1048576 0:0 1:1 2:2 3:8 4:9 5:11 6:13"]
+    assert logged.program.files() == ["f"] and (logged.program.cwd / "f").stat().st_size == 32768
+    logged("-t 4k -b 16k -E -k -w --posix.lustre.osts=5 -o f").ok()  # an existing file keeps its own
+    logged("-t 4k -b 16k -r -k --posix.lustre.osts=5 -o f").ok()
+    assert logged.lines() == []
+    logged("-F -t 4k -b 16k -w --posix.lustre.osts=3,1 -o g").ok()
+    assert sorted(logged.lines()) == ["llapi_layout_file_open g.0000000%d count=2 0:3 1:1" % i for i in (0, 1)]
+    logged("-F -t 4k -b 16k --posix.lustre.osts=1 -o g", fail="llapi_layout").fails(3, "create 'g.0000000", "with a Lustre layout", "ioctl")
+    assert logged.program.files() == ["f"]
+
+
+def test_a_target_may_get_several_stripes(logged):
+    for options, words in (("stripecount=64", "count=64 pattern=4"), ("stripecount=-1 --posix.lustre.startost=3", "count=-1 0:3 pattern=4"),
+                           ("osts=1,1,2", "count=3 pattern=4 0:1 1:1 2:2"),
+                           ("stripecount=8 --posix.lustre.stripesize=1m --posix.lustre.pool=fast", "count=8 size=1048576 pool=fast pattern=4")):
+        logged("-t 4k -b 16k -w --posix.lustre.overstripe --posix.lustre.%s -o f" % options, np=1).ok()
+        assert logged.lines() == ["llapi_layout_file_open f " + words]
+
+
 @pytest.mark.parametrize("args, words", [
+    ("--posix.lustre.osts=1,", "a list of numbers like 0-3,8"), ("--posix.lustre.osts=3-1", "a list of numbers"), ("--posix.lustre.osts=x", "a list of numbers"),
+    ("--posix.lustre.osts=0-2000", "at most 2000"), ("--posix.lustre.osts=0-2147483647", "at most 2000"),
+    ("--posix.lustre.osts=0-3 --posix.lustre.stripecount=3", "lists 4 targets, and --posix.lustre.stripecount is 3"),
+    ("--posix.lustre.osts=0-3 --posix.lustre.startost=3", "leave out --posix.lustre.startost"),
+    ("--posix.lustre.osts=0-3 --posix.lustre.pool=fast", "leave out --posix.lustre.pool"), ("--posix.lustre.overstripe", "needs --posix.lustre.stripecount or"),
     ("--posix.lustre.pool=fast", "needs --posix.lustre.stripecount"),
     ("--posix.lustre.pool=fast --posix.lustre.stripecount=1", "and --posix.lustre.stripesize"),
     (LUSTRE + " --posix.lustre.pool=" + 70 * "p", "no pool has so long a name"),

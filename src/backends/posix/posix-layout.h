@@ -9,8 +9,8 @@
 struct posix_layout {
     int stripe_count, start_ost;
     int64_t stripe_size; /* bytes */
-    const char *pool;
-    bool ignore_locks;
+    const char *pool, *osts;
+    bool ignore_locks, overstripe;
     bool hint_access, release_token, fine_write, fine_read, create_sharing; /* GPFS */
     int targets;                                                            /* BeeGFS */
     int64_t chunk;                                                          /* bytes */

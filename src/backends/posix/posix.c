@@ -64,6 +64,13 @@ static const struct weir_opt posix_opts[] = {
     OPT_STR(0, "lustre.pool", NULL, O, layout.pool, NULL, "POOL",
             "Lustre: pool of targets of a new file, with stripecount and stripesize",
             .flags = NEEDS_LUSTRE),
+    OPT_STR(0, "lustre.osts", NULL, O, layout.osts, NULL, "LIST",
+            "Lustre: targets (OSTs) of the stripes of a new file, in order: 0-3,8",
+            .flags = NEEDS_LUSTRE),
+    OPT_FLAG(0, "lustre.overstripe", NULL, O, layout.overstripe,
+             "Lustre: several stripes of a new file on one target, where stripecount or osts asks "
+             "for more",
+             .flags = NEEDS_LUSTRE),
     OPT_FLAG(0, "gpfs.hintaccess", NULL, O, layout.hint_access, "GPFS: hint of the next range",
              .flags = NEEDS_GPFS),
     OPT_FLAG(0, "gpfs.releasetoken", NULL, O, layout.release_token,

@@ -29,7 +29,7 @@ m4_define([weir_backend_posix_find], [
 WEIR_LIBRARY([lustre], [the library of Lustre (lustreapi)], [], [no --posix.lustre.*, no mdtest -g],
   [WEIR_FIND_PKG([lustre], [-llustreapi], [[#include <stddef.h>
 #include <lustre/lustreapi.h>]], [[llapi_msg_set_level(LLAPI_MSG_OFF);
-return llapi_file_open_pool("x", 0, 0, 0, -1, 0, 0, NULL) + llapi_dir_set_default_lmv_stripe("x", -1, 0, 0, NULL);]])])
+return llapi_layout_file_open("x", 0, 0, NULL) + llapi_file_open_pool("x", 0, 0, 0, -1, 0, 0, NULL) + llapi_dir_set_default_lmv_stripe("x", -1, 0, 0, NULL);]])])
 AS_IF([test "x$weir_with_lustre" = xyes],
   [AC_DEFINE([HAVE_LUSTRE], [1], [Define to 1 when the library of Lustre is there.])
    weir_loaded([LUSTRE], [liblustreapi.so])])

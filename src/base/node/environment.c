@@ -75,18 +75,53 @@ struct stripes {
     uint16_t count, first;
 };
 
+#define STRIPES_1 0x0BD10BD0
+#define STRIPES_3 0x0BD30BD0
+#define STRIPES_TEXT 4096
+
+/* A stripe: it follows the head, in version 3 after the name of a pool. */
+struct stripe {
+    unsigned char object[16];
+    uint32_t generation, target;
+};
+
+/* Read the head and what follows it. Returns the bytes of all, 0: it has none of its own. */
+static size_t read_stripes(const char *path, char room[STRIPES_TEXT], struct stripes *s)
+{
+    ssize_t n = getxattr(path, "lustre.lov", room, STRIPES_TEXT);
+
+    if (n < (ssize_t)sizeof(*s))
+        return 0;
+    memcpy(s, room, sizeof(*s));
+    return s->magic == STRIPES_1 || s->magic == STRIPES_3 ? (size_t)n : 0;
+}
+
 bool weir_environment_stripes(const char *path, uint32_t *size, uint16_t *count)
 {
-    char room[4096];
+    char room[STRIPES_TEXT];
     struct stripes s;
-    ssize_t n = getxattr(path, "lustre.lov", room, sizeof(room));
 
-    if (n < (ssize_t)sizeof(s))
+    if (read_stripes(path, room, &s) == 0)
         return false;
-    memcpy(&s, room, sizeof(s));
     *size = s.size;
     *count = s.count;
-    return s.magic == 0x0BD10BD0 || s.magic == 0x0BD30BD0;
+    return true;
+}
+
+int64_t weir_environment_target(const char *path, int stripe)
+{
+    char room[STRIPES_TEXT];
+    struct stripes s;
+    struct stripe one;
+    size_t n = read_stripes(path, room, &s), at;
+
+    if (n == 0 || stripe >= s.count)
+        return -1;
+    at = sizeof(s) + (s.magic == STRIPES_3 ? 16 : 0) + (size_t)stripe * sizeof(one);
+    if (at + sizeof(one) > n)
+        return -1;
+    memcpy(&one, room + at, sizeof(one));
+    return one.target;
 }
 
 void weir_environment_layout(const char *path, struct weir_str *out)
@@ -171,8 +206,8 @@ const char *weir_environment_variable(int i, struct weir_str *name)
     return NULL;
 }
 
-/* Libraries that take the I/O calls, as their names begin. One that only counts calls (Darshan) is none:
- * its data still move through the kernel. */
+/* Libraries that take the I/O calls, as their names begin. One that only counts calls (Darshan) is
+ * none: its data still move through the kernel. */
 static const char *const interceptions[][2] = {
     { "libpil4dfs.so", "DAOS" },           { "libioil.so", "DAOS" },
     { "libgkfs_intercept.so", "GekkoFS" }, { "libgkfs_libc_intercept.so", "GekkoFS" },

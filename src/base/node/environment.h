@@ -28,6 +28,9 @@ void weir_environment_layout(const char *path, struct weir_str *out);
  * its own, or has several layouts. */
 bool weir_environment_stripes(const char *path, uint32_t *size, uint16_t *count);
 
+/* The target (OST) of a stripe of a file on Lustre, from 0 on; -1: not known. */
+int64_t weir_environment_target(const char *path, int stripe);
+
 /* The processors that this process may use ("0-3,8"), and their number (0: not known). */
 int weir_environment_binding(struct weir_str *out);
 
@@ -39,7 +42,8 @@ const char *weir_environment_variable(int i, struct weir_str *name);
 #define WEIR_INTERCEPTED                                                                           \
     "a preloaded library takes the I/O calls: data may move past the page cache"
 
-/* The libraries of this process that take its I/O calls: "libpil4dfs.so (DAOS)"; and whether there is one. */
+/* The libraries of this process that take its I/O calls: "libpil4dfs.so (DAOS)"; and whether there
+ * is one. */
 void weir_environment_interception(struct weir_str *out);
 bool weir_environment_is_intercepted(void);
 

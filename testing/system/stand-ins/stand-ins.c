@@ -56,7 +56,67 @@ int llapi_file_open_pool(const char *name, int flags, int mode, unsigned long lo
     return fd < 0 ? -errno : fd;
 }
 
-/* Where this is preloaded: every file has stripes of $STAND_IN_STRIPES, "SIZE COUNT". */
+/* What is asked for, as text. */
+struct llapi_layout {
+    char text[400];
+};
+
+struct llapi_layout *llapi_layout_alloc(void)
+{
+    return calloc(1, sizeof(struct llapi_layout));
+}
+
+void llapi_layout_free(struct llapi_layout *layout)
+{
+    free(layout);
+}
+
+static int add(struct llapi_layout *layout, const char *fmt, ...)
+{
+    size_t n = strlen(layout->text);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(layout->text + n, sizeof(layout->text) - n, fmt, ap);
+    va_end(ap);
+    return 0;
+}
+
+int llapi_layout_stripe_count_set(struct llapi_layout *layout, uint64_t count)
+{
+    return add(layout, " count=%lld", count == LLAPI_LAYOUT_WIDE ? -1 : (long long)count);
+}
+
+int llapi_layout_stripe_size_set(struct llapi_layout *layout, uint64_t size)
+{
+    return add(layout, " size=%llu", (unsigned long long)size);
+}
+
+int llapi_layout_pattern_set(struct llapi_layout *layout, uint64_t pattern)
+{
+    return add(layout, " pattern=%llu", (unsigned long long)pattern);
+}
+
+int llapi_layout_pool_name_set(struct llapi_layout *layout, const char *pool_name)
+{
+    return add(layout, " pool=%s", pool_name);
+}
+
+int llapi_layout_ost_index_set(struct llapi_layout *layout, int stripe_number, uint64_t ost_index)
+{
+    return add(layout, " %d:%llu", stripe_number, (unsigned long long)ost_index);
+}
+
+/* Like the real one, it says in errno what is wrong. */
+int llapi_layout_file_open(const char *path, int open_flags, unsigned mode,
+                           const struct llapi_layout *layout)
+{
+    if (note("llapi_layout_file_open", "%s%s", path, layout->text))
+        return -1;
+    return open(path, open_flags | O_EXCL, mode);
+}
+
+/* Where this is preloaded: every file has stripes of $STAND_IN_STRIPES, "SIZE COUNT TARGET TARGET ...". */
 ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 {
     struct {
@@ -64,15 +124,22 @@ ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
         char object[16];
         unsigned size;
         unsigned short count, first;
+        struct {
+            char object[16];
+            unsigned generation, target;
+        } stripe[8];
     } lov = { .magic = 0x0BD10BD0 };
     const char *stripes = getenv("STAND_IN_STRIPES");
+    int n = 0, more;
 
     (void)path;
     if (!stripes || strcmp(name, "lustre.lov") != 0 || size < sizeof(lov) ||
-        sscanf(stripes, "%u %hu", &lov.size, &lov.count) != 2) {
+        sscanf(stripes, "%u %hu%n", &lov.size, &lov.count, &n) != 2) {
         errno = ENOTSUP;
         return -1;
     }
+    for (int i = 0; i < 8 && sscanf(stripes + n, "%u%n", &lov.stripe[i].target, &more) == 1; i++)
+        n += more;
     memcpy(value, &lov, sizeof(lov));
     return sizeof(lov);
 }
