@@ -35,7 +35,7 @@ static void test_the_tensors_of_a_row_have_the_published_number_of_parameters(vo
         uint64_t parameters;
     } published[] = {
         { "llama3-8b", 8030261248 },      { "LLAMA3-70B", 70553706496 },   { "llama3-405b", 405853388800 },
-        { "gpt3-175b", 174604259328 },    { "mixtral-8x7b", 46702792704 },
+        { "llama3-1t", 1183194060048 },   { "gpt3-175b", 174604259328 },  { "mixtral-8x7b", 46702792704 },
     };
     int n = 0;
 
@@ -269,6 +269,17 @@ static void test_tensor_parallel_ranks_have_the_slices_of_megatron(void **state)
     expect_box(&job, 15, "model.embed_tokens.weight", BOX(15 * 8064, 0, 128256 - 15 * 8064, 4096), true);
     expect_box(&job, 16 + 2, L0 "self_attn.q_proj.weight", BOX(512, 0, 256, 4096), false); /* dp 1 */
     assert_true(find_part(&job, 1, "optimizer.state.exp_avg_sq.lm_head.weight", &p) && p.elem == 4);
+}
+
+static void test_the_largest_model_of_the_rules_has_matrices_of_their_size_on_its_1024_ranks(void **state)
+{
+    struct mc_model m = model_of("llama3-1t");
+    struct mc_job job = job_of(&m, (struct mc_shape) { .tp = 8, .pp = 64, .zero = 1 }, 1024);
+
+    (void)state;
+    expect_box(&job, 1, L0 "self_attn.q_proj.weight", BOX(3234, 0, 3234, 25872), true);
+    expect_box(&job, 7, L0 "self_attn.v_proj.weight", BOX(7 * 539, 0, 539, 25872), true); /* 25872 * 32 / 192 / 8 rows */
+    expect_box(&job, 2, L0 "mlp.down_proj.weight", BOX(0, 2 * 12288, 25872, 12288), true);
 }
 
 static void test_the_stages_in_the_middle_have_the_layers_that_are_left(void **state)
@@ -647,6 +658,7 @@ int main(void)
         cmocka_unit_test(test_a_shape_that_cannot_be_is_refused_with_what_would_be_right),
         cmocka_unit_test(test_dtype_and_optimizer_say_the_bytes_of_a_parameter),
         cmocka_unit_test(test_tensor_parallel_ranks_have_the_slices_of_megatron),
+        cmocka_unit_test(test_the_largest_model_of_the_rules_has_matrices_of_their_size_on_its_1024_ranks),
         cmocka_unit_test(test_the_stages_in_the_middle_have_the_layers_that_are_left),
         cmocka_unit_test(test_zero_divides_what_it_says_over_data_parallel_ranks),
         cmocka_unit_test(test_replicas_write_about_as_much_each_where_writing_is_spread),
