@@ -395,7 +395,7 @@ struct weir_line {
     bool (*settings_file)(const void *opt, struct weir_str *path);
     const char *const *settings_skip;
     /* Do what was asked for instead of tests; true, with the outcome in *code. Collective. */
-    bool (*instead)(struct weir_run *run, const void *opt, enum weir_code *code);
+    bool (*instead)(struct weir_run *run, const struct weir_values *values, enum weir_code *code);
 };
 
 /* The files that the tests of a program make. Functions may be NULL. */

@@ -244,7 +244,7 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_program
     enum weir_code code;
 
     run->par = run->world;
-    if (p->line && p->line->instead && p->line->instead(run, values[0].given, &code))
+    if (p->line && p->line->instead && p->line->instead(run, &values[0], &code))
         return code;
     if (plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);

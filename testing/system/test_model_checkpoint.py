@@ -306,3 +306,27 @@ def test_the_rules_of_mlperf_ask_for_ten_repetitions_and_a_cold_cache(mc):
     assert {"H02", "H15"} <= invalid("-i 2 --drop-cache=0", 5)
     run = invalid("-i 10 --limit=H03:100,H05:100", 0)  # which no file system of the tests need be good for
     assert run == set()
+
+
+@pytest.mark.parametrize("model, shape, words", [
+    ("llama3-8b", "--tp=1 --pp=1 --dp=8 --zero=3", "112 GB here and 105 GB in the rules, a difference of +7.07 % (-0.283 %"),
+    ("llama3-70b", "--tp=8 --pp=1 --dp=8 --zero=3", "988 GB here and 912 GB in the rules, a difference of +8.31 % (+0.868 %"),
+    ("llama3-405b", "--tp=8 --pp=32 --dp=2 --zero=1", "5.68 TB here and 5.29 TB in the rules, a difference of +7.41 % (+0.0326 %"),
+    ("llama3-1t", "--tp=8 --pp=64 --dp=2 --zero=1", "16.6 TB here and 18 TB in the rules, a difference of -7.97 % (-14.3 %")])
+def test_the_preset_divides_a_model_as_the_rules_do_and_compares_its_size(mc, model, shape, words):
+    lines = mc("--model=%s --preset=mlperf --list" % model, np=None).ok().stdout.splitlines()
+    assert lines[:-1] == mc("--model=%s --dtype=fp16 --list %s" % (model, shape), np=None).ok().stdout.splitlines()
+    assert lines[-1].startswith("MLPerf Storage: %s has %s" % (model, words))
+
+
+def test_options_that_are_given_win_over_the_preset(mc):
+    run = mc(SMALL + "--preset=mlperf --dp=2 --zero=0 --report=text:-,json:r.json", np=2).ok()
+    assert "tp 1, pp 1, dp 2, ep 1, ZeRO 0" in run.stdout and "llama3-8b without --scale has 112 GB here" in run.stdout
+    test = rows(mc)[0]
+    assert test["preset"] == "mlperf" and test["presetBytes"] == 105e9
+    load = "-o ckpt --rules=none --save=no --preset=mlperf "
+    mc(load + "--dp=2 --zero=0", np=2).ok()
+    mc(load, np=2).fails(1, "was saved with --dp=2, not --dp=8: leave it out, or name the model of --preset (--model)")
+    mc(load + "--dp=2 --zero=0 --dtype=bf16", np=2).fails(1, "--dtype=fp16 and --optimizer=adam")
+    mc(SMALL + "--preset=mlperf", np=2).fails(1, "tp=1, pp=1 and dp=8 need 8 ranks, and there are 2")
+    mc(SMALL + "--preset=mlperf --model=gpt3-175b", np=None).fails(1, "--preset=mlperf has no model 'gpt3-175b': use one of llama3-8b, llama3-70b, llama3-405b, llama3-1t")

@@ -177,9 +177,10 @@ static int clean_dir(struct weir_run *run, const struct mdtest_options *o, struc
     return weir_cleanup(run, "mdtest", o->cleanup, forms, sizeof(forms) / sizeof(*forms), err);
 }
 
-static bool clean_instead(struct weir_run *run, const void *opt, enum weir_code *code)
+static bool clean_instead(struct weir_run *run, const struct weir_values *values,
+                          enum weir_code *code)
 {
-    const struct mdtest_options *o = opt;
+    const struct mdtest_options *o = values->given;
     struct weir_err err = WEIR_ERR_INIT;
 
     if (!o->cleanup)

@@ -8,6 +8,7 @@
 
 static const char *const save_words[] = { "sync", "async", "no", NULL };
 static const char *const load_words[] = { "all", "parameters", "no", NULL };
+static const char *const preset_words[] = { "mlperf", NULL };
 static const char *const who_words[] = { "same", "elsewhere", NULL };
 
 const struct weir_opt mc_opts[] = {
@@ -20,6 +21,10 @@ const struct weir_opt mc_opts[] = {
             .flags = WEIR_OPT_PRIVATE, OPT_FIRST(DATA)),
     OPT_STR(0, "scale", NULL, O, scale, NULL, "SHARE", "Share of the model's parameters",
             OPT_FIRST(DATA)),
+    OPT_STR(0, "preset", NULL, O, preset, NULL, "NAME",
+            "Values of --tp, --pp, --dp, --zero, --dtype and --optimizer that a benchmark has for "
+            "the model (mlperf: MLPerf Storage); options that are given win",
+            .choices = preset_words, OPT_IN(DATA)),
     OPT_INT(0, "tp", NULL, O, tp, "1", "N", "Tensor-parallel ranks", .min = 1, .max = MOST,
             OPT_FIRST(DATA)),
     OPT_INT(0, "pp", NULL, O, pp, "1", "N", "Stages of the pipeline", .min = 1, .max = MOST,

@@ -228,6 +228,19 @@ int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+static void report_preset(struct weir_report *r, const struct mc_test *t)
+{
+    struct weir_str words = { 0 };
+
+    if (!t->o->preset)
+        return;
+    mc_preset_words(t->o, &t->job, &words);
+    weir_report_str(r, WEIR_FOR_DATA, "preset", t->o->preset);
+    weir_report_int(r, WEIR_FOR_DATA, "presetBytes", (int64_t)mc_preset_bytes(t->o));
+    weir_report_line(r, "%s", weir_str_words(&words));
+    weir_report_free(r, &words);
+}
+
 /* The model as --scale has left it: its numbers are those that were measured. */
 static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -248,6 +261,7 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
                      parameters, run->par.size,
                      run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->save.bytes, size), (int)t->save.files,
                      t->save.files == 1 ? "" : "s");
+    report_preset(r, t);
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);
     return 0;

@@ -62,26 +62,30 @@ static int check_shape(const struct weir_values *given, const struct mc_test *t,
     const struct mc_shape *x = &t->load.meta.job.shape;
     static const char other[] =
         " (--load-tp, --load-pp, --load-dp and --load-ep are the shape that loads)";
+    static const char preset[] = ", or name the model of --preset (--model)";
     const struct {
         const char *option;
         int64_t asked, saved;
         const char *more;
+        bool preset; /* --preset sets it */
     } rows[] = {
-        { "tp", o->tp, x->tp, other },
-        { "pp", o->pp, x->pp, other },
-        { "dp", o->dp ? o->dp : x->dp, x->dp, other },
-        { "ep", o->ep, x->ep, other },
-        { "zero", o->zero, x->zero, "" },
-        { "align", o->align, t->load.meta.align, "" },
+        { "tp", o->tp, x->tp, other, true },
+        { "pp", o->pp, x->pp, other, true },
+        { "dp", o->dp ? o->dp : x->dp, x->dp, other, true },
+        { "ep", o->ep, x->ep, other, false },
+        { "zero", o->zero, x->zero, "", true },
+        { "align", o->align, t->load.meta.align, "", false },
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-        if (weir_values_typed(given, rows[i].option) && rows[i].asked != rows[i].saved)
+        if ((weir_values_typed(given, rows[i].option) || (o->preset && rows[i].preset)) &&
+            rows[i].asked != rows[i].saved)
             return weir_refuse(err, WEIR_EUSAGE,
                                "'%s' was saved with --%s=%" PRId64 ", not --%s=%" PRId64
                                ": leave it out%s",
                                weir_str_text(&t->load.from), rows[i].option, rows[i].saved,
-                               rows[i].option, rows[i].asked, rows[i].more);
+                               rows[i].option, rows[i].asked,
+                               weir_values_typed(given, rows[i].option) ? rows[i].more : preset);
     return 0;
 }
 

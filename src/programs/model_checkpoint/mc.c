@@ -88,7 +88,7 @@ static int choose_model(struct weir_run *run, struct mc_test *t, const struct mc
 {
     struct mc_model *m = &t->job.model;
 
-    return find_model(run, t, o->model ? o->model : "llama3-8b", m, err) < 0
+    return find_model(run, t, o->model ? o->model : MC_MODEL, m, err) < 0
                ? -1
                : mc_model_scale(m, o->scale ? o->scale : "1", err);
 }
@@ -184,7 +184,8 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     struct mc_test *t = state;
 
     *t = test_of(o);
-    if (check_options(o, err) < 0 || (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
+    if (check_options(o, err) < 0 || mc_preset_take(run->test->values, o, err) < 0 ||
+        (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
         return -1;
     /* a load alone takes what was saved, and compares it with what is given */
     if (!saves(o) && (o->model || o->scale) && choose_model(run, t, o, err) < 0)
@@ -383,30 +384,41 @@ static int check_named_backend(struct mc_test *t, const char *name, struct weir_
 /* Refuse for --list what a run of 'ranks' ranks refuses. Collective over run->world. */
 static int list_ranks(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks, struct weir_err *err)
 {
+    struct weir_str words = { 0 };
+    bool done;
+
     if (check_options(o, err) < 0 || make_job(run, t, o, ranks, err) < 0 ||
         (loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, ranks, err) < 0) ||
         weir_agree(&run->world, check_named_backend(t, o->run.api, err), err) < 0)
         return -1;
-    if (run->world.rank > 0 || mc_list(&t->job, o->run.verbose > 0, stdout) || errno == EPIPE)
-        return 0; /* EPIPE: its reader has closed the pipe */
-    return weir_refuse(err, WEIR_ESETUP, "the list cannot be written");
+    if (run->world.rank > 0)
+        return 0;
+    mc_preset_words(o, &t->job, &words);
+    if (words.len > 0)
+        weir_str_addc(&words, '\n');
+    done = (mc_list(&t->job, o->run.verbose > 0, stdout) && weir_str_print(&words, stdout)) ||
+           errno == EPIPE; /* its reader has closed the pipe */
+    weir_str_free(&words);
+    return done ? 0 : weir_refuse(err, WEIR_ESETUP, "the list cannot be written");
 }
 
 /* --list */
-static bool list_instead(struct weir_run *run, const void *opt, enum weir_code *code)
+static bool list_instead(struct weir_run *run, const struct weir_values *values,
+                         enum weir_code *code)
 {
-    struct mc_options own = *(const struct mc_options *)opt, *o = &own;
+    struct mc_options own = *(const struct mc_options *)values->given, *o = &own;
     struct mc_test t = test_of(o);
     struct weir_err err = WEIR_ERR_INIT;
+    int rc = mc_preset_take(values, o, &err);
     bool given = o->dp > 0;
     uint64_t ranks = given ? weir_product((uint64_t)o->dp, (uint64_t)o->tp * (uint64_t)o->pp) : (uint64_t)run->world.size;
 
     if (!o->list)
         return false;
-    if (ranks > INT32_MAX)
+    if (rc == 0 && ranks > INT32_MAX)
         weir_refuse(&err, WEIR_EUSAGE, "--tp, --pp and --dp make %" PRIu64 " ranks: --list shows %d at most", ranks,
                     INT32_MAX);
-    else
+    else if (rc == 0)
         list_ranks(run, &t, o, (int)ranks, &err);
     *code = err.code == WEIR_OK ? WEIR_OK : weir_run_refuse(run, &err);
     weir_arena_free(&t.arena);

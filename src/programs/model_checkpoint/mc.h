@@ -14,12 +14,15 @@
 
 struct mc_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *path, *model, *scale, *dtype, *optimizer, *layout, *save, *load, *read_back;
+    const char *path, *model, *scale, *preset, *dtype, *optimizer, *layout;
+    const char *save, *load, *read_back;
     int tp, pp, dp, ep, zero, load_tp, load_pp, load_dp, load_ep, keep, every;
     int64_t align, transfer, sieve;
     double compute_s;
     bool list, broadcast, remove;
 };
+
+#define MC_MODEL "llama3-8b" /* where --model is not given */
 
 /* The index of an operation in the table of the program. */
 enum mc_operation { MC_WRITE, MC_READ, MC_COPY, MC_PUBLISH, MC_REMOVE };
@@ -396,6 +399,18 @@ int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dty
 /* Compare what was read, tables of contents, too, and the length of each file. Local. Returns the number of transfers, tables
  * and files that are wrong; err describes the first. */
 uint64_t mc_load_verify(struct mc_test *t, struct weir_err *err);
+
+/* ---- mc-preset.c ---- */
+
+/* --preset: set the options of the model that were not given. Local. Returns 0, or -1 and err
+ * (WEIR_EUSAGE): the preset has no such model. */
+int mc_preset_take(const struct weir_values *given, struct mc_options *o, struct weir_err *err);
+
+/* Return the bytes of a checkpoint that the preset names for the model; 0: there is no preset. */
+double mc_preset_bytes(const struct mc_options *o);
+
+/* Append a line about the size of the model here and in the preset, if there is one. */
+void mc_preset_words(const struct mc_options *o, const struct mc_job *job, struct weir_str *out);
 
 /* ---- mc-arrays.c ---- */
 

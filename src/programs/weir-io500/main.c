@@ -245,11 +245,11 @@ static bool is_list(const void *opt)
     return ((const struct io500_options *)opt)->list;
 }
 
-static bool show_list(struct weir_run *run, const void *opt, enum weir_code *code)
+static bool show_list(struct weir_run *run, const struct weir_values *values, enum weir_code *code)
 {
     struct weir_str text = { 0 };
 
-    if (!is_list(opt))
+    if (!is_list(values->given))
         return false;
     io500_config_show(NULL, &text);
     *code = run->world.rank > 0 || weir_str_print(&text, stdout) ? WEIR_OK : WEIR_ESETUP;
