@@ -2,6 +2,7 @@
 """model_checkpoint: what is saved is loaded in any shape and is right; what is not published is never taken; wrong bytes are named."""
 import json
 import os
+import shutil
 import signal
 
 import pytest
@@ -330,3 +331,31 @@ def test_options_that_are_given_win_over_the_preset(mc):
     mc(load + "--dp=2 --zero=0 --dtype=bf16", np=2).fails(1, "--dtype=fp16 and --optimizer=adam")
     mc(SMALL + "--preset=mlperf", np=2).fails(1, "tp=1, pp=1 and dp=8 need 8 ranks, and there are 2")
     mc(SMALL + "--preset=mlperf --model=gpt3-175b", np=None).fails(1, "--preset=mlperf has no model 'gpt3-175b': use one of llama3-8b, llama3-70b, llama3-405b, llama3-1t")
+
+
+def test_memory_and_bytes_of_ranks_and_nodes_are_those_of_the_files(mc):
+    run = mc(SMALL + "--save=async --keep=0 --report=text:-,json:r.json", np=2, env={"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "1"}).ok()
+    test = rows(mc)[0]
+    files = [(mc.cwd / "ckpt" / "checkpoint-00000001" / name).stat().st_size for name in FILES["torch"][:2]]
+    assert test["checkpointBytes"] <= test["nodeWriteBytes"] < sum(files) and test["rankWriteBytes"] < max(files)
+    # each has all parameters and its half of the optimizer after a load, which is more than it writes; and a copy of what it writes
+    assert test["rankMemoryBytes"] > test["checkpointBytes"] and test["nodeMemoryBytes"] >= 2 * test["checkpointBytes"] + test["nodeWriteBytes"]
+    assert "a rank needs up to %.2f MiB of memory and writes up to %.2f MiB" % (test["rankMemoryBytes"] / 2**20, test["rankWriteBytes"] / 2**20) in run.stdout
+
+
+def test_a_state_that_does_not_fit_into_the_memory_of_a_node_is_refused_before_anything_is_made(mc):
+    mc("--model=llama3-405b -o ckpt --load=no", np=2).fails(2, "the ranks of a node need 5.17 TiB of memory for their states, and the node has ")
+    assert not mc.files()
+    if os.geteuid() != 0 or not shutil.which("unshare"):
+        pytest.skip("mounting needs root and unshare")
+    mc(SMALL + "--load=no", np=None).ok()
+    (mc.cwd / "mounts").write_text("36 31 0:32 / %s rw - cgroup2 cgroup2 rw\n" % (mc.cwd / "kind"))
+    (mc.cwd / "groups").write_text("0::/task\n")
+    (mc.cwd / "kind" / "task").mkdir(parents=True)
+    (mc.cwd / "kind" / "task" / "memory.max").write_text(str(7 * 2**20))
+    steps = "mount --bind groups /proc/$$/cgroup && mount --bind mounts /proc/$$/mountinfo || exit 77; exec \"$@\""
+    for args, need in (("--save=no", "7.23"), ("--load=no", "9.14")):  # a save has each tensor at a multiple of --align
+        run = mc(SMALL + args, np=None, prefix=["unshare", "-m", "sh", "-c", steps, "sh"])
+        if run.returncode == 77:
+            pytest.skip("files in /proc cannot be mounted over")
+        run.fails(2, "the ranks of a node need %s MiB of memory for their states, and the node has 7 MiB" % need)

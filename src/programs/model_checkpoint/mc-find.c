@@ -308,7 +308,7 @@ static int plan_load(struct weir_run *run, void *state, struct weir_err *err)
 
     mc_plan_free(&l->plan);
     mc_plan_free(&l->reads);
-    l->states = strcasecmp(t->o->load, "parameters") == 0 ? MC_ONLY_PARAMETERS : MC_ALL_STATES;
+    l->states = mc_load_states(t->o);
     l->same = 0;
     l->used.asked = l->bytes = 0;
     if (l->role < 0)
@@ -414,6 +414,8 @@ int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *s
     most = (int64_t)(weir_now_ns() - begin_ns);
     weir_allmax_i64(&run->par, &most, 1);
     t->times.find_s = (double)most / WEIR_NS_PER_S;
+    if (t->save.bytes == 0 && mc_need_check(run, &run->par, t, err) < 0) /* not known before */
+        return -1;
     if (begin_load(run, t, err) < 0 || weir_local(run, plan_load, t, err) < 0)
         return -1;
     return drop_files(run, t, err);

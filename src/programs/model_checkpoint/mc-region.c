@@ -265,18 +265,12 @@ static uint64_t bytes_once(const struct mc_test *t, int rank)
 {
     int64_t zero = t->load.job.shape.zero;
     unsigned states = MC_ALL_STATES;
-    uint64_t bytes = 0;
-    struct mc_parts it;
-    struct mc_part p;
 
     if (rank >= t->load.ranks)
         return 0;
     if (mc_job_place(&t->load.job, rank).dp >= t->load.job.shape.ep)
         states = zero == 0 ? 0 : zero < 3 ? MC_ALL_STATES & ~MC_ONLY_PARAMETERS : MC_ALL_STATES;
-    mc_parts_begin(&it, &t->load.job, rank, states, false);
-    while (mc_parts_next(&it, &p))
-        bytes += mc_aligned(mc_part_bytes(&p), (uint64_t)t->o->align);
-    return bytes;
+    return mc_parts_bytes(&t->load.job, rank, states, false, (uint64_t)t->o->align);
 }
 
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)

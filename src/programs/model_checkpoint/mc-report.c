@@ -262,6 +262,7 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
                      run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->save.bytes, size), (int)t->save.files,
                      t->save.files == 1 ? "" : "s");
     report_preset(r, t);
+    mc_need_report(r, &t->need);
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);
     return 0;

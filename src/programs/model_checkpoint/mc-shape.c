@@ -289,3 +289,16 @@ bool mc_parts_next(struct mc_parts *it, struct mc_part *out)
     }
     return false;
 }
+
+uint64_t mc_parts_bytes(const struct mc_job *job, int rank, unsigned states, bool only_written,
+                        uint64_t align)
+{
+    uint64_t bytes = 0;
+    struct mc_parts it;
+    struct mc_part p;
+
+    mc_parts_begin(&it, job, rank, states, only_written);
+    while (mc_parts_next(&it, &p))
+        bytes += mc_aligned(mc_part_bytes(&p), align);
+    return bytes;
+}

@@ -166,6 +166,12 @@ static inline uint64_t mc_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* n rounded up to a multiple of the alignment. */
+static inline uint64_t mc_aligned(uint64_t n, uint64_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
 static inline uint64_t mc_part_bytes(const struct mc_part *p)
 {
     return (p->to - p->from) * (uint64_t)p->elem;
@@ -198,6 +204,10 @@ struct mc_parts {
 
 void mc_parts_begin(struct mc_parts *it, const struct mc_job *job, int rank, unsigned states, bool only_written);
 bool mc_parts_next(struct mc_parts *it, struct mc_part *out);
+
+/* Return the bytes of these parts, each rounded up to the alignment. */
+uint64_t mc_parts_bytes(const struct mc_job *job, int rank, unsigned states, bool only_written,
+                        uint64_t align);
 
 /* ---- another shape (mc-reshard.c) ---- */
 

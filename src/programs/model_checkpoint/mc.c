@@ -198,6 +198,8 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         return -1;
     if (check_backend(t, run->test->plan.use[0].be, err) < 0)
         return -1;
+    if (saves(o) && mc_need_check(run, &run->world, t, err) < 0)
+        return -1;
     if (t->is_objects)
         o->run.drop_cache = false; /* no page cache has them */
     if (!t->is_stored)
@@ -381,6 +383,19 @@ static int check_named_backend(struct mc_test *t, const char *name, struct weir_
     return weir_backend_load(&be, NULL, err) < 0 ? -1 : check_backend(t, be, err);
 }
 
+/* Append the line about memory. */
+static void add_needs(const struct mc_test *t, int ranks, struct weir_str *out)
+{
+    uint64_t most = 0;
+
+    for (int rank = 0; rank < ranks; rank++) {
+        uint64_t need = mc_need_memory(t, rank);
+
+        most = need > most ? need : most;
+    }
+    weir_str_addf(out, "a rank needs up to %" PRIu64 " bytes of memory\n", most);
+}
+
 /* Refuse for --list what a run of 'ranks' ranks refuses. Collective over run->world. */
 static int list_ranks(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks, struct weir_err *err)
 {
@@ -393,8 +408,9 @@ static int list_ranks(struct weir_run *run, struct mc_test *t, struct mc_options
         return -1;
     if (run->world.rank > 0)
         return 0;
+    add_needs(t, ranks, &words);
     mc_preset_words(o, &t->job, &words);
-    if (words.len > 0)
+    if (o->preset)
         weir_str_addc(&words, '\n');
     done = (mc_list(&t->job, o->run.verbose > 0, stdout) && weir_str_print(&words, stdout)) ||
            errno == EPIPE; /* its reader has closed the pipe */

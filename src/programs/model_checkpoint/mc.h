@@ -148,6 +148,11 @@ struct mc_removal {
     bool own;             /* only those of this test */
 };
 
+/* Bytes in memory, and written, of the rank and of the node with the most. */
+struct mc_need {
+    int64_t rank_memory, rank_written, node_memory, node_written;
+};
+
 /* The bytes, opens and time of a load on this rank. */
 struct mc_use {
     uint64_t asked, read, opens, metadata_ns;
@@ -181,6 +186,7 @@ struct mc_test {
     struct weir_arena arena;
     struct weir_str path; /* of mc_path */
     struct mc_job job;
+    struct mc_need need;
     struct weir_access access;
     struct weir_session session;
     struct weir_queue queue;
@@ -246,12 +252,6 @@ struct weir_extent mc_region_extent(const struct mc_test *t, int k);
 int mc_plan_part(struct mc_plan *p, const struct mc_part *part, struct weir_err *err);
 int mc_plan_moves(struct mc_plan *p, int region, uint32_t part, uint64_t begin, uint64_t end, uint64_t off,
                   uint64_t most, struct weir_err *err);
-
-/* n rounded up to a multiple of the alignment. */
-static inline uint64_t mc_aligned(uint64_t n, uint64_t align)
-{
-    return (n + align - 1) / align * align;
-}
 
 /* A way through the parts of a region in the order of its table of contents. */
 struct mc_walk {
@@ -399,6 +399,18 @@ int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dty
 /* Compare what was read, tables of contents, too, and the length of each file. Local. Returns the number of transfers, tables
  * and files that are wrong; err describes the first. */
 uint64_t mc_load_verify(struct mc_test *t, struct weir_err *err);
+
+/* ---- mc-need.c ---- */
+
+/* The states that --load asks for, a bit each. */
+unsigned mc_load_states(const struct mc_options *o);
+/* Return the bytes that a rank has in memory for its saves and loads. Local. */
+uint64_t mc_need_memory(const struct mc_test *t, int rank);
+/* Fill t->need, before memory is taken or a file is made. Collective over par. Returns 0, or -1 and
+ * err on every rank: a node has less memory (WEIR_ESETUP). */
+int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_test *t,
+                  struct weir_err *err);
+void mc_need_report(struct weir_report *r, const struct mc_need *need);
 
 /* ---- mc-preset.c ---- */
 
