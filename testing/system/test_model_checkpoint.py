@@ -359,3 +359,60 @@ def test_a_state_that_does_not_fit_into_the_memory_of_a_node_is_refused_before_a
         if run.returncode == 77:
             pytest.skip("files in /proc cannot be mounted over")
         run.fails(2, "the ranks of a node need %s MiB of memory for their states, and the node has 7 MiB" % need)
+
+
+def files_of(mc, place):
+    return {p.name: p.read_bytes() for p in (mc.cwd / place / "checkpoint-00000001").iterdir() if p.name != "metadata"}
+
+
+@pytest.mark.parametrize("more, play", [
+    ("--tp=2 --pp=2 --dp=2 --zero=1", "2-5"), ("--tp=2 --pp=2 --dp=2 --zero=1", "node:1"), ("--dp=8 --zero=3 --layout=deepspeed", "4-7"),
+    ("--preset=mlperf --align=512 -t 4k", "1-2")])
+def test_ranks_of_a_larger_job_write_and_read_the_files_that_they_have_in_the_whole_run(mc, more, play):
+    first, last = (4, 7) if play == "node:1" else [int(n) for n in play.split("-")]
+    np = last - first + 1
+    job = "--scale=1/16384 --rules=none --report=json:r.json %s " % more
+    mc(job + "-o whole --load=no", np=8).ok()
+    mc(job + "-o part --play=" + play, np=np).ok()
+    test, (save, load) = rows(mc)
+    whole, part = files_of(mc, "whole"), files_of(mc, "part")
+    assert part == {name: data for name, data in whole.items() if first <= int(name[-11:-5]) <= last} and len(part) >= np
+    assert test["jobRanks"] == 8 and test["firstRank"] == first and save["tasks"] == load["tasks"] == np
+    assert save["bytes"] == load["askedBytes"] == test["checkpointBytes"] < 14 * test["parameters"]
+    # each has read its own files alone
+    assert load["opens"] == len(part) and load["readBytes"] == sum(map(len, part.values()))
+    for place in ("part", "whole"):
+        mc("-o %s --rules=none --save=no --report=json:r.json --play=%d-%d" % (place, first, last), np=np).ok()
+        assert rows(mc)[1][0]["askedBytes"] == save["bytes"]
+
+
+def test_a_part_of_a_job_is_no_whole_checkpoint(mc):
+    job = SMALL + "--dp=8 --zero=3 "
+    mc(job + "--play=2-3 -i 2 --keep=1", np=2).ok()
+    assert published(mc) == ["checkpoint-00000002"]
+    load = "-o ckpt --rules=none --save=no "
+    part = "'ckpt/checkpoint-00000002' has the files of ranks 2 to 3 of a job of 8, those of %s are missing: load it with --play=2-3"
+    mc(load, np=2).fails(1, part % "0 to 1, 4 to 7")
+    mc(load + "--play=1-2", np=2).fails(1, part % "1")
+    mc(load + "--play=5", np=None).fails(1, part % "5")
+    mc(load + "--play=3", np=None).ok()
+    mc(load + "--play=8", np=None).fails(1, "--play=8: the job has 8 ranks, 0 to 7")
+    data = mc.cwd / "ckpt" / "checkpoint-00000002" / "rank-000003.data"
+    overwrite(data, data.stat().st_size - 1, b"x")
+    mc(load + "--play=2", np=None).ok()
+    mc(load + "--play=2-3 --read-back=elsewhere", np=2, env={"IOR_FAKE_NODES": "2", "IOR_FAKE_TASK_PER_NODES": "1"}).fails(4, "saved by rank 3")
+
+
+@pytest.mark.parametrize("args, words", [
+    ("--dp=8 --play=6-9", "--play=6-9: ranks 6 to 9 need 4 tasks, and there are 1"), ("--dp=8 --play=8", "--play=8: the job has 8 ranks, 0 to 7"),
+    ("--dp=8 --play=node:8", "--play=node:8: the job has 8 ranks"), ("--play=0", "--play needs --dp or --preset"),
+    ("--dp=8 --play=0 --layout=megatron", "with --layout=megatron ranks share files"), ("--dp=8 --play=0 --layout=shared", "with --layout=shared"),
+    ("--dp=8 --zero=1 --play=0 --layout=deepspeed", "use --layout=torch, or --layout=deepspeed with --zero=3"),
+    ("--dp=8 --play=0 --layout=arrays -a HDF5", "a file of arrays needs all ranks"), ("--dp=8 --play=0 --load-tp=1", "leave --broadcast, --load-tp"),
+    ("--dp=8 --play=0 --broadcast", "leave --broadcast, --load-tp"), ("--dp=8 --play=0 --list", "leave --play out"),
+    ("--dp=8 --play=0,1", "write ranks of the job (0-7) or one of its nodes (node:3)"), ("--dp=8 --play=node:1-2", "write ranks"),
+    ("--dp=8 --play=", "needs a value"), ("--dp=8 --play=99999999999", "write ranks"), ("--dp=8 --play=node:999999999", "the job has 8 ranks"),
+    ("--tp=30000 --pp=30000 --dp=30000 --play=0", "27000000000000 ranks: a job has 2147483647 at most")])
+def test_ranks_that_cannot_be_played_are_refused(mc, args, words):
+    mc(SMALL + args, np=None).fails(1, words)
+    assert not mc.files()

@@ -59,6 +59,7 @@ static void test_metadata_are_read_as_they_were_written(void **state)
 
     (void)state;
     assert_int_equal(read_text(text, strlen(text), &m, &err), 0);
+    assert_true(m.first == 0 && m.last == 3); /* all of them */
     assert_true(m.step == 7 && m.sequence == 3 && m.ranks == 4 && m.align == 4096 && m.layout == MC_TORCH && m.regions == 2);
     assert_true(m.job.shape.tp == 2 && m.job.shape.dp == 2 && m.job.shape.zero == 1 && m.job.shape.spread && m.job.model.hidden == 8);
     assert_string_equal(m.region[1].file, "rank-000003.data");
@@ -120,6 +121,8 @@ static void test_what_cannot_be_is_refused_with_words(void **state)
         { "hidden = 8", "hidden = 9", "hidden = 9 is no multiple of heads = 2" },
         { "tp = 2", "tp = 3", "which tp=3 does not divide" },
         { "ranks = 4", "ranks = 5", "need 4 ranks, and there are 5" },
+        { "ranks = 4", "ranks = 4\nfirst = 2\nlast = 4", "is not whole" }, /* --play */
+        { "ranks = 4", "ranks = 4\nfirst = 3\nlast = 2", "is not whole" },
         { "bf16", "bf17", "dtype: use bf16" },
         { "zero = 1", "zero = 4", "zero=4" },
         { "region rank-000000.data", "region ../../passwd", "is not understood" },

@@ -180,7 +180,7 @@ static int plan_states(struct mc_test *t, int role, unsigned states, struct weir
     struct mc_parts it;
     struct mc_part p;
 
-    mc_parts_begin(&it, &t->load.job, role, states, false);
+    mc_parts_begin(&it, &t->load.job, role, states, t->play.tasks > 0);
     while (mc_parts_next(&it, &p)) {
         t->load.used.asked += mc_part_bytes(&p);
         if ((t->layout == MC_ARRAYS ? mc_arrays_plan(&t->load.plan, &p, &t->load.bytes, err) : plan_part(t, &p, err)) < 0)
@@ -332,10 +332,13 @@ static int plan_load(struct weir_run *run, void *state, struct weir_err *err)
 static int take_shape(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     struct mc_loading *l = &t->load;
+    int role = t->play.first + l->place_of;
+    int ranks = t->play.tasks > 0 ? (int)l->meta.ranks : run->par.size;
 
-    if (mc_load_shape(t, &l->meta.job, l->meta.dtype, l->meta.optimizer, run->par.size, err) < 0)
+    if (mc_play_check_load(t, err) < 0 ||
+        mc_load_shape(t, &l->meta.job, l->meta.dtype, l->meta.optimizer, ranks, err) < 0)
         return -1;
-    l->role = l->place_of < l->ranks ? l->place_of : -1;
+    l->role = role < l->ranks ? role : -1;
     return 0;
 }
 

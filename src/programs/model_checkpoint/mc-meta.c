@@ -18,19 +18,23 @@
 
 /* ---- written ---- */
 
-static void add_head(const struct mc_test *t, int ranks, struct weir_str *s)
+static void add_head(const struct mc_test *t, struct weir_str *s)
 {
     const struct mc_options *o = t->o;
     const struct mc_shape *x = &t->job.shape;
 
-    weir_str_addf(s, TITLE "\nstep = %" PRId64 "\nsequence = %" PRId64 "\nlayout = %s\nranks = %d\n", t->pub.step, t->pub.sequence,
-                  mc_layout_names[t->layout], ranks);
+    weir_str_addf(s, TITLE "\nstep = %" PRId64 "\nsequence = %" PRId64 "\nlayout = %s\n",
+                  t->pub.step, t->pub.sequence, mc_layout_names[t->layout]);
+    weir_str_addf(s, "ranks = %" PRId64 "\n", mc_job_ranks(&t->job));
+    if (t->play.tasks > 0)
+        weir_str_addf(s, "first = %d\nlast = %d\n", t->play.first,
+                      t->play.first + t->play.tasks - 1);
     weir_str_addf(s, "tp = %" PRId64 "\npp = %" PRId64 "\ndp = %" PRId64 "\nep = %" PRId64 "\nzero = %" PRId64 "\nspread = %d\n",
                   x->tp,
                   x->pp, x->dp, x->ep, x->zero, x->spread);
     weir_str_addf(s, "api = %s\n", t->session.be->name);
     weir_str_addf(s, "dtype = %s\noptimizer = %s\nalign = %" PRId64 "\nbytes = %" PRIu64 "\nmodel {\n", o->dtype, o->optimizer,
-                  o->align, t->save.bytes);
+                  o->align, mc_job_bytes(&t->job));
     mc_model_write(&t->job.model, s);
     weir_str_addf(s, "}\n");
 }
@@ -62,7 +66,7 @@ int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str
                           t->save.region[k].rank,
                           t->save.region[k].at, t->save.region[k].head, t->save.region[k].bytes, t->save.region[k].lines);
     if (run->par.rank == 0)
-        add_head(t, run->par.size, out);
+        add_head(t, out);
     rc = weir_pieces(&run->par, &own, add_piece, out);
     weir_str_free(&own);
     show_last(weir_str_text(out), out->len, last);
@@ -101,7 +105,8 @@ static bool read_key(struct reader *r, const char *line)
         int64_t *to;
     } numbers[] = {
         { "step", &r->m->step },  { "sequence", &r->m->sequence }, { "ranks", &r->m->ranks }, { "align", &r->m->align },
-        { "bytes", &r->m->bytes }, { "tp", &r->shape.tp },          { "pp", &r->shape.pp },    { "dp", &r->shape.dp },
+        { "bytes", &r->m->bytes }, { "first", &r->m->first },       { "last", &r->m->last },
+        { "tp", &r->shape.tp },          { "pp", &r->shape.pp },    { "dp", &r->shape.dp },
         { "ep", &r->shape.ep },   { "zero", &r->shape.zero },      { "spread", &r->spread },
     };
     const struct {
@@ -214,8 +219,9 @@ static bool is_whole(struct reader *r)
     while (r->layout && m->layout < MC_LAYOUTS && strcmp(r->layout, mc_layout_names[m->layout]) != 0)
         m->layout++;
     r->shape.spread = r->spread != 0;
+    m->last = m->last < 0 ? m->ranks - 1 : m->last;
     return r->end && r->layout && m->layout < MC_LAYOUTS && m->dtype && m->optimizer && m->api && m->ranks > 0 &&
-        m->ranks <= INT32_MAX &&
+        m->ranks <= INT32_MAX && m->first <= m->last && m->last < m->ranks &&
            m->align > 0 && m->regions > 0 && m->sequence > 0 && r->model.layers > 0;
 }
 
@@ -225,7 +231,7 @@ int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, st
     char last[LAST];
 
     show_last(text, len < LAST ? 0 : len - LAST, last);
-    *m = (struct mc_meta) { .text = text };
+    *m = (struct mc_meta) { .text = text, .last = -1 };
     if (strlen(text) != len)
         return weir_refuse(err, WEIR_EDATA, "'%s': a NUL byte; this is not a text file", path);
     if (read_lines(&r, text, path, err) < 0)

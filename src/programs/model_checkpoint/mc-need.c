@@ -30,7 +30,7 @@ uint64_t mc_need_memory(const struct mc_test *t, int rank)
     uint64_t written = written_bytes(t, rank), loaded = 0;
 
     if (rank < t->load.ranks)
-        loaded = mc_parts_bytes(&t->load.job, rank, mc_load_states(t->o), false, 1);
+        loaded = mc_parts_bytes(&t->load.job, rank, mc_load_states(t->o), t->play.tasks > 0, 1);
     return (loaded > written ? loaded : written) + (t->async ? written : 0);
 }
 
@@ -63,7 +63,7 @@ static int compare(const struct weir_run *run, uint64_t bytes, struct weir_err *
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
                        "the ranks of a node need %s of memory for their states, and the node has "
-                       "%s: use more nodes, or a smaller model (--scale)",
+                       "%s: use more nodes, --play for some ranks, or a smaller model (--scale)",
                        weir_size_show(weir_signed(bytes), needed),
                        weir_size_show((int64_t)memory, there));
 }
@@ -71,7 +71,8 @@ static int compare(const struct weir_run *run, uint64_t bytes, struct weir_err *
 int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_test *t,
                   struct weir_err *err)
 {
-    const uint64_t mine[NEEDS] = { mc_need_memory(t, par->rank), written_bytes(t, par->rank) };
+    const int rank = t->play.first + par->rank;
+    const uint64_t mine[NEEDS] = { mc_need_memory(t, rank), written_bytes(t, rank) };
     uint64_t node[NEEDS] = { 0 };
     int64_t most[2 * NEEDS];
     int rc = sum_node(par, mine, node, err);

@@ -25,6 +25,9 @@ const struct weir_opt mc_opts[] = {
             "Values of --tp, --pp, --dp, --zero, --dtype and --optimizer that a benchmark has for "
             "the model (mlperf: MLPerf Storage); options that are given win",
             .choices = preset_words, OPT_IN(DATA)),
+    OPT_STR(0, "play", NULL, O, play, NULL, "RANKS",
+            "Ranks of a larger job that the tasks are, which save and load their own files only: "
+            "64-71, or node:3 (of nodes with as many tasks as here)", OPT_IN(DATA)),
     OPT_INT(0, "tp", NULL, O, tp, "1", "N", "Tensor-parallel ranks", .min = 1, .max = MOST,
             OPT_FIRST(DATA)),
     OPT_INT(0, "pp", NULL, O, pp, "1", "N", "Stages of the pipeline", .min = 1, .max = MOST,

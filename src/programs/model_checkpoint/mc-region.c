@@ -58,6 +58,11 @@ static bool has_own_file(const struct mc_test *t, int region)
     return t->layout == MC_TORCH || (t->layout == MC_DEEPSPEED && (region > 0 || t->job.shape.zero == 3));
 }
 
+bool mc_region_is_shared(const struct mc_test *t)
+{
+    return !has_own_file(t, 0);
+}
+
 /* Ranks with the same number share the file of their first region. */
 static int file_color(const struct mc_test *t, int rank)
 {
@@ -268,6 +273,8 @@ static uint64_t bytes_once(const struct mc_test *t, int rank)
 
     if (rank >= t->load.ranks)
         return 0;
+    if (t->play.tasks > 0)
+        return mc_parts_bytes(&t->load.job, rank, states, true, (uint64_t)t->o->align);
     if (mc_job_place(&t->load.job, rank).dp >= t->load.job.shape.ep)
         states = zero == 0 ? 0 : zero < 3 ? MC_ALL_STATES & ~MC_ONLY_PARAMETERS : MC_ALL_STATES;
     return mc_parts_bytes(&t->load.job, rank, states, false, (uint64_t)t->o->align);
@@ -277,7 +284,7 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
 {
     struct mc_saving *s = &t->save;
     const struct mc_form form = { &t->job, t->layout, (uint64_t)t->o->align };
-    int rank = run->par.rank, rc = 0;
+    int rank = t->play.first + run->par.rank, rc = 0;
     uint64_t sum[4];
 
     s->regions = t->layout == MC_DEEPSPEED ? 2 : 1;

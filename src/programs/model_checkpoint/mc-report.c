@@ -130,7 +130,7 @@ static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir
     int64_t most = (int64_t)t->load.used.metadata_ns;
 
     weir_allmax_i64(&run->par, &most, 1);
-    x->tasks = t->load.ranks;
+    x->tasks = t->play.tasks > 0 ? t->play.tasks : t->load.ranks;
     x->find = t->times.find_s;
     x->metadata = x->find + (double)most / WEIR_NS_PER_S;
     x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
@@ -228,6 +228,19 @@ int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
+/* The checkpoint is that of a part of a job. */
+static void report_play(struct weir_report *r, const struct mc_test *t)
+{
+    const int first = t->play.first, last = first + t->play.tasks - 1;
+    const int ranks = (int)mc_job_ranks(&t->job);
+
+    if (t->play.tasks == 0)
+        return;
+    weir_report_int(r, WEIR_FOR_DATA, "jobRanks", ranks);
+    weir_report_int(r, WEIR_FOR_DATA, "firstRank", first);
+    weir_report_line(r, "these are ranks %d to %d of a job of %d", first, last, ranks);
+}
+
 static void report_preset(struct weir_report *r, const struct mc_test *t)
 {
     struct weir_str words = { 0 };
@@ -262,6 +275,7 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
                      run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->save.bytes, size), (int)t->save.files,
                      t->save.files == 1 ? "" : "s");
     report_preset(r, t);
+    report_play(r, t);
     mc_need_report(r, &t->need);
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);

@@ -128,6 +128,11 @@ struct mc_job {
 int mc_job_init(struct mc_job *job, const struct mc_model *m, const struct mc_shape *shape, const char *dtype,
                 const char *optimizer, int ranks, struct weir_err *err);
 
+static inline int64_t mc_job_ranks(const struct mc_job *job)
+{
+    return job->shape.tp * job->shape.pp * job->shape.dp;
+}
+
 /* Return the bytes of all tensors with all states; UINT64_MAX: more than that. */
 uint64_t mc_job_bytes(const struct mc_job *job);
 

@@ -58,6 +58,14 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
         { o->run.gpu_memory && (o->broadcast || is_word(o->layout, "arrays")),
           "--gpu-memory is for files that each rank reads itself: --broadcast sends what one has read, "
           "and --layout=arrays has memory of the host" },
+        { o->play && o->list, "--list shows all ranks of the job; leave --play out" },
+        { o->play && saves(o) && o->dp == 0,
+          "--play needs --dp or --preset: the tasks are not all ranks of the job" },
+        { o->play && is_word(o->layout, "arrays"),
+          "--play: a file of arrays needs all ranks of the job; use --layout=torch" },
+        { o->play && (o->broadcast || o->load_tp || o->load_pp || o->load_dp || o->load_ep),
+          "--play: a rank loads the files that it has saved; leave --broadcast, --load-tp, "
+          "--load-pp, --load-dp and --load-ep out" },
         { o->broadcast && !loads(o), "--broadcast says how to load; --load=no loads nothing" },
     };
 
@@ -93,6 +101,18 @@ static int choose_model(struct weir_run *run, struct mc_test *t, const struct mc
                : mc_model_scale(m, o->scale ? o->scale : "1", err);
 }
 
+/* The bytes of all tensors that the tasks write. Collective over run->world. */
+static uint64_t bytes_of(struct weir_run *run, const struct mc_test *t)
+{
+    uint64_t bytes = mc_job_bytes(&t->job);
+
+    if (t->play.tasks == 0 || bytes >= INT64_MAX)
+        return bytes;
+    bytes = mc_parts_bytes(&t->job, t->play.first + run->world.rank, MC_ALL_STATES, true, 1);
+    weir_allsum_u64(&run->world, &bytes, 1);
+    return bytes;
+}
+
 /* The model and the ranks, and what is not given. Collective over run->world. */
 static int make_job(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks,
                     struct weir_err *err)
@@ -107,10 +127,28 @@ static int make_job(struct weir_run *run, struct mc_test *t, struct mc_options *
     m = t->job.model;
     o->dtype = o->dtype ? o->dtype : mc_dtype_names[0];
     o->optimizer = o->optimizer ? o->optimizer : mc_optimizer_names[0];
-    if (mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0)
+    if (mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0 ||
+        mc_play_check_save(t, err) < 0)
         return -1;
-    t->save.bytes = mc_job_bytes(&t->job);
+    t->save.bytes = bytes_of(run, t);
+    if (t->save.bytes == 0)
+        return weir_refuse(err, WEIR_EUSAGE, "--play=%s: other ranks write all that these have",
+                           o->play);
     return t->save.bytes < INT64_MAX ? 0 : weir_refuse(err, WEIR_EUSAGE, "a checkpoint of this model has more than 2^63 bytes");
+}
+
+/* Return the ranks that --dp, --tp and --pp make, or else the tasks; -1 and err: too many. */
+static int ranks_of(const struct mc_options *o, int tasks, struct weir_err *err)
+{
+    uint64_t ranks = weir_product((uint64_t)o->dp, (uint64_t)o->tp * (uint64_t)o->pp);
+
+    if (o->dp == 0)
+        return tasks;
+    if (ranks <= INT32_MAX)
+        return (int)ranks;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--tp, --pp and --dp make %" PRIu64 " ranks: %s %d at most", ranks,
+                       o->list ? "--list shows" : "a job has", INT32_MAX);
 }
 
 static enum mc_layout layout_of(const struct mc_options *o)
@@ -182,16 +220,20 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 {
     struct mc_options *o = chosen;
     struct mc_test *t = state;
+    int ranks;
 
     *t = test_of(o);
-    if (check_options(o, err) < 0 || mc_preset_take(run->test->values, o, err) < 0 ||
-        (saves(o) && make_job(run, t, o, run->world.size, err) < 0))
+    if (mc_preset_take(run->test->values, o, err) < 0 || check_options(o, err) < 0 ||
+        mc_play_read(&run->world, t, err) < 0)
+        return -1;
+    ranks = o->play ? ranks_of(o, run->world.size, err) : run->world.size;
+    if (ranks < 0 || (saves(o) && make_job(run, t, o, ranks, err) < 0))
         return -1;
     /* a load alone takes what was saved, and compares it with what is given */
     if (!saves(o) && (o->model || o->scale) && choose_model(run, t, o, err) < 0)
         return -1;
     /* before the time of a save is spent */
-    if (saves(o) && loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, run->world.size, err) < 0)
+    if (saves(o) && loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, ranks, err) < 0)
         return -1;
     plan_place(t, o, run->world.size, &run->test->plan);
     if (weir_plan_use(run, &t->session, o->run.api, &t->access, err) < 0)
@@ -425,17 +467,13 @@ static bool list_instead(struct weir_run *run, const struct weir_values *values,
     struct mc_options own = *(const struct mc_options *)values->given, *o = &own;
     struct mc_test t = test_of(o);
     struct weir_err err = WEIR_ERR_INIT;
-    int rc = mc_preset_take(values, o, &err);
-    bool given = o->dp > 0;
-    uint64_t ranks = given ? weir_product((uint64_t)o->dp, (uint64_t)o->tp * (uint64_t)o->pp) : (uint64_t)run->world.size;
+    int ranks;
 
     if (!o->list)
         return false;
-    if (rc == 0 && ranks > INT32_MAX)
-        weir_refuse(&err, WEIR_EUSAGE, "--tp, --pp and --dp make %" PRIu64 " ranks: --list shows %d at most", ranks,
-                    INT32_MAX);
-    else if (rc == 0)
-        list_ranks(run, &t, o, (int)ranks, &err);
+    ranks = mc_preset_take(values, o, &err) < 0 ? -1 : ranks_of(o, run->world.size, &err);
+    if (ranks > 0)
+        list_ranks(run, &t, o, ranks, &err);
     *code = err.code == WEIR_OK ? WEIR_OK : weir_run_refuse(run, &err);
     weir_arena_free(&t.arena);
     return true;

@@ -14,7 +14,7 @@
 
 struct mc_options {
     struct weir_run_options run; /* first: the engine reads it */
-    const char *path, *model, *scale, *preset, *dtype, *optimizer, *layout;
+    const char *path, *model, *scale, *preset, *play, *dtype, *optimizer, *layout;
     const char *save, *load, *read_back;
     int tp, pp, dp, ep, zero, load_tp, load_pp, load_dp, load_ep, keep, every;
     int64_t align, transfer, sieve;
@@ -77,6 +77,7 @@ struct mc_meta {
     struct weir_arena arena; /* of names in the job */
     int layout; /* enum mc_layout */
     int64_t step, sequence, ranks, align, bytes;
+    int64_t first, last; /* ranks whose files there are */
     struct mc_region *region; /* in the order of their ranks */
     int regions;
 };
@@ -112,7 +113,7 @@ struct mc_memory {
 
 /* Saves: what this rank writes, and where (mc-region.c) */
 struct mc_saving {
-    uint64_t bytes;            /* of all tensors; 0: of another job, and not yet known */
+    uint64_t bytes; /* of the tensors that the tasks write; 0: of another job, and not yet known */
     uint64_t opens, files;     /* of all ranks */
     uint64_t once_bytes;       /* objects: of all files, or that loading each byte once reads, whichever is more */
     struct weir_roots sharers; /* the ranks that share the file of the first region */
@@ -186,6 +187,9 @@ struct mc_test {
     struct weir_arena arena;
     struct weir_str path; /* of mc_path */
     struct mc_job job;
+    struct {
+        int first, tasks; /* --play: the rank that the first task is; tasks 0: they are all ranks */
+    } play;
     struct mc_need need;
     struct weir_access access;
     struct weir_session session;
@@ -240,6 +244,9 @@ static inline bool mc_region_is_second(const struct mc_region *r)
 /* Append the table of contents of a region: r->head bytes, with which r->rank of the job begins it. Local.
  * Returns 0, or -1 and err: no memory. */
 int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct weir_str *out, struct weir_err *err);
+
+/* True when the layout has files that several ranks write. */
+bool mc_region_is_shared(const struct mc_test *t);
 
 /* Fill the plan of t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
@@ -411,6 +418,18 @@ uint64_t mc_need_memory(const struct mc_test *t, int rank);
 int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_test *t,
                   struct weir_err *err);
 void mc_need_report(struct weir_report *r, const struct mc_need *need);
+
+/* ---- mc-play.c ---- */
+
+/* --play: choose t->play, the ranks of the job that the tasks are. Local. Returns 0, or -1 and err
+ * (WEIR_EUSAGE): they are not as many as the tasks. */
+int mc_play_read(const struct weir_par *world, struct mc_test *t, struct weir_err *err);
+/* Before a save: refuse ranks that t->job does not have, and files that ranks share. Local. Returns
+ * 0, or -1 and err (WEIR_EUSAGE). */
+int mc_play_check_save(const struct mc_test *t, struct weir_err *err);
+/* Before a load: refuse a checkpoint (t->load.meta) without the files of the ranks. Local. Returns 0,
+ * or -1 and err (WEIR_EUSAGE). */
+int mc_play_check_load(const struct mc_test *t, struct weir_err *err);
 
 /* ---- mc-preset.c ---- */
 
