@@ -135,7 +135,7 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
  * those of this rank. */
 #define AT(field) offsetof(struct weir_phase_rec, field)
 static const size_t least[] = { AT(steps_min), AT(done_min), AT(own_ns_min), AT(work_ns_min),
-                                AT(half[0].ops_min), AT(half[1].ops_min) };
+                                AT(rate_min),  AT(half[0].ops_min), AT(half[1].ops_min) };
 static const size_t most[] = { AT(steps_max), AT(done_max), AT(own_ns_max), AT(work_ns_max),
                                AT(end_max), AT(half[0].ops_max), AT(half[1].ops_max) };
 static const size_t summed[] = { AT(bytes_sum),   AT(wrong_sum),     AT(steps_sum),
@@ -172,6 +172,13 @@ static uint64_t *field(struct weir_phase_rec *rec, size_t at)
     return (uint64_t *)(void *)((char *)rec + at);
 }
 
+static uint64_t own_rate(uint64_t bytes, uint64_t ns)
+{
+    double rate = ns > 0 ? (double)bytes * WEIR_NS_PER_S / (double)ns : 0;
+
+    return bytes > 0 && ns > 0 && rate < 0x1p62 ? (uint64_t)rate : INT64_MAX;
+}
+
 /* The numbers of this rank. */
 static void fill_record(struct weir_phase_context *c)
 {
@@ -181,6 +188,7 @@ static void fill_record(struct weir_phase_context *c)
     rec->steps_min = rec->steps_max = rec->steps_sum = rec->steps;
     rec->done_min = rec->done_max = rec->done_sum = weir_phase_own_done(c);
     rec->own_ns_min = rec->own_ns_max = weir_phase_own_ns(rec);
+    rec->rate_min = own_rate(own->bytes, rec->own_ns_min);
     rec->work_ns_min = rec->work_ns_max = rec->busy_ns_sum =
         rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
     rec->end_max = own->end;

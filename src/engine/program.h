@@ -197,6 +197,7 @@ struct weir_phase_rec {
     struct weir_half half[2]; /* by enum weir_dir; zero where the phase is not mixed */
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
     uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
+    uint64_t rate_min; /* bytes a second of a rank in its own_ns; INT64_MAX: none moved bytes */
     uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
     const struct weir_cached *cached; /* rank 0; NULL: not looked for */
     const struct weir_steady_verdict *steady; /* by --until=steady, the same on all ranks; NULL: not asked for */

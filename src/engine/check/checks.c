@@ -152,6 +152,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
         return 0;
     t->inputs = &t->room;
     weir_collect_test(run, &t->machine, &t->reads, t->inputs);
+    t->inputs->by_slowest = rules_of(t, run->test->plan.options) == WEIR_RULES_MLPERF;
     weir_others_begin(run, &t->others, t->inputs);
     t->spent_ns += weir_now_ns() - begin_ns;
     return 0;

@@ -204,7 +204,8 @@ void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec 
     weir_service_note(s, f);
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
-        p->rates[p->nrates++] = rate;
+        p->rates[p->nrates++] =
+            f->by_slowest && rec->rate_min < INT64_MAX ? (double)rec->rate_min : rate;
     if (!moves)
         return;
     note_cache(run, rec, own, f, p);

@@ -147,6 +147,7 @@ struct weir_inputs {
     const char *cache_why;   /* why the page cache is not known; NULL: not asked for */
     const char *cache_hides; /* why more may be in the page cache than was seen; NULL: no */
     int repetitions;
+    bool by_slowest;         /* rates of repetitions are those of the slowest rank */
     struct weir_inputs_phase phase[WEIR_INPUTS_PHASES];
     int phases;
 };

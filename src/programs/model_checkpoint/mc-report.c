@@ -20,7 +20,8 @@ struct row {
     const char *operation;
     int64_t test, iter, step, tasks, bytes;
     double rate, seconds, stall, copy, make, write, publish, remove, work;
-    double slowest, find, metadata, asked, read, storage, amplification, opens, verify;
+    double slowest, slowest_rate, find, metadata;
+    double asked, read, storage, amplification, opens, verify;
 };
 
 #define R struct row
@@ -48,8 +49,12 @@ static const struct weir_col cols[] = {
          .rule = "----------"),
     TIME(remove, "removeTime", "Save: removal of old checkpoints, seconds", .head = "remove(s)", .rule = "---------"),
     TIME(work, "workTime", "Emulated work between two saves, seconds"),
-    TIME(slowest, "slowestTime", "Load: the slowest rank, from its first open to its last close, seconds", .head = "slowest(s)",
-         .rule = "----------"),
+    TIME(slowest, "slowestTime",
+         "The slowest rank in open, transfers, fsync and close of its files, seconds",
+         .head = "slowest(s)", .rule = "----------"),
+    COL_REAL(R, slowest_rate, "slowestRate",
+             "The lowest rate of a rank, the bytes of its transfers in that time, MiB/s",
+             .unit = MIB, .none = "-"),
     TIME(find, "findTime", "Load: search for the newest checkpoint, and its metadata, seconds"),
     TIME(metadata, "metadataTime",
          "Load: search, metadata, opens and tables of contents of the rank that took longest for them, seconds",
@@ -74,8 +79,9 @@ static struct row row_of(const struct weir_run *run, const char *operation, int6
     return (struct row) {
         .operation = operation, .test = run->test->id, .iter = run->repetition, .step = step, .tasks = run->par.size,
         .stall = NAN, .copy = NAN, .make = NAN, .write = NAN, .publish = NAN, .remove = NAN, .work = NAN,
-        .slowest = NAN, .find = NAN, .metadata = NAN, .asked = NAN, .read = NAN, .storage = NAN, .amplification = NAN,
-            .opens = NAN, .verify = NAN
+        .slowest = NAN, .slowest_rate = NAN,
+        .find = NAN, .metadata = NAN, .asked = NAN, .read = NAN, .storage = NAN,
+        .amplification = NAN, .opens = NAN, .verify = NAN
     };
 }
 
@@ -83,8 +89,16 @@ static void keep(struct mc_series *s, const struct row *x)
 {
     weir_stats_add(&s->rate, x->rate);
     weir_stats_add(&s->seconds, x->seconds);
+    weir_stats_add(&s->slowest, x->slowest);
+    if (!isnan(x->slowest_rate))
+        weir_stats_add(&s->slowest_rate, x->slowest_rate);
     if (!isnan(x->stall))
         weir_stats_add(&s->stall, x->stall);
+}
+
+double mc_slowest_rate(const struct weir_phase_rec *rec)
+{
+    return rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
 }
 
 /* ---- a save ---- */
@@ -103,6 +117,8 @@ int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, 
     x.copy = t->async ? s->copy_s : NAN;
     x.write = s->write_s;
     x.publish = s->publish_s;
+    x.slowest = s->slowest_s;
+    x.slowest_rate = s->slowest_rate;
     x.remove = t->o->keep > 0 ? s->remove_s : NAN;
     beside = x.make + x.write + x.publish + s->remove_s;
     if (t->async && t->save.work_ns == 0)
@@ -134,6 +150,7 @@ static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir
     x->find = t->times.find_s;
     x->metadata = x->find + (double)most / WEIR_NS_PER_S;
     x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
+    x->slowest_rate = mc_slowest_rate(rec);
     x->seconds = x->find + weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     x->asked = (double)sum[ASKED];
     x->read = (double)sum[READ];
@@ -180,7 +197,7 @@ int mc_after_load(struct weir_run *run, void *state, const struct weir_stage *st
 struct sum_row {
     const char *operation;
     int64_t n;
-    double rate, rate_min, rate_max, deviation, seconds, stall;
+    double rate, rate_min, rate_max, deviation, seconds, stall, slowest, slowest_rate;
 };
 
 #define S struct sum_row
@@ -194,7 +211,12 @@ static const struct weir_col sum_cols[] = {
     RATE(rate, "mean", "Mean of the rates, MiB/s", .head = "mean"),
     RATE(deviation, "deviation", "Standard deviation of the rates, MiB/s", .head = "stddev"),
     COL_REAL(S, seconds, "time", "Mean time, seconds", .head = "mean(s)", .width = 10, .prec = 4, .gap = 1),
-    COL_REAL(S, stall, "stall", "Mean stall, seconds", .head = "stall(s)", .width = 10, .prec = 4, .none = "-"),
+    COL_REAL(S, stall, "stall", "Mean stall, seconds", .head = "stall(s)", .width = 10, .prec = 4,
+             .none = "-", .gap = 1),
+    COL_REAL(S, slowest, "slowestTime", "Mean time of the slowest rank, seconds",
+             .head = "slowest(s)", .width = 10, .prec = 4, .none = "-", .gap = 1),
+    COL_REAL(S, slowest_rate, "slowestRate", "Mean of the lowest rates of a rank, MiB/s",
+             .head = "slowest MiB/s", .unit = MIB, .width = 13, .prec = 2, .none = "-"),
     WEIR_COL_END
 };
 
@@ -211,6 +233,8 @@ static void report_sum(struct weir_report *r, const char *operation, const struc
         .deviation = s->rate.n > 1 ? weir_stats_sd(&s->rate, WEIR_DEVIATION_SAMPLE) : 0,
         .seconds = s->seconds.mean,
         .stall = s->stall.n > 0 ? s->stall.mean : NAN,
+        .slowest = s->slowest.mean,
+        .slowest_rate = s->slowest_rate.n > 0 ? s->slowest_rate.mean : NAN,
     };
 
     if (s->rate.n > 0)

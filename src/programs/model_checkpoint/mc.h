@@ -95,11 +95,12 @@ enum { MC_MAKE, MC_BLOCKED, MC_OWN_TIMES };
 struct mc_times {
     uint64_t own_ns[MC_OWN_TIMES]; /* of this rank: making the directory; work that stood still */
     double copy_s, write_s, publish_s, remove_s, find_s; /* of all */
+    double slowest_s, slowest_rate; /* of a rank that saves; bytes a second, NaN: no bytes */
 };
 
 /* Results of all saves, or all loads: bytes/s, seconds. */
 struct mc_series {
-    struct weir_stats rate, seconds, stall;
+    struct weir_stats rate, seconds, stall, slowest, slowest_rate;
 };
 
 /* Memory that is as large as it was ever asked for: of a GPU, or for a copy of it pinned memory of
@@ -457,6 +458,9 @@ int mc_arrays_close(struct mc_test *t, struct weir_err *err);
 int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t i, uint64_t *clock_ns, struct weir_err *err);
 
 /* ---- mc-report.c ---- */
+
+/* The bytes a second of the rank with the fewest; NaN: none moved bytes. Local. */
+double mc_slowest_rate(const struct weir_phase_rec *rec);
 
 extern const struct weir_words mc_words;
 extern weir_stage_fn mc_saved;    /* a save is over: its row, and the work that is left */
