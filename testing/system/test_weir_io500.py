@@ -204,6 +204,9 @@ def test_a_pipe_in_the_results_is_not_waited_for(io500):
     io500("c.ini", np=None).fails(1, "'./the results/result.json' is not a file")
     os.rename(io500.results / "result.json", io500.results / "rehearsal.state")
     io500("c.ini --cleanup", np=None).fails(1, "'./the results/rehearsal.state': it is a pipe")
+    (io500.results / "rehearsal.state").unlink()
+    os.mkfifo(io500.results / "timestampfile")
+    io500("c.ini", np=None).fails(2, "touch './the results/timestampfile': No such device or address")
 
 
 SCRIPTS = [("echo noise; printf 'MATCHED 2/500\\n\\n'; echo $@ >words", None),

@@ -70,8 +70,9 @@ static int touch_stamp(struct weir_run *run, struct io500 *t, struct weir_err *e
 {
     int rc = 0, fd;
 
-    if (run->par.rank == 0) {
-        fd = openat(t->lock, "timestampfile", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (run->par.rank == 0) { /* a pipe at its name is not waited for */
+        fd = openat(t->lock, "timestampfile",
+                    O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666);
         if (fd < 0 || futimens(fd, NULL) < 0)
             rc = weir_fail(err, WEIR_ESETUP, "touch '%s/timestampfile'", t->place.results);
         if (fd >= 0)
