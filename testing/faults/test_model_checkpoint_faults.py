@@ -108,3 +108,15 @@ def test_a_removal_that_fails_is_an_operation_that_failed(mc, shim):
     run = mc("-i 2 --keep=1 --load=no --optimizer=none --timeline=t.npy", env=fault)
     run.fails(3, "remove 'c/.checkpoint-00000001.removed/", "Input/output error")
     assert errno.EIO in [r.error for r in read_records(mc.cwd / "t.npy")]
+
+
+def test_a_length_that_cannot_be_asked_for_is_no_wrong_data(mc, shim):
+    """The directory gets another name while its file is open: all bytes are right, and the file is not where it was."""
+    mc("-i 1 --load=no").ok()
+    saved = mc.cwd / "c" / "checkpoint-00000001"
+    fault = {**environment(mc.ior, shim, "call=close delay=3000"), "FAULT_PREFIX": str(saved / "rank-000000.data")}
+    proc = mc.ior.start("--model=small.model -o c --save=no --drop-cache=0 --rules=none", np=None, env=fault)
+    fds = pathlib.Path("/proc/%d/fd" % proc.pid)
+    conftest.wait_until(lambda: any(os.readlink(fd).endswith(".data") for fd in fds.iterdir() if fd.is_symlink()))
+    saved.rename(mc.cwd / "moved")
+    mc.ior.finish(proc).fails(3, "size of 'c/checkpoint-00000001/rank-000000.data': No such file or directory")

@@ -223,8 +223,14 @@ static bool has_right_head(const struct mc_test *t, const struct mc_region *r, s
     return rc == 0;
 }
 
-/* The file of a region ends where its last region does. */
-static bool has_right_length(struct mc_test *t, const struct mc_region *r, struct weir_err *err)
+/* Only the first error has words. */
+static struct weir_err *first(uint64_t wrong, struct weir_err *err)
+{
+    return wrong == 0 ? err : NULL;
+}
+
+/* The file of a region ends where its last region does. A length that cannot be asked for is no wrong data. */
+static int check_length(struct mc_test *t, const struct mc_region *r, uint64_t *wrong, struct weir_err *err)
 {
     struct mc_loading *l = &t->load;
     const char *path = mc_path(t, weir_str_text(&l->from), r->file, err);
@@ -233,42 +239,38 @@ static bool has_right_length(struct mc_test *t, const struct mc_region *r, struc
     for (int i = 0; i < l->meta.regions; i++)
         if (strcmp(l->meta.region[i].file, r->file) == 0 && l->meta.region[i].at + l->meta.region[i].bytes > want)
             want = l->meta.region[i].at + l->meta.region[i].bytes;
-    if (!path || weir_session_size(&t->session, path, &bytes, err) < 0)
-        return false;
-    return bytes == want || weir_refuse(err, WEIR_EDATA, "wrong data in '%s': it has %" PRIu64 " bytes, and was saved with %" PRIu64,
-                                        path, bytes, want) == 0;
+    if (!path || weir_session_size(&t->session, path, &bytes, first(*wrong, err)) < 0)
+        return -1;
+    if (bytes != want && (*wrong)++ == 0)
+        weir_refuse(err, WEIR_EDATA, "wrong data in '%s': it has %" PRIu64 " bytes, and was saved with %" PRIu64, path, bytes, want);
+    return 0;
 }
 
-/* Only the first error has words. */
-static struct weir_err *first(uint64_t wrong, struct weir_err *err)
-{
-    return wrong == 0 ? err : NULL;
-}
-
-uint64_t mc_load_verify(struct mc_test *t, struct weir_err *err)
+int mc_load_verify(struct mc_test *t, uint64_t *n, struct weir_err *err)
 {
     struct mc_loading *l = &t->load;
     const struct mc_region *last = NULL;
-    uint64_t n = 0, wrong;
     enum weir_damage kind;
+    uint64_t wrong;
+    int rc = 0;
 
     weir_gpu_wanted(t->memory.gpu, t->memory.at, l->bytes);
     for (int i = 0; i < l->meta.regions; i++)
         if (l->meta.region[i].has_toc)
-            n += !has_right_head(t, &l->meta.region[i], first(n, err));
+            *n += !has_right_head(t, &l->meta.region[i], first(*n, err));
     for (size_t i = 0; i < l->plan.moves; i++) {
         const struct mc_move *m = &l->plan.move[i];
 
         if (!mc_data_check(&l->plan.part[m->part], l->meta.sequence, m->at, t->memory.at + m->memory, m->len, &wrong,
                            &kind) &&
-            n++ == 0)
+            (*n)++ == 0)
             keep_wrong(t, m, wrong, kind, err);
     }
-    for (int i = 0; i < l->meta.regions; i++) {
+    for (int i = 0; i < l->meta.regions && rc == 0; i++) {
         const struct mc_region *r = &l->meta.region[i];
 
         if (r->has_toc && !(last && strcmp(last->file, r->file) == 0))
-            n += !has_right_length(t, last = r, first(n, err));
+            rc = check_length(t, last = r, n, err);
     }
-    return n;
+    return *n > 0 ? -1 : rc;
 }

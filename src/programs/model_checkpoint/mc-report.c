@@ -175,8 +175,7 @@ int mc_after_load(struct weir_run *run, void *state, const struct weir_stage *st
     sum[STORAGE] = use.read - t->load.used.io_before;
     sum[UNKNOWN] = !use.io_known || !t->load.used.io_known;
     begin_ns = weir_now_ns();
-    sum[WRONG] = rec->interrupted ? 0 : mc_load_verify(t, err);
-    rc = sum[WRONG] > 0 ? -1 : 0;
+    rc = rec->interrupted ? 0 : mc_load_verify(t, &sum[WRONG], err);
     verify = (int64_t)(weir_now_ns() - begin_ns);
     weir_allsum_u64(&run->par, sum, SUMS);
     weir_allmax_i64(&run->par, &verify, 1);

@@ -404,9 +404,9 @@ int mc_check_saved(const struct weir_values *given, const struct mc_test *t, str
 int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dtype, const char *optimizer, int size,
                   struct weir_err *err);
 
-/* Compare what was read, tables of contents, too, and the length of each file. Local. Returns the number of transfers, tables
- * and files that are wrong; err describes the first. */
-uint64_t mc_load_verify(struct mc_test *t, struct weir_err *err);
+/* Compare what was read, tables of contents, too, and the length of each file. Add the number of transfers, tables and files
+ * that are wrong to *n. Local. Returns 0, or -1 and err, which describes the first of them, or what failed. */
+int mc_load_verify(struct mc_test *t, uint64_t *n, struct weir_err *err);
 
 /* ---- mc-need.c ---- */
 
