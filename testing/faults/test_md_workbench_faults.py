@@ -164,6 +164,7 @@ def test_a_missing_parent_is_told(mdw):
 def test_a_file_in_the_place_of_the_directory_is_told(mdw):
     (mdw.cwd / "file").write_text("keep")
     mdw(SMALL + "-o %s/file" % mdw.cwd).fails(1, "/file' is a file; give a directory")
+    mdw(SMALL + "-o %s/file/below" % mdw.cwd).fails(1, "/file' is a file, not a directory")
     assert (mdw.cwd / "file").read_text() == "keep"
 
 

@@ -95,6 +95,7 @@ def test_a_missing_parent_is_told_before_anything_runs(mdtest):
 def test_a_file_in_the_place_of_the_directory_is_told(mdtest):
     (mdtest.cwd / "file").write_text("")
     mdtest("-n 2 -F -d %s/file" % mdtest.cwd).fails(1, "/file' is a file; give a directory")
+    mdtest("-n 2 -F -d %s/file/below" % mdtest.cwd).fails(1, "/file' is a file, not a directory")
 
 
 def test_a_file_that_is_too_short_is_an_error(mdtest):

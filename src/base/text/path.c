@@ -227,8 +227,12 @@ int weir_path_leads(const char *path, struct weir_err *err)
         len += strcspn(path + len, "/");
         weir_str_clear(&part);
         weir_str_add(&part, path, len);
-        if (stat(weir_str_text(&part), &st) == 0)
+        if (stat(weir_str_text(&part), &st) == 0) {
+            if (!S_ISDIR(st.st_mode))
+                rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is %s, not a directory",
+                                 weir_str_text(&part), weir_kind_of_file(st.st_mode));
             continue;
+        }
         if (lstat(weir_str_text(&part), &st) < 0 || !S_ISLNK(st.st_mode))
             break;
         rc = weir_link_follow(weir_str_text(&part), &target, err);
