@@ -308,7 +308,6 @@ static int plan_load(struct weir_run *run, void *state, struct weir_err *err)
 
     mc_plan_free(&l->plan);
     mc_plan_free(&l->reads);
-    l->states = mc_load_states(t->o);
     l->same = 0;
     l->used.asked = l->bytes = 0;
     if (l->role < 0)
@@ -335,8 +334,7 @@ static int take_shape(struct weir_run *run, struct mc_test *t, struct weir_err *
     int role = t->play.first + l->place_of;
     int ranks = t->play.tasks > 0 ? (int)l->meta.ranks : run->par.size;
 
-    if (mc_play_check_load(t, err) < 0 ||
-        mc_load_shape(t, &l->meta.job, l->meta.dtype, l->meta.optimizer, ranks, err) < 0)
+    if (mc_load_shape(t, &l->meta.job, l->meta.dtype, l->meta.optimizer, ranks, err) < 0)
         return -1;
     l->role = role < l->ranks ? role : -1;
     return 0;

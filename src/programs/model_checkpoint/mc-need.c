@@ -3,18 +3,13 @@
 #include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "base/node/machine.h"
 #include "base/size.h"
 #include "par/agree.h"
 #include "par/reduce.h"
-
-unsigned mc_load_states(const struct mc_options *o)
-{
-    return strcasecmp(o->load, "parameters") == 0 ? MC_ONLY_PARAMETERS : MC_ALL_STATES;
-}
 
 static uint64_t written_bytes(const struct mc_test *t, int rank)
 {
@@ -25,12 +20,12 @@ static uint64_t written_bytes(const struct mc_test *t, int rank)
 
 /* Saves and loads use the same memory, and an asynchronous save a copy. Tables of contents are not
  * counted. */
-uint64_t mc_need_memory(const struct mc_test *t, int rank)
+static uint64_t memory_bytes(const struct mc_test *t, int rank)
 {
     uint64_t written = written_bytes(t, rank), loaded = 0;
 
     if (rank < t->load.ranks)
-        loaded = mc_parts_bytes(&t->load.job, rank, mc_load_states(t->o), t->play.tasks > 0, 1);
+        loaded = mc_parts_bytes(&t->load.job, rank, t->load.states, t->play.tasks > 0, 1);
     return (loaded > written ? loaded : written) + (t->async ? written : 0);
 }
 
@@ -72,7 +67,7 @@ int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_te
                   struct weir_err *err)
 {
     const int rank = t->play.first + par->rank;
-    const uint64_t mine[NEEDS] = { mc_need_memory(t, rank), written_bytes(t, rank) };
+    const uint64_t mine[NEEDS] = { memory_bytes(t, rank), written_bytes(t, rank) };
     uint64_t node[NEEDS] = { 0 };
     int64_t most[2 * NEEDS];
     int rc = sum_node(par, mine, node, err);
@@ -90,17 +85,22 @@ int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_te
     return weir_agree(par, rc, err);
 }
 
-void mc_need_report(struct weir_report *r, const struct mc_need *need)
+bool mc_need_list(const struct mc_test *t, int ranks, FILE *to)
 {
-    char text[4][WEIR_SIZE_TEXT];
+    struct weir_str words = { 0 };
+    uint64_t most = 0;
+    bool done;
 
-    weir_report_int(r, WEIR_FOR_DATA, "rankMemoryBytes", need->rank_memory);
-    weir_report_int(r, WEIR_FOR_DATA, "rankWriteBytes", need->rank_written);
-    weir_report_int(r, WEIR_FOR_DATA, "nodeMemoryBytes", need->node_memory);
-    weir_report_int(r, WEIR_FOR_DATA, "nodeWriteBytes", need->node_written);
-    weir_report_line(r, "a rank needs up to %s of memory and writes up to %s, a node %s and %s",
-                     weir_size_show(need->rank_memory, text[0]),
-                     weir_size_show(need->rank_written, text[1]),
-                     weir_size_show(need->node_memory, text[2]),
-                     weir_size_show(need->node_written, text[3]));
+    for (int rank = 0; rank < ranks; rank++) {
+        uint64_t need = memory_bytes(t, rank);
+
+        most = need > most ? need : most;
+    }
+    weir_str_addf(&words, "a rank needs up to %" PRIu64 " bytes of memory\n", most);
+    mc_preset_words(t->o, &t->job, &words);
+    if (t->o->preset)
+        weir_str_addc(&words, '\n');
+    done = weir_str_print(&words, to);
+    weir_str_free(&words);
+    return done;
 }

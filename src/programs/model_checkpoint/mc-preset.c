@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-preset.c - how MLPerf Storage divides its models, and the size of a checkpoint in its rules */
+/* mc-preset.c - jobs that are larger than a run: --preset, the models of MLPerf Storage as its rules
+ * divide them; --play, the ranks of a job that the tasks are */
 #include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
+#include <inttypes.h>
+#include <string.h>
 #include <strings.h>
 
 #include "base/text/quote.h"
+#include "base/text/ranges.h"
 
 #define GB 1e9
 #define GIB 1073741824.0
@@ -66,13 +70,6 @@ int mc_preset_take(const struct weir_values *given, struct mc_options *o, struct
     return 0;
 }
 
-double mc_preset_bytes(const struct mc_options *o)
-{
-    const struct preset *p = preset_of(o);
-
-    return p ? p->gigabytes * GB : 0;
-}
-
 /* Three digits of a size. */
 static void add_size(double gigabytes, struct weir_str *out)
 {
@@ -98,4 +95,50 @@ void mc_preset_words(const struct mc_options *o, const struct mc_job *job, struc
     weir_str_addf(out, " in the rules, a difference of %+.3g %% (%+.3g %% if a GB there is a GiB)",
                   100 * (bytes / (p->gigabytes * GB) - 1),
                   100 * (bytes / (p->gigabytes * GIB) - 1));
+}
+
+/* ---- --play ---- */
+
+/* Read "0-7", "12", or "node:3" of nodes with per_node ranks. */
+static bool read_ranks(const char *text, int per_node, struct weir_range *r)
+{
+    bool is_node = strncmp(text, "node:", 5) == 0;
+
+    text += is_node ? 5 : 0;
+    if (!weir_ranges_check(text) || strchr(text, ',') || !weir_range_next(&text, r) || r->step != 1)
+        return false;
+    if (!is_node)
+        return true;
+    if (r->first != r->last)
+        return false;
+    r->first *= per_node;
+    r->last = r->first + per_node - 1;
+    return r->last <= INT32_MAX;
+}
+
+int mc_play_read(const struct weir_par *world, struct mc_test *t, int64_t ranks,
+                 struct weir_err *err)
+{
+    char shown[WEIR_QUOTE_TEXT];
+    struct weir_range r;
+
+    if (!t->o->play)
+        return 0;
+    weir_quote_str(t->o->play, shown);
+    if (!read_ranks(t->o->play, world->per_node, &r))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--play=%s: write ranks of the job (0-7) or one of its nodes (node:3)",
+                           shown);
+    if (r.last - r.first + 1 != world->size)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--play=%s: ranks %" PRId64 " to %" PRId64 " need %" PRId64
+                           " tasks, and there are %d",
+                           shown, r.first, r.last, r.last - r.first + 1, world->size);
+    if (r.last >= ranks)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--play=%s: the job has %" PRId64 " ranks, 0 to %" PRId64, shown, ranks,
+                           ranks - 1);
+    t->play.first = (int)r.first;
+    t->play.tasks = world->size;
+    return 0;
 }

@@ -58,11 +58,6 @@ static bool has_own_file(const struct mc_test *t, int region)
     return t->layout == MC_TORCH || (t->layout == MC_DEEPSPEED && (region > 0 || t->job.shape.zero == 3));
 }
 
-bool mc_region_is_shared(const struct mc_test *t)
-{
-    return !has_own_file(t, 0);
-}
-
 /* Ranks with the same number share the file of their first region. */
 static int file_color(const struct mc_test *t, int rank)
 {

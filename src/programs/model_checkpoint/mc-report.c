@@ -96,11 +96,6 @@ static void keep(struct mc_series *s, const struct row *x)
         weir_stats_add(&s->stall, x->stall);
 }
 
-double mc_slowest_rate(const struct weir_phase_rec *rec)
-{
-    return rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
-}
-
 /* ---- a save ---- */
 
 int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
@@ -118,7 +113,7 @@ int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, 
     x.write = s->write_s;
     x.publish = s->publish_s;
     x.slowest = s->slowest_s;
-    x.slowest_rate = s->slowest_rate;
+    x.slowest_rate = s->slowest_rate < INT64_MAX ? (double)s->slowest_rate : NAN;
     x.remove = t->o->keep > 0 ? s->remove_s : NAN;
     beside = x.make + x.write + x.publish + s->remove_s;
     if (t->async && t->save.work_ns == 0)
@@ -150,7 +145,7 @@ static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir
     x->find = t->times.find_s;
     x->metadata = x->find + (double)most / WEIR_NS_PER_S;
     x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
-    x->slowest_rate = mc_slowest_rate(rec);
+    x->slowest_rate = rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
     x->seconds = x->find + weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     x->asked = (double)sum[ASKED];
     x->read = (double)sum[READ];
@@ -251,29 +246,36 @@ int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-/* The checkpoint is that of a part of a job. */
-static void report_play(struct weir_report *r, const struct mc_test *t)
+static void report_need(struct weir_report *r, const struct mc_need *need)
 {
-    const int first = t->play.first, last = first + t->play.tasks - 1;
-    const int ranks = (int)mc_job_ranks(&t->job);
+    char text[4][WEIR_SIZE_TEXT];
 
-    if (t->play.tasks == 0)
-        return;
-    weir_report_int(r, WEIR_FOR_DATA, "jobRanks", ranks);
-    weir_report_int(r, WEIR_FOR_DATA, "firstRank", first);
-    weir_report_line(r, "these are ranks %d to %d of a job of %d", first, last, ranks);
+    weir_report_int(r, WEIR_FOR_DATA, "rankMemoryBytes", need->rank_memory);
+    weir_report_int(r, WEIR_FOR_DATA, "rankWriteBytes", need->rank_written);
+    weir_report_int(r, WEIR_FOR_DATA, "nodeMemoryBytes", need->node_memory);
+    weir_report_int(r, WEIR_FOR_DATA, "nodeWriteBytes", need->node_written);
+    weir_report_line(r, "a rank needs up to %s of memory and writes up to %s, a node %s and %s",
+                     weir_size_show(need->rank_memory, text[0]),
+                     weir_size_show(need->rank_written, text[1]),
+                     weir_size_show(need->node_memory, text[2]),
+                     weir_size_show(need->node_written, text[3]));
 }
 
-static void report_preset(struct weir_report *r, const struct mc_test *t)
+/* The job of which the tasks are a part, and the size of the model in the rules. */
+static void report_job(struct weir_report *r, const struct mc_test *t)
 {
+    const int first = t->play.first, ranks = (int)mc_job_ranks(&t->job);
     struct weir_str words = { 0 };
 
-    if (!t->o->preset)
-        return;
+    if (t->play.tasks > 0) {
+        weir_report_int(r, WEIR_FOR_DATA, "jobRanks", ranks);
+        weir_report_int(r, WEIR_FOR_DATA, "firstRank", first);
+        weir_report_line(r, "these are ranks %d to %d of a job of %d", first,
+                         first + t->play.tasks - 1, ranks);
+    }
     mc_preset_words(t->o, &t->job, &words);
-    weir_report_str(r, WEIR_FOR_DATA, "preset", t->o->preset);
-    weir_report_int(r, WEIR_FOR_DATA, "presetBytes", (int64_t)mc_preset_bytes(t->o));
-    weir_report_line(r, "%s", weir_str_words(&words));
+    if (words.len > 0)
+        weir_report_line(r, "%s", weir_str_words(&words));
     weir_report_free(r, &words);
 }
 
@@ -297,9 +299,8 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
                      parameters, run->par.size,
                      run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->save.bytes, size), (int)t->save.files,
                      t->save.files == 1 ? "" : "s");
-    report_preset(r, t);
-    report_play(r, t);
-    mc_need_report(r, &t->need);
+    report_job(r, t);
+    report_need(r, &t->need);
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);
     return 0;

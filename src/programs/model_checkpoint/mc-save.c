@@ -360,7 +360,7 @@ int mc_after_save(struct weir_run *run, void *state, const struct weir_stage *st
 
     t->times.write_s = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     t->times.slowest_s = (double)rec->own_ns_max / WEIR_NS_PER_S;
-    t->times.slowest_rate = mc_slowest_rate(rec);
+    t->times.slowest_rate = rec->rate_min;
     weir_observers_measured(run, &t->session, rec);
     return 0;
 }

@@ -89,10 +89,26 @@ static int check_shape(const struct weir_values *given, const struct mc_test *t,
     return 0;
 }
 
+/* It has the files of the ranks that load, which are all without --play. */
+static int check_ranks(const struct mc_test *t, struct weir_err *err)
+{
+    const struct mc_meta *m = &t->load.meta;
+    int64_t first = t->play.first, end = t->play.tasks > 0 ? first + t->play.tasks : m->ranks;
+
+    if (m->first <= first && end - 1 <= m->last)
+        return 0;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "'%s' has the files of ranks %" PRId64 " to %" PRId64 ", and those of all "
+                       "other ranks of %" PRId64 " are missing: load it with --play=%" PRId64
+                       "-%" PRId64,
+                       weir_str_text(&t->load.from), m->first, m->last, m->ranks, m->first,
+                       m->last);
+}
+
 int mc_check_saved(const struct weir_values *given, const struct mc_test *t, struct weir_err *err)
 {
     return check_layout(given, t, err) < 0 || check_model(t, err) < 0 ||
-                   check_shape(given, t, err) < 0
+                   check_shape(given, t, err) < 0 || check_ranks(t, err) < 0
                ? -1
                : 0;
 }
@@ -104,6 +120,7 @@ int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dty
     struct mc_shape x = saved->shape;
     int64_t ranks;
 
+    t->load.states = strcasecmp(o->load, "parameters") == 0 ? MC_ONLY_PARAMETERS : MC_ALL_STATES;
     x.tp = o->load_tp > 0 ? o->load_tp : x.tp;
     x.pp = o->load_pp > 0 ? o->load_pp : x.pp;
     x.ep = o->load_ep > 0 ? o->load_ep : x.ep;

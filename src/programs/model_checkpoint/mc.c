@@ -61,8 +61,10 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
         { o->play && o->list, "--list shows all ranks of the job; leave --play out" },
         { o->play && saves(o) && o->dp == 0,
           "--play needs --dp or --preset: the tasks are not all ranks of the job" },
-        { o->play && is_word(o->layout, "arrays"),
-          "--play: a file of arrays needs all ranks of the job; use --layout=torch" },
+        { o->play && !is_word(o->layout, "torch") &&
+              !(is_word(o->layout, "deepspeed") && o->zero == 3),
+          "--play: ranks of this --layout share files, and some of them are not here; use "
+          "--layout=torch, or --layout=deepspeed with --zero=3" },
         { o->play && (o->broadcast || o->load_tp || o->load_pp || o->load_dp || o->load_ep),
           "--play: a rank loads the files that it has saved; leave --broadcast, --load-tp, "
           "--load-pp, --load-dp and --load-ep out" },
@@ -101,18 +103,6 @@ static int choose_model(struct weir_run *run, struct mc_test *t, const struct mc
                : mc_model_scale(m, o->scale ? o->scale : "1", err);
 }
 
-/* The bytes of all tensors that the tasks write. Collective over run->world. */
-static uint64_t bytes_of(struct weir_run *run, const struct mc_test *t)
-{
-    uint64_t bytes = mc_job_bytes(&t->job);
-
-    if (t->play.tasks == 0 || bytes >= INT64_MAX)
-        return bytes;
-    bytes = mc_parts_bytes(&t->job, t->play.first + run->world.rank, MC_ALL_STATES, true, 1);
-    weir_allsum_u64(&run->world, &bytes, 1);
-    return bytes;
-}
-
 /* The model and the ranks, and what is not given. Collective over run->world. */
 static int make_job(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks,
                     struct weir_err *err)
@@ -127,14 +117,21 @@ static int make_job(struct weir_run *run, struct mc_test *t, struct mc_options *
     m = t->job.model;
     o->dtype = o->dtype ? o->dtype : mc_dtype_names[0];
     o->optimizer = o->optimizer ? o->optimizer : mc_optimizer_names[0];
-    if (mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0 ||
-        mc_play_check_save(t, err) < 0)
+    if (mc_job_init(&t->job, &m, &shape, o->dtype, o->optimizer, ranks, err) < 0)
         return -1;
-    t->save.bytes = bytes_of(run, t);
-    if (t->save.bytes == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "--play=%s: other ranks write all that these have",
-                           o->play);
-    return t->save.bytes < INT64_MAX ? 0 : weir_refuse(err, WEIR_EUSAGE, "a checkpoint of this model has more than 2^63 bytes");
+    t->save.bytes = mc_job_bytes(&t->job);
+    if (t->save.bytes >= INT64_MAX)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "a checkpoint of this model has more than 2^63 bytes");
+    if (t->play.tasks == 0)
+        return 0;
+    t->save.bytes =
+        mc_parts_bytes(&t->job, t->play.first + run->world.rank, MC_ALL_STATES, true, 1);
+    weir_allsum_u64(&run->world, &t->save.bytes, 1);
+    return t->save.bytes > 0 ? 0
+                             : weir_refuse(err, WEIR_EUSAGE,
+                                           "--play=%s: other ranks write all that these have",
+                                           o->play);
 }
 
 /* Return the ranks that --dp, --tp and --pp make, or else the tasks; -1 and err: too many. */
@@ -223,11 +220,11 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     int ranks;
 
     *t = test_of(o);
-    if (mc_preset_take(run->test->values, o, err) < 0 || check_options(o, err) < 0 ||
-        mc_play_read(&run->world, t, err) < 0)
+    if (mc_preset_take(run->test->values, o, err) < 0 || check_options(o, err) < 0)
         return -1;
     ranks = o->play ? ranks_of(o, run->world.size, err) : run->world.size;
-    if (ranks < 0 || (saves(o) && make_job(run, t, o, ranks, err) < 0))
+    if (ranks < 0 || mc_play_read(&run->world, t, saves(o) ? ranks : INT32_MAX, err) < 0 ||
+        (saves(o) && make_job(run, t, o, ranks, err) < 0))
         return -1;
     /* a load alone takes what was saved, and compares it with what is given */
     if (!saves(o) && (o->model || o->scale) && choose_model(run, t, o, err) < 0)
@@ -425,39 +422,18 @@ static int check_named_backend(struct mc_test *t, const char *name, struct weir_
     return weir_backend_load(&be, NULL, err) < 0 ? -1 : check_backend(t, be, err);
 }
 
-/* Append the line about memory. */
-static void add_needs(const struct mc_test *t, int ranks, struct weir_str *out)
-{
-    uint64_t most = 0;
-
-    for (int rank = 0; rank < ranks; rank++) {
-        uint64_t need = mc_need_memory(t, rank);
-
-        most = need > most ? need : most;
-    }
-    weir_str_addf(out, "a rank needs up to %" PRIu64 " bytes of memory\n", most);
-}
-
 /* Refuse for --list what a run of 'ranks' ranks refuses. Collective over run->world. */
 static int list_ranks(struct weir_run *run, struct mc_test *t, struct mc_options *o, int ranks, struct weir_err *err)
 {
-    struct weir_str words = { 0 };
-    bool done;
-
     if (check_options(o, err) < 0 || make_job(run, t, o, ranks, err) < 0 ||
         (loads(o) && mc_load_shape(t, &t->job, o->dtype, o->optimizer, ranks, err) < 0) ||
         weir_agree(&run->world, check_named_backend(t, o->run.api, err), err) < 0)
         return -1;
-    if (run->world.rank > 0)
+    if (run->world.rank > 0 ||
+        (mc_list(&t->job, o->run.verbose > 0, stdout) && mc_need_list(t, ranks, stdout)) ||
+        errno == EPIPE) /* its reader has closed the pipe */
         return 0;
-    add_needs(t, ranks, &words);
-    mc_preset_words(o, &t->job, &words);
-    if (o->preset)
-        weir_str_addc(&words, '\n');
-    done = (mc_list(&t->job, o->run.verbose > 0, stdout) && weir_str_print(&words, stdout)) ||
-           errno == EPIPE; /* its reader has closed the pipe */
-    weir_str_free(&words);
-    return done ? 0 : weir_refuse(err, WEIR_ESETUP, "the list cannot be written");
+    return weir_refuse(err, WEIR_ESETUP, "the list cannot be written");
 }
 
 /* --list */

@@ -95,7 +95,8 @@ enum { MC_MAKE, MC_BLOCKED, MC_OWN_TIMES };
 struct mc_times {
     uint64_t own_ns[MC_OWN_TIMES]; /* of this rank: making the directory; work that stood still */
     double copy_s, write_s, publish_s, remove_s, find_s; /* of all */
-    double slowest_s, slowest_rate; /* of a rank that saves; bytes a second, NaN: no bytes */
+    double slowest_s;      /* of a rank that saves; and bytes a second, */
+    uint64_t slowest_rate; /* as rate_min of a phase */
 };
 
 /* Results of all saves, or all loads: bytes/s, seconds. */
@@ -245,9 +246,6 @@ static inline bool mc_region_is_second(const struct mc_region *r)
 /* Append the table of contents of a region: r->head bytes, with which r->rank of the job begins it. Local.
  * Returns 0, or -1 and err: no memory. */
 int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct weir_str *out, struct weir_err *err);
-
-/* True when the layout has files that several ranks write. */
-bool mc_region_is_shared(const struct mc_test *t);
 
 /* Fill the plan of t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
@@ -399,8 +397,8 @@ int mc_load_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
  * (WEIR_EUSAGE). */
 int mc_check_saved(const struct weir_values *given, const struct mc_test *t, struct weir_err *err);
 
-/* The shape that loads, of a job of 'size' ranks, from that which was saved and the options: t->load.job and
- * t->load.ranks. Local. Returns 0, or -1 and err. */
+/* The shape that loads, of a job of 'size' ranks, from that which was saved and the options:
+ * t->load.job, t->load.states and t->load.ranks. Local. Returns 0, or -1 and err. */
 int mc_load_shape(struct mc_test *t, const struct mc_job *saved, const char *dtype, const char *optimizer, int size,
                   struct weir_err *err);
 
@@ -410,27 +408,13 @@ int mc_load_verify(struct mc_test *t, uint64_t *n, struct weir_err *err);
 
 /* ---- mc-need.c ---- */
 
-/* The states that --load asks for, a bit each. */
-unsigned mc_load_states(const struct mc_options *o);
-/* Return the bytes that a rank has in memory for its saves and loads. Local. */
-uint64_t mc_need_memory(const struct mc_test *t, int rank);
+/* Write the lines of --list about the memory of a rank, of 'ranks' ranks, and about the preset.
+ * Local. False: they cannot be written. */
+bool mc_need_list(const struct mc_test *t, int ranks, FILE *to);
 /* Fill t->need, before memory is taken or a file is made. Collective over par. Returns 0, or -1 and
  * err on every rank: a node has less memory (WEIR_ESETUP). */
 int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_test *t,
                   struct weir_err *err);
-void mc_need_report(struct weir_report *r, const struct mc_need *need);
-
-/* ---- mc-play.c ---- */
-
-/* --play: choose t->play, the ranks of the job that the tasks are. Local. Returns 0, or -1 and err
- * (WEIR_EUSAGE): they are not as many as the tasks. */
-int mc_play_read(const struct weir_par *world, struct mc_test *t, struct weir_err *err);
-/* Before a save: refuse ranks that t->job does not have, and files that ranks share. Local. Returns
- * 0, or -1 and err (WEIR_EUSAGE). */
-int mc_play_check_save(const struct mc_test *t, struct weir_err *err);
-/* Before a load: refuse a checkpoint (t->load.meta) without the files of the ranks. Local. Returns 0,
- * or -1 and err (WEIR_EUSAGE). */
-int mc_play_check_load(const struct mc_test *t, struct weir_err *err);
 
 /* ---- mc-preset.c ---- */
 
@@ -438,11 +422,13 @@ int mc_play_check_load(const struct mc_test *t, struct weir_err *err);
  * (WEIR_EUSAGE): the preset has no such model. */
 int mc_preset_take(const struct weir_values *given, struct mc_options *o, struct weir_err *err);
 
-/* Return the bytes of a checkpoint that the preset names for the model; 0: there is no preset. */
-double mc_preset_bytes(const struct mc_options *o);
-
 /* Append a line about the size of the model here and in the preset, if there is one. */
 void mc_preset_words(const struct mc_options *o, const struct mc_job *job, struct weir_str *out);
+
+/* --play: choose t->play, the ranks of the job that the tasks are, of 'ranks' ranks. Local. Returns
+ * 0, or -1 and err (WEIR_EUSAGE): they are not as many as the tasks, or not all there. */
+int mc_play_read(const struct weir_par *world, struct mc_test *t, int64_t ranks,
+                 struct weir_err *err);
 
 /* ---- mc-arrays.c ---- */
 
@@ -458,9 +444,6 @@ int mc_arrays_close(struct mc_test *t, struct weir_err *err);
 int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t i, uint64_t *clock_ns, struct weir_err *err);
 
 /* ---- mc-report.c ---- */
-
-/* The bytes a second of the rank with the fewest; NaN: none moved bytes. Local. */
-double mc_slowest_rate(const struct weir_phase_rec *rec);
 
 extern const struct weir_words mc_words;
 extern weir_stage_fn mc_saved;    /* a save is over: its row, and the work that is left */
