@@ -53,9 +53,9 @@ const char *weir_kind_of_file(mode_t mode);
  * -1 and err (WEIR_EUSAGE: the links form a loop; WEIR_EIO; WEIR_ESETUP: no memory). */
 int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *err);
 
-/* Refuse a path of which a part is a symbolic link to what does not exist, or in a loop, or is a file
- * or a device and not a directory. A path that exists, or of which another part is missing, is none
- * of them. Local. Returns 0, or -1 and err (WEIR_EUSAGE), which names the part. */
+/* Refuse a path with a part that is a symbolic link to what does not exist, or in a loop. Refuse a
+ * path that goes through a file or a device. A path that exists, or of which another part is missing,
+ * is neither. Local. Returns 0, or -1 and err (WEIR_EUSAGE), which names the part. */
 int weir_path_leads(const char *path, struct weir_err *err);
 
 #endif
