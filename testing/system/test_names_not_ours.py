@@ -271,6 +271,7 @@ OUTPUTS = {
     "JSON": ("ior", "-a DUMMY -w --report=json:f", "f", "written"),
     "CSV": ("ior", "-a DUMMY -w --report=csv:f", "f", "written"),
     "text": ("ior", "-a DUMMY -w --report=text:f", "f", "written"),
+    "JSON lines": ("ior", "-a DUMMY -w --report=jsonl:f", "f", "written"),
     "summary file": ("ior", "-a DUMMY -w -O summaryFile=f", "f", "written"),
     "ranks": ("ior", "-a DUMMY -w -O saveRankPerformanceDetailsCSV=f", "f", "small"),
     "timeline": ("ior", "-a DUMMY -w --timeline=f.npy", "f.npy", "regular"),
@@ -314,6 +315,11 @@ def test_what_a_run_finds_at_a_name_of_an_output(ior, apart, row):
         if good and kind in ("link", "dangling"):
             target = path.with_name(name + "-target")
             assert target.stat().st_size > 0 and target.read_bytes() != PRECIOUS, (row, kind, run)
+
+
+def test_a_line_for_a_pipe_that_nobody_reads_is_an_error(ior):
+    os.mkfifo(ior.cwd / "f")
+    ior("-a DUMMY -w --report=jsonl:f", np=None).fails(2, "open 'f' to add a line: No such device or address")
 
 
 # ---- among many names ----

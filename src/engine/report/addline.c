@@ -36,10 +36,22 @@ static int check_directory(const char *path)
     return rc;
 }
 
+static bool is_pipe(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+/* A pipe is not opened: its reader would read the end of it when it is closed again. */
 int weir_addline_check(const char *path, struct weir_err *err)
 {
-    int fd = open(path, O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC);
+    int fd;
 
+    if (is_pipe(path))
+        return access(path, W_OK) < 0 ? weir_fail(err, WEIR_ESETUP, "open '%s' to add a line", path)
+                                      : 0;
+    fd = open(path, O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0)
         close(fd);
     else if (errno != ENOENT || check_directory(path) < 0)
@@ -66,11 +78,12 @@ static int lock(int fd)
 }
 
 /* Open and lock the file; its state under the lock. One that was removed while this process waited is opened
- * again: a line in it would be lost. */
+ * again: a line in it would be lost. So would one in a pipe that nobody reads (ENXIO). */
 static int open_locked(const char *path, struct stat *st)
 {
     for (int i = 0; i < TRIES; i++) {
-        int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666), reason;
+        int how = is_pipe(path) ? O_WRONLY : O_RDWR | O_CREAT,
+            fd = open(path, how | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0666), reason;
 
         if (fd < 0)
             return -1;
