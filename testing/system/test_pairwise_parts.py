@@ -277,7 +277,7 @@ class Model(Part):
              rule(access="-a DUMMY --dummy.reverse --depth=2", load=[words for words in parameters["load"] if words]),
              rule(warnings="--warning-as-errors", engine=FEW)]
     left = LEFT + ("c", "small.model", "moe.model")
-    apart = OTHERS | {"--scale", "--list", "--load-ep", "--path"}
+    apart = OTHERS | {"--scale", "--list", "--load-ep", "--path", "--preset", "--play"}
     longer = ["-i", "300"]
 
     def words(self, case):
