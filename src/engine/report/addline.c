@@ -78,7 +78,7 @@ static int lock(int fd)
 }
 
 /* Open and lock the file; its state under the lock. One that was removed while this process waited is opened
- * again: a line in it would be lost. So would one in a pipe that nobody reads (ENXIO). */
+ * again: a line in it would be lost. So would a line in a pipe without a reader (ENXIO). */
 static int open_locked(const char *path, struct stat *st)
 {
     for (int i = 0; i < TRIES; i++) {
