@@ -47,7 +47,7 @@ def test_hosts_that_are_one_kernel_are_one_cache(cluster):
         run = cluster.mpi(TWO, "ior -C -b 64k -t 64k -o f --report=text:-,json:r.json").ok()
         doc = cluster.json()
         assert run.options["nodes"] == "2" and (doc["provenance"]["nodes"], doc["provenance"]["kernels"]) == (2, 1), run
-        assert "nodes that MPI reports: 2; kernels that the tasks run on: 1" in run.warnings[0], run
+        assert "nodes reported by MPI: 2; kernels that the tasks run on: 1" in run.warnings[0], run
         assert finding(doc, "H36")["outcome"] == "found" and finding(doc, "H07")["value"] == 100, doc["tests"][0]["findings"]
     finally:
         for name in TWO:

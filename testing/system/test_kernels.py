@@ -13,7 +13,7 @@ from test_trust import document
 from timeline_support import hosts_of_ranks
 
 SMALL = "-b 64k -t 64k --report=text:-,json:r.json "
-WARNING = "nodes that MPI reports: %d; kernels that the tasks run on: %d"
+WARNING = "nodes reported by MPI: %d; kernels that the tasks run on: %d"
 LIE = {"WEIR_NODES": "each", "WEIR_KERNELS": "one"}
 
 
@@ -58,7 +58,7 @@ def test_what_is_about_caches_goes_by_the_kernels(lied, name):
 def test_kernels_of_other_tasks_than_the_nodes_of_mpi_are_told_apart(lied):
     """Two of both: MPI says that the first two tasks are one node, and each of them has another kernel."""
     run, _, finding = lied(SMALL + "-C -Q 1", WEIR_NODES="pairs")
-    assert run.warnings[0].startswith(WARNING % (2, 2) + ", with other tasks"), run
+    assert run.warnings[0].startswith(WARNING % (2, 2) + ", but with other tasks on each"), run
     assert finding["H36"]["outcome"] == "found" and finding["H07"]["value"] == 0, finding
     _, _, finding = lied(SMALL + "-C -Q 2", WEIR_NODES="pairs")
     assert finding["H07"]["outcome"] == "found" and finding["H07"]["value"] > 0, finding
@@ -78,7 +78,7 @@ def test_reading_elsewhere_means_another_kernel(ior, lied, nodes, kernels, refus
 
 def test_the_user_can_say_what_nodes_there_are(lied):
     run, doc, finding = lied(SMALL + "-C", **LIE, IOR_FAKE_NODES="2", IOR_FAKE_TASK_PER_NODES="2")
-    assert run.warnings == [] and finding["H36"]["outcome"] == "fine" and "the user gives: 2" in finding["H36"]["text"], run
+    assert run.warnings == [] and finding["H36"]["outcome"] == "fine" and "given by the user: 2" in finding["H36"]["text"], run
     assert run.options["nodes"] == "2" and finding["H07"]["value"] == 0 and doc["provenance"]["kernels"] == 1, finding["H07"]
 
 

@@ -57,7 +57,7 @@ def test_an_answer_that_is_short_by_its_own_words(ior, proxy):
     kept(ior, proxy, "--s3.object=transfer")
     proxy.rule(s3_proxy.changed(lie=100), method="GET", query="^$", first=1)
     run = ior(SMALL + "--s3.object=transfer -R -k %s -o %s" % (JSON, proxy.store.name("x")), np=1, env=proxy.store.env).ok()
-    assert finding(run, "H28")["text"] == "1 short transfers or calls tried again"
+    assert finding(run, "H28")["text"] == "1 short transfers or retried calls"
 
 
 @pytest.mark.parametrize("headers, words", [
@@ -155,7 +155,7 @@ def test_an_error_in_a_good_answer_is_tried_again_and_counted(ior, proxy, np):
     proxy.rule(late("InternalError"), method="POST", query="uploadId", first=2)
     run = ior(SMALL + "-w -W -k " + JSON + "-o " + proxy.store.name("x"), np=np, env=proxy.store.env).ok()
     assert proxy.count("POST", "uploadId") == 3 and proxy.behind.keys() == {"x": np * 4 * 65536}, run
-    assert re.match(r"2 of \d+ requests .*asked for 2, 0 had", finding(run, "H28")["text"]), run
+    assert re.match(r"2 of \d+ requests .*asked for 2 retries, and 0 requests", finding(run, "H28")["text"]), run
 
 
 @pytest.mark.parametrize("code, tries", [("InternalError", 2), ("InvalidPart", 1), ("AccessDenied", 1)])
@@ -249,7 +249,7 @@ def test_mdtest_says_which_file_was_refused(mdtest, proxy, method):
 def test_no_answer_in_time_is_tried_again(ior, proxy, method):
     proxy.rule(s3_proxy.delay(20), method=method, path="x", first=1)
     run = ior(SMALL + "-F -w -R --s3.timeout=1 " + JSON + "-o " + proxy.store.name("x"), np=1, env=proxy.store.env).ok()
-    assert re.match(r"[1-9]\d* of \d+ requests .*asked for 0, [1-9]\d* had lost", finding(run, "H28")["text"]), run
+    assert re.match(r"[1-9]\d* of \d+ requests .*asked for 0 retries, and [1-9]\d* requests lost", finding(run, "H28")["text"]), run
 
 
 def test_no_answer_at_all_is_an_error_that_says_so(ior, proxy):

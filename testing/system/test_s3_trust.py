@@ -29,7 +29,7 @@ def test_requests_that_were_sent_again(ior, proxy, rule, value):
     again = sum(r["done"] for r in proxy.rules)
     if rule:
         lost = again if rule.get("do") else 0
-        found = re.match(r"(\d+) of (\d+) requests \(.* %\) were sent again: the service asked for (\d+), (\d+) had lost", f["text"])
+        found = re.match(r"(\d+) of (\d+) requests \(.* %\) were retried: the service asked for (\d+) retries, and (\d+) requests lost", f["text"])
         assert [int(found.group(n)) for n in (1, 3, 4)] == [again, again - lost, lost], f
         assert sent - 8 <= int(found.group(2)) <= sent, "those before the phase are not of it"
 

@@ -282,7 +282,7 @@ def test_what_a_phase_prepares_is_no_user_time_of_it(ior, program, args):
     ior.program = conftest.BUILD / "src" / program
     run = ior(args + " --dummy.delay-xfer=120000 --report=json:r.json", np=None).ok()
     finding, = [f for f in document(run)["tests"][0]["findings"] if f["id"] == "H21"]
-    assert finding["text"].startswith("user time is "), finding
+    assert finding["text"].startswith("user CPU time is "), finding
     conftest.timely(finding["value"] < 10, finding)
 
 
@@ -294,7 +294,7 @@ def test_reading_what_the_own_node_wrote_is_counted(ior):
     tests = [{f["id"]: f for f in t["findings"]} for t in document(run)["tests"]]
     assert [t["H07"]["value"] for t in tests[:2]] == [100, 0]
     assert tests[2]["H07"]["outcome"] == "found" and tests[2]["H07"]["value"] == 50
-    assert tests[2]["H09"]["outcome"] == "found" and "shifts by tasks: 50 %" in tests[2]["H09"]["text"]
+    assert tests[2]["H09"]["outcome"] == "found" and "shifts by tasks, not by nodes: 50 %" in tests[2]["H09"]["text"]
 
 
 def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
@@ -387,7 +387,7 @@ SLEEPY = "-a DUMMY -w -b 64k -t 8k --dummy.delay-xfer=100000"  # 0.8 s
 def test_what_the_tasks_and_their_launcher_use_is_not_of_others(ior, preload, args, np):
     """Tasks that wait in MPI are busy, also those that take no part in the test."""
     seen = neighbours(ior, preload, SLEEPY + args, np)
-    assert seen["outcome"] == "fine" and seen["value"] < 10 and "of the processors of the tasks" in seen["text"], seen
+    assert seen["outcome"] == "fine" and seen["value"] < 10 and "of the CPU time of this run's cores" in seen["text"], seen
 
 
 def test_a_neighbour_on_the_processors_is_found(ior, preload):

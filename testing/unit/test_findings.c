@@ -350,7 +350,7 @@ static void what_a_file_system_in_memory_keeps_is_never_on_storage(void **state)
     f.phase[1].cached = 1;
     n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
     assert_int_equal(find(list, n, "H05")->outcome, WEIR_FOUND);
-    assert_non_null(strstr(find(list, n, "H05")->text, "tmpfs is memory"));
+    assert_non_null(strstr(find(list, n, "H05")->text, "tmpfs is a file system in memory"));
     assert_non_null(strstr(find(list, n, "H03")->text, "page cache (tmpfs is memory)"));
 }
 
@@ -497,7 +497,7 @@ static void objects_of_a_service_have_rules_of_their_own(void **state)
     n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
     for (size_t i = 0; i < sizeof(new) / sizeof(*new); i++)
         assert_int_equal(find(list, n, new[i])->outcome, WEIR_NOT_JUDGED);
-    assert_non_null(strstr(find(list, n, "H40")->text, "--s3.server-memory tells it"));
+    assert_non_null(strstr(find(list, n, "H40")->text, "give --s3.server-memory"));
 }
 
 static void requests_that_were_sent_again_are_counted_in_words(void **state)
@@ -509,8 +509,8 @@ static void requests_that_were_sent_again_are_counted_in_words(void **state)
     (void)state;
     many_sent_again(&f);
     one = find(list, weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list), "H28");
-    assert_string_equal(one->text, "101 of 10000 requests (1 %) were sent again: the service asked for 60, 41 had lost "
-                                   "their connection or got no answer in time");
+    assert_string_equal(one->text, "101 of 10000 requests (1 %) were retried: the service asked for 60 retries, and 41 "
+                                   "requests lost their connection or timed out");
     assert_true(fabs(one->value - 1.01) < 1e-9);
 }
 

@@ -85,11 +85,11 @@ static int warn_of_nodes(const struct weir_run *run, struct weir_err *err)
     if (!par->differs || par->given)
         return 0;
     return weir_warn(&run->log, err,
-                     "nodes that MPI reports: %d; kernels that the tasks run on: %d%s. What is about "
-                     "caches goes by the kernels (H36); where these are wrong, set IOR_FAKE_NODES "
-                     "and IOR_FAKE_TASK_PER_NODES to the nodes and the tasks of each",
+                     "nodes reported by MPI: %d; kernels that the tasks run on: %d%s. Cache rules "
+                     "use the kernels (H36). If the kernels are wrong, set IOR_FAKE_NODES to the "
+                     "nodes, and IOR_FAKE_TASK_PER_NODES to the tasks per node",
                      par->nodes, par->kernels,
-                     par->nodes == par->kernels ? ", with other tasks" : "");
+                     par->nodes == par->kernels ? ", but with other tasks on each" : "");
 }
 
 static void note_interception(const struct weir_run *run)

@@ -49,18 +49,18 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
     else if (f->stores == 0)
         weir_finding_unknown(out, WEIR_NOT_STORED);
     else if (out->set == WEIR_RULES_JUPITER)
-        weir_finding_set(out, node / GIB, out->brief = "%.3g GiB of data a node", node / GIB);
+        weir_finding_set(out, node / GIB, out->brief = "%.3g GiB of data per node", node / GIB);
     else if (f->objects)
         weir_finding_unknown(out, WEIR_OBJECTS);
     else if (f->intercepted)
         weir_finding_unknown(out, WEIR_INTERCEPTED);
     else if (!weir_inputs_have(f, WEIR_MOVES_IN) && f->durable == 1)
-        weir_finding_unknown(out, "nothing is read, and what is written is flushed in the "
-                                  "measured time (H05 has what was not)");
+        weir_finding_unknown(out, "nothing is read, and writes are flushed in the measured time "
+                                  "(H05 checks this)");
     else if (f->direct == 1 || f->evicted)
         weir_finding_set(out, NAN, "the page cache is not used");
     else if (!isnan(f->memory))
-        weir_finding_set(out, node / f->memory, "the data of a node are %.2g times its memory",
+        weir_finding_set(out, node / f->memory, "each node's data are %.2g times its memory size",
                          node / f->memory);
 }
 
@@ -81,7 +81,7 @@ static void h03(const struct weir_inputs *f, struct weir_finding *out)
             100 * p->cached, f->planned ? "would be" : "were", memory ? " (" : "",
             memory ? f->file_system : "", memory ? " is memory)" : "");
     else if (f->direct == 1 && weir_inputs_have(f, WEIR_MOVES_IN))
-        weir_finding_unknown(out, "direct I/O reads past the page cache (H27 says whether it does)");
+        weir_finding_unknown(out, "direct I/O bypasses the page cache (H27 checks this)");
 }
 
 #define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
@@ -141,7 +141,7 @@ static void h04(const struct weir_inputs *f, struct weir_finding *out)
     if (gone)
         weir_finding_suspect(out);
     if (!p && f->repeated)
-        weir_finding_unknown(out, "memory serves and keeps what is moved in several passes");
+        weir_finding_unknown(out, "the page cache serves repeated passes over the files");
     if (p)
         weir_finding_set(out, fmax(0, 100 * (1 - p->reached / p->asked)),
                          "a block device moved %.0f %% of the bytes of a %s phase%s%s",
@@ -154,7 +154,7 @@ static void h05(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (!WEIR_MOST(f, dirty, NULL) || !is_in_memory(f))
         return;
-    weir_finding_set(out, 100, "all that was written is in memory only: %s is memory",
+    weir_finding_set(out, 100, "all written data are in memory only: %s is a file system in memory",
                      f->file_system);
     if (f->durable == 1)
         out->brief = "written to memory only";
@@ -164,7 +164,7 @@ static void h05(const struct weir_inputs *f, struct weir_finding *out)
 static void h06(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->objects)
-        weir_finding_set(out, 0, "the service has answered each write, which says that it is durable");
+        weir_finding_set(out, 0, "the service has confirmed each write, so the data are durable");
 }
 
 /* On one node there is no other way, and the rules of JUPITER order runs on one node, too; of several that are one kernel
@@ -182,13 +182,11 @@ static void h09(const struct weir_inputs *f, struct weir_finding *out)
     bool here = f->distance == 0 && f->nodes > 1; /* a -Q that is a multiple of the nodes */
 
     if (here && !(f->own_node < 1)) {
-        weir_finding_set(out, 1, "the distance of reader and writer is 0 nodes");
+        weir_finding_set(out, 1, "-Q leads to the node that wrote the data");
         out->brief = "-Q leads to the same node";
     } else if (here && !f->uneven) { /* see ior_shift */
-        weir_finding_set(out, 1,
-                         "-Q comes to 0 nodes and shifts by tasks: %.0f %% of them read what "
-                         "their own node wrote",
-                         100 * f->own_node);
+        weir_finding_set(out, 1, "-Q shifts by tasks, not by nodes: %.0f %% of the tasks read what "
+                                 "their own node wrote", 100 * f->own_node);
         out->brief = "-Q shifts by tasks";
         if (f->own_node == 0) /* as it was meant */
             out->severity = WEIR_NOTE;
@@ -316,8 +314,8 @@ const struct weir_rule weir_rules_data[] = {
     { WEIR_RULE("H05", 34, "not on storage at the end of the write time", "%"),
       .brief = "not flushed", WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h05, .needs = WEIR_NEEDS_WRITES, WEIR_RULE_PHASE(dirty), .cached = true,
-      .text = "%.0f %% of what was written was in memory only at the end of the time",
-      .unknown = "the kernel does not tell which pages are dirty",
+      .text = "%.0f %% of the written data were only in memory at the end of the measured time",
+      .unknown = "the kernel does not report which pages are dirty",
       .remedy = "flush inside the time (ior -e, -Y), or use direct I/O" },
     { WEIR_RULE("H06", 32, "write phases with nothing that makes data durable", "phases"),
       .brief = "not flushed", .with = "H05",
@@ -326,19 +324,19 @@ const struct weir_rule weir_rules_data[] = {
       WEIR_RULE_VALUE(WEIR_VALUE_IS_NOT, durable),
       .text = "nothing in the write time makes the data durable",
       .text_not = "something in the write time makes the data durable",
-      .unknown = "the program does not say whether it flushes",
+      .unknown = "the program does not report whether it flushes",
       .remedy = "flush inside the time (ior -e, -Y; mdtest -y, -Y), or use direct I/O" },
     { WEIR_RULE("H07", 14, "tasks that read what their own node wrote", "%"),
       .brief = "%.0f %% read by node that wrote",
       WEIR_RULE_AT5(0, SUSPECT, INVALID, INVALID, SOUND, SOUND),
       .measure = h07, .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, own_node),
       .text = "%.0f %% of the tasks read what their own node wrote",
-      .unknown = "the program does not say who wrote the data",
+      .unknown = "the program does not report which task wrote the data",
       .remedy = "let another node read it: -C, with a -Q that is no multiple of the nodes" },
     { WEIR_RULE("H08", 0, "data that no task reads, because other data are read twice", "%"),
       .brief = "%.0f %% of data never read", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, unread),
-      .text = "%.0f %% of the data are never read, others twice",
+      .text = "%.0f %% of the data are never read, other data are read twice",
       .unknown = "the program does not count what is read twice",
       .remedy = "use -Z twice, which is a permutation, or -C" },
     { WEIR_RULE("H09", 0, "placement that is uneven, or a -Q that leads to the same node", "cases"),
@@ -366,7 +364,7 @@ const struct weir_rule weir_rules_data[] = {
     { WEIR_RULE("H13", 0, "data that can be, or are, compressed or deduplicated", "kinds"),
       .brief = "data can be compressed", WEIR_RULE_AT(0, NOTE, NOTE, INVALID, SUSPECT),
       .measure = h13,
-      .unknown = "the program does not say what it writes",
+      .unknown = "the program does not report what data it writes",
       .remedy = "write random data (-l random, or -l signature), to a file system that does not "
                 "compress" },
     { WEIR_RULE("H14", 2, "allocated or written bytes of the files against their size", "%"),

@@ -31,7 +31,7 @@ static void h40(const struct weir_inputs *f, struct weir_finding *out)
     if (!isnan(x))
         weir_finding_set(out, x, "the data that are read are %.2g times the memory of the servers", x);
     else if (isnan(f->service.memory) && f->service.memory_option) {
-        weir_finding_set(out, NAN, "because the memory of the servers is not known: %s tells it",
+        weir_finding_set(out, NAN, "because the memory size of the servers is not known; give %s",
                          f->service.memory_option);
         out->outcome = WEIR_NOT_JUDGED;
     }
@@ -62,9 +62,10 @@ static void h43(const struct weir_inputs *f, struct weir_finding *out)
     double wrong = f->service.stale;
 
     if (wrong > 0)
-        weir_finding_set(out, wrong, "%.0f transfers had not the data that other tasks had just written", wrong);
+        weir_finding_set(out, wrong, "%.0f transfers did not return the data that other tasks had "
+                                     "just written", wrong);
     else if (!isnan(wrong))
-        weir_finding_set(out, 0, "tasks read at once what others had written");
+        weir_finding_set(out, 0, "all reads returned the data that other tasks had just written");
 }
 
 const struct weir_rule weir_rules_objects[] = {
@@ -73,7 +74,7 @@ const struct weir_rule weir_rules_objects[] = {
       .brief = "objects read %.2g times",
       WEIR_RULE_AT5(1, SUSPECT, SUSPECT, INVALID, SUSPECT, NOTE),
       .measure = h39, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
-      .unknown = "the program does not say how large the objects are",
+      .unknown = "the program does not report the size of the objects",
       .remedy = "read each object once, since a server may have it in its memory the second time: write new ones for each "
                 "repetition, or let them be larger than the memory of the servers" },
     { WEIR_RULE("H40", 26, "data that are read from a service against the memory of its servers",
@@ -86,13 +87,13 @@ const struct weir_rule weir_rules_objects[] = {
     { WEIR_RULE("H41", 0, "tasks that ask a service over its only endpoint", "tasks"),
       .brief = "tasks on one endpoint: %.0f", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h41, .needs = WEIR_NEEDS_OBJECTS,
-      .unknown = "the backend does not say how many endpoints there are",
+      .unknown = "the backend does not report the number of endpoints",
       .remedy = "name all endpoints of the service, which tasks share then: one of them, or a load balancer after it, may be the limit" },
     { WEIR_RULE("H42", 0, "transfers in flight for each connection of a task to a service",
                 "transfers"),
       .brief = "%.2g transfers a connection", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h42, .needs = WEIR_NEEDS_OBJECTS,
-      .unknown = "the backend does not say how many connections a task has",
+      .unknown = "the backend does not report the number of connections of a task",
       .remedy = "allow as many connections as --depth has transfers: with HTTP/1.1 a request waits until its connection "
                 "is free" },
     { WEIR_RULE("H43", 38,

@@ -25,8 +25,8 @@ static void h21(const struct weir_inputs *f, struct weir_finding *out)
     const struct weir_inputs_phase *user = WEIR_MOST(f, cpu, NULL), *data = WEIR_MOST(f, data, NULL);
 
     if (data && (!user || data->data > user->cpu))
-        weir_finding_set(out, 100 * data->data, "making and checking data is %.0f %% of a %s phase",
-                         100 * data->data, data->key);
+        weir_finding_set(out, 100 * data->data, "generating and checking data takes %.0f %% of a "
+                                                "%s phase", 100 * data->data, data->key);
 }
 
 static void h23(const struct weir_inputs *f, struct weir_finding *out)
@@ -69,21 +69,20 @@ static void h26(const struct weir_inputs *f, struct weir_finding *out)
     double device = !(f->others <= OTHERS_LEAST) ? 100 * f->others_share : 0; /* NaN: not known */
 
     if (isnan(cpu) && isnan(device)) {
-        weir_finding_set(out, NAN,
-                         "because the phases are too short to look at the processors, and the "
-                         "traffic of others is not known: %s", f->others_why);
+        weir_finding_set(out, NAN, "because the phases are too short to measure CPU use, and the "
+                                   "traffic of other processes is not known: %s", f->others_why);
         out->outcome = WEIR_NOT_JUDGED;
     } else if (isnan(cpu)) {
-        weir_finding_set(out, device,
-                         "others moved %.0f %% of the bytes of the device (the phases are too short "
-                         "to look at the processors)", device);
+        weir_finding_set(out, device, "other processes moved %.0f %% of the bytes of the device "
+                                      "(the phases are too short to measure CPU use)", device);
     } else if (isnan(device)) {
-        weir_finding_set(out, cpu, "others used %.0f %% of the processors of the tasks; their "
-                                   "traffic is not known, because %s", cpu, f->others_why);
+        weir_finding_set(out, cpu, "other processes used %.0f %% of the CPU time of this run's "
+                                   "cores; their traffic is not known, because %s",
+                                   cpu, f->others_why);
     } else {
-        weir_finding_set(out, fmax(cpu, device), "others used %.0f %% of the processors of the "
-                                                 "tasks, and moved %.0f %% of the bytes of the "
-                                                 "device", cpu, device);
+        weir_finding_set(out, fmax(cpu, device), "other processes used %.0f %% of the CPU time of "
+                                                 "this run's cores, and moved %.0f %% of the bytes "
+                                                 "of the device", cpu, device);
     }
 }
 
@@ -110,10 +109,9 @@ static void h28(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_suspect(out);
     out->unit = "% of the requests";
     out->brief = "%.2g %% of requests tried again";
-    weir_finding_set(out, share,
-                     "%.0f of %.0f requests (%.2g %%) were sent again: the service asked for %.0f, %.0f had lost their "
-                     "connection or got no answer in time",
-                     again, v->sent, share, v->refused, v->lost);
+    weir_finding_set(out, share, "%.0f of %.0f requests (%.2g %%) were retried: the service asked "
+                                 "for %.0f retries, and %.0f requests lost their connection or "
+                                 "timed out", again, v->sent, share, v->refused, v->lost);
 }
 
 static void h29(const struct weir_inputs *f, struct weir_finding *out)
@@ -147,7 +145,8 @@ static void h34(const struct weir_inputs *f, struct weir_finding *out)
     double x = p ? p->busy_s / f->resolution_s : NAN;
 
     if (!isnan(x))
-        weir_finding_set(out, x, "a task worked %.3g times the clock's resolution", x);
+        weir_finding_set(out, x, "the shortest work time of a task is %.3g times the clock's "
+                                 "resolution", x);
 }
 
 static void h35(const struct weir_inputs *f, struct weir_finding *out)
@@ -162,8 +161,10 @@ static void h35(const struct weir_inputs *f, struct weir_finding *out)
 static void h36(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->kernels > 0)
-        weir_finding_set(out, f->differs && !f->given, "nodes that %s: %d; kernels that the tasks run on: %d",
-                         f->given ? "the user gives" : "MPI reports", f->mpi_nodes, f->kernels);
+        weir_finding_set(out, f->differs && !f->given,
+                         "nodes %s: %d; kernels that the tasks run on: %d",
+                         f->given ? "given by the user" : "reported by MPI", f->mpi_nodes,
+                         f->kernels);
 }
 
 static void h37(const struct weir_inputs *f, struct weir_finding *out)
@@ -201,7 +202,7 @@ const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H21", 0, "user time, or time to make and check data", "% of the time"),
       .brief = "processor busy %.0f %%", WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h21, WEIR_RULE_PHASE(cpu),
-      .text = "user time is %.0f %% of a %s phase",
+      .text = "user CPU time is %.0f %% of a %s phase",
       .unknown = WEIR_NO_PHASE,
       .remedy = "the processor is the limit: use more nodes, or larger transfers" },
     { WEIR_RULE("H22", 0, "tasks for each core that they may use", "tasks"),
@@ -221,7 +222,7 @@ const struct weir_rule weir_rules_run[] = {
       .measure = h24, WEIR_RULE_VALUE(WEIR_VALUE_IS, apart),
       .text = "the nodes do not see the same files",
       .text_not = "the nodes see the same files",
-      .unknown = "the files were not looked for from another node",
+      .unknown = "no other node checked whether it sees the files",
       .remedy = "use a directory of a file system that all nodes share" },
     { WEIR_RULE("H25", 0, "use of the file system or of its inodes", "%"),
       .brief = "file system %.0f %% full", WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE), .measure = h25,
@@ -236,7 +237,7 @@ const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H27", 28, "in the page cache although direct I/O was asked for", "%"),
       .brief = "%.0f %% of direct I/O cached", WEIR_RULE_AT(5, SUSPECT, INVALID, SUSPECT, INVALID),
       .measure = h27, WEIR_RULE_PHASE(left), .cached = true,
-      .text = "%.0f %% of a %s phase with direct I/O came into the page cache",
+      .text = "%.0f %% of the bytes of a %s phase with direct I/O are in the page cache",
       .unknown = WEIR_NO_DATA,
       .remedy = "the file system takes direct I/O for buffered I/O: use another one, or larger "
                 "aligned transfers" },
@@ -244,7 +245,7 @@ const struct weir_rule weir_rules_run[] = {
                 "1 % of the requests to a service: SUSPECT)", "calls"),
       .brief = "calls tried again: %.0f", WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h28, WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
-      .text = "%.0f short transfers or calls tried again",
+      .text = "%.0f short transfers or retried calls",
       .unknown = "the program has no session that counts them",
       .remedy = "look for a full or interrupted file system, or for a service that has more to do than it can: ask it with "
                 "fewer requests at a time" },
@@ -265,7 +266,7 @@ const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H31", 0, "files that were written with other parameters", "cases"),
       .brief = "files of other parameters", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_IS, foreign),
-      .text = "the files that are read have another size than the test writes",
+      .text = "the files that are read have a different size than this test writes",
       .text_not = "the files have the size that the test writes",
       .unknown = "the size of the files is not known",
       .remedy = "read what the same options wrote, best in the same run" },
@@ -290,9 +291,9 @@ const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H35", 12, "phases in which a node looks at what it made itself", "phases"),
       .brief = "nodes look at their own items", WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SOUND),
       .measure = h35, WEIR_RULE_VALUE(WEIR_VALUE_IS, own_metadata),
-      .text = "nodes look at items that they made themselves",
-      .text_not = "other nodes look at the items than those that made them",
-      .unknown = "the program does not say who made the items",
+      .text = "nodes access items that they created themselves",
+      .text_not = "items are accessed by other nodes than those that created them",
+      .unknown = "the program does not report which task created the items",
       .remedy = "let another node look at it (mdtest -N with the tasks of a node, on several "
                 "nodes)" },
     { WEIR_RULE("H36", 42, "nodes of MPI that are not the kernels of the tasks", "cases"),

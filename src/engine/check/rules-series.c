@@ -157,11 +157,11 @@ static void h16(const struct weir_inputs *f, struct weir_finding *out)
     if (!p || !examine(p, &drift, &gap))
         return;
     if (drift >= gap)
-        weir_finding_set(out, 100 * x, "%s drifts over the repetitions by %.0f %% of their range",
-                         p->key, 100 * x);
+        weir_finding_set(out, 100 * x, "the rate of %s drifts over the repetitions by %.0f %% of "
+                                       "their range", p->key, 100 * x);
     else
-        weir_finding_set(out, 100 * x, "%s has two groups, %.0f %% of the range apart", p->key,
-                         100 * x);
+        weir_finding_set(out, 100 * x, "the rates of %s are in two groups, %.0f %% of the range "
+                                       "apart", p->key, 100 * x);
 }
 
 #define LONG 10.0 /* seconds: in shorter phases only SNIA looks for a steady state */
@@ -206,8 +206,8 @@ static void h18(const struct weir_inputs *f, struct weir_finding *out)
     const struct weir_inputs_phase *p = most(f, first_off, &off);
 
     if (p)
-        weir_finding_set(out, off, "the first repetition of %s is %.2g interquartile ranges off",
-                         p->key, off);
+        weir_finding_set(out, off, "the first repetition of %s differs from the others by %.2g "
+                                   "interquartile ranges", p->key, off);
 }
 
 const struct weir_rule weir_rules_series[] = {
