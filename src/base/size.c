@@ -167,7 +167,7 @@ int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct w
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a whole number followed by %%", text);
     if (how == READ_TOO_BIG || value < 0 || value > 100)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is out of range: a share must be from 0%% to 100%%", text);
+                           "'%s' is out of range: a percentage must be from 0%% to 100%%", text);
     *bytes = 0;
     *percent = (double)value;
     return 0;

@@ -210,7 +210,7 @@ int weir_steady_read(const char *value, struct weir_steady_choice *out, struct w
         if (read_word(at, len, out, err) < 0)
             return -1;
         if (given & 1u << (*at - 'a'))
-            return refuse(at, len, "the first of its kind; give each word once (of=both: rate and p99)", err);
+            return refuse(at, len, "allowed twice (for rate and p99: of=both)", err);
         given |= 1u << (*at - 'a');
     }
     return 0;

@@ -52,7 +52,7 @@ struct weir_run_options {
 #define OPT_RUN_NO_SWEEP_ROW(n, k)                                                                 \
     {                                                                                              \
         .type = WEIR_OPT_GONE, .name = (n), .key = (k),                                            \
-        .help = "all ranks do the phases of this program together; sweep with ior or mdtest"       \
+        .help = "the phases of this program need all ranks; use ior or mdtest for a sweep"         \
     }
 
 /* For a program whose buffers are in memory of the host. */

@@ -57,7 +57,7 @@ int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_loa
         if (strcasecmp(o->arrivals, weir_arrivals[i]) == 0)
             out->arrivals = (enum weir_arrivals)i;
     if (out->rate == 0 && points->n == 0 && out->arrivals != WEIR_ARRIVE_EVEN)
-        return weir_refuse(err, WEIR_EUSAGE, "option --arrivals does nothing without --rate");
+        return weir_refuse(err, WEIR_EUSAGE, "option --arrivals needs --rate");
     return 0;
 }
 

@@ -109,10 +109,9 @@ static void tell_step(struct weir_run *run)
         return;
     run->clock.reported = true;
     log.warnings_are_errors = false;
-    weir_warn(&log, NULL,
-              "the clocks of ranks 0 and %d have moved by %.6g s against each other: one was set, "
-              "or runs wrongly; times of this test are uncertain by as much",
-              rank, (double)step_ns / WEIR_NS_PER_S);
+    weir_warn(&log, NULL, "the clocks of ranks 0 and %d have moved by %.6g s against each other "
+                          "(one was set, or is wrong); the times of this test have this "
+                          "uncertainty", rank, (double)step_ns / WEIR_NS_PER_S);
 }
 
 void weir_phase_renew_clock(struct weir_run *run)
@@ -218,10 +217,9 @@ static void leave_counters(struct weir_run *run, const int64_t *max)
     if (!max[DISAGREES])
         return;
     weir_clock_leave();
-    weir_warn(&run->log, NULL,
-              "the processor's time-stamp counter and the kernel's clock differ by up to %.6g s: times "
-              "of this phase are uncertain by as much, and from now on the kernel's clock is used",
-              (double)max[APART] / WEIR_NS_PER_S);
+    weir_warn(&run->log, NULL, "the time-stamp counter and the kernel's clock differ by up to %.6g "
+                               "s; the times of this phase have this uncertainty, and later phases "
+                               "use the kernel's clock", (double)max[APART] / WEIR_NS_PER_S);
 }
 
 /* After a while the offset of this rank's clock may be another: it is estimated again, and
@@ -309,8 +307,8 @@ static int check_records(const struct weir_run *run, const struct weir_phase_rec
     if (rec->dropped_sum == 0)
         return 0;
     return weir_warn(&run->log, err,
-                     "there is no room for all operations of the %s phase: %" PRIu64
-                     " are recorded, %" PRIu64 " are not; --timeline-limit gives each task more",
+                     "the buffer of operations is too small for the %s phase: %" PRIu64
+                     " are recorded, %" PRIu64 " are not; give a larger --timeline-limit",
                      rec->phase->key, rec->records_sum, rec->dropped_sum);
 }
 

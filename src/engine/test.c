@@ -144,7 +144,8 @@ static int start_session(struct weir_run *run, struct weir_unwind *u, struct wei
         rc = weir_gpu_check_session(run->test->plan.options, s, err);
     note_backend(run->test, be, opt);
     if (opt.refused && par)
-        weir_note(&run->log, "the system refuses %s to a task (%s): all take %s instead, as --%sfallback asks",
+        weir_note(&run->log, "%s is not available to a task (%s), so all tasks use %s, as "
+                             "--%sfallback says",
                   opt.refused->name, strerror(opt.refused_sys), be->name, opt.refused->prefix);
     s->access.only_new = run->test && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL;
     rc = weir_agree(&run->par, rc, err);

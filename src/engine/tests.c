@@ -72,12 +72,12 @@ static int check_options(const struct weir_run *run, struct weir_err *err)
         weir_note(&run->log, "option --assume-rate has no effect without --dry-run");
     if (run->test->program->whole && weir_steady_asked(o->until))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --until=steady: a repetition is done as a whole, and no phase can "
-                           "end early; --until=PERCENT ends the repetitions");
+                           "option --until=steady: no phase of this program can end early; use "
+                           "--until=PERCENT, which ends the repetitions");
     if (run->test->program->whole && o->deadline_s > 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option -D (deadline): a repetition is done as a whole; take fewer of "
-                           "them, or limit the time of the test (-T)");
+                           "option -D (deadline): no phase of this program can end early; use "
+                           "fewer repetitions, or limit the time of the test (-T)");
     return 0;
 }
 

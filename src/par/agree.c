@@ -85,10 +85,8 @@ static void give_up(const struct weir_par *par, struct weir_err *err)
 
     weir_err_within(err, "rank %d on %s", par->named, par->host);
     weir_report_error(&log, err);
-    weir_note(&log,
-              "other ranks have not returned from the same call for %d seconds: the library "
-              "waits in it for this rank, so the job ends here",
-              WEIR_AGREE_CALL_S);
+    weir_note(&log, "other ranks have not returned from the same call for %d seconds: the library "
+                    "waits there for this rank, so the job is aborted", WEIR_AGREE_CALL_S);
     signal(SIGALRM, SIG_DFL); /* MPI_Abort may hang, too */
     alarm(ABORT_S);
     weir_mpi_abort(err->code);

@@ -170,13 +170,11 @@ int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "all tasks are on one node; at least two nodes are needed");
     if (2LL * most > tasks)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "one node has %d of the %d tasks; it may have half of them at most",
-                           most, tasks);
+        return weir_refuse(err, WEIR_EUSAGE, "one node has %d of the %d tasks; a node can have "
+                                             "half of the tasks at most", most, tasks);
     if ((rounds + 1LL) * most > tasks)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "the data are read %d times, and a node with %d of %d tasks would see "
-                           "some of them twice",
-                           rounds, most, tasks);
+        return weir_refuse(err, WEIR_EUSAGE, "the data are read %d times, but a node with %d of %d "
+                                             "tasks would read some of them twice; use more nodes, "
+                                             "or read the data fewer times", rounds, most, tasks);
     return 0;
 }

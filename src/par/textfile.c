@@ -32,8 +32,8 @@ int weir_text_read(const char *what, const char *path, enum weir_code code, stru
     if (ferror(f) || text->failed)
         rc = weir_fail(err, code, "read %s '%s'", what, path);
     else if (text->len > TEXT_MAX)
-        rc = weir_refuse(err, code, "read %s '%s': more than %zu MiB is no %s", what, path,
-                         TEXT_MAX >> 20, what);
+        rc = weir_refuse(err, code, "read %s '%s': the file has more than %zu MiB, which is too "
+                                    "much for a %s", what, path, TEXT_MAX >> 20, what);
     fclose(f);
     return rc;
 }

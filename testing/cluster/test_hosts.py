@@ -106,7 +106,7 @@ def test_what_is_read_elsewhere_is_right(cluster):
                                   "mdtest -n 2 -d /tmp/d", "mdtest -u -N 1 -n 2 -d /tmp/d",
                                   "md-workbench -P 2 -I 1 -D 1 -o /tmp/w"])
 def test_files_of_others_are_not_looked_for_in_a_directory_of_each_host(cluster, args):
-    run = cluster.mpi(TWO, args).fails(2, "rank 1 on node2", "does not see what rank 0 has made in the directory '/tmp",
+    run = cluster.mpi(TWO, args).fails(2, "rank 1 on node2", "does not see a file that rank 0 created in the directory '/tmp",
                                        "use a file system that all nodes share")
     assert [cluster.on(name, "ls -A /tmp | grep -v -e ompi -e pmix || :") for name in TWO] == ["", ""], run
 

@@ -102,7 +102,7 @@ def test_mdtest_goes_on_to_the_items_of_other_hosts(sixteen, log_files):
 def test_a_directory_of_each_host_is_found_out(sixteen):
     """One line, and nothing is left on any host."""
     run = sixteen.mpi(ONE_EACH, "ior -F -C -b 64k -t 64k -o /tmp/f")
-    run.fails(2, "rank 1 on node2", "does not see what rank 0 has made in the directory '/tmp", "(and 14 more ranks failed)")
+    run.fails(2, "rank 1 on node2", "does not see a file that rank 0 created in the directory '/tmp", "(and 14 more ranks failed)")
     assert not any(sixteen.on(name, "ls -A /tmp | grep -v -e ompi -e pmix || :") for name in ("node1", "node2", "node16")), run
 
 

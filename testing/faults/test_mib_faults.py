@@ -121,7 +121,7 @@ def test_a_full_disk_ends_the_timeline_and_not_the_run(mib):
         for name in small.iterdir():
             name.unlink()
         run = mib("--api DUMMY -l 4000 -H --timeline=%s/t.npy --interval=1" % small, np=None).ok(2)
-        assert "timeline '%s/t.npy' ends here, the run goes on" % small in run.errors[0]
+        assert "timeline '%s/t.npy' ends here; the run continues" % small in run.errors[0]
         assert result(run)["write"] > 0 and result(run)["read"] > 0 and run.stdout.count("4000") >= 3
     finally:
         subprocess.run(["umount", str(small)], check=True)

@@ -192,7 +192,7 @@ def test_a_replacement_does_not_go_into_a_mount(ior, kind):
         pytest.skip("mounting needs root and unshare")
     mount = "mount -t tmpfs weir %s" % root if kind == "tmpfs" else "mount --bind elsewhere %s" % root
     try_it = "%s && >%s/file.mdtest.0.0 || exit 77; '%s' %%s; rc=$?; ls %s; exit $rc" % (mount, root, conftest.BUILD / "src" / "mdtest", root)
-    for args, status, said in (("-F -n 1 -d d --existing=replace", 2, "mounted at 'mdtest_tree.0' below 'd'"), ("--cleanup=d", 0, "stay")):
+    for args, status, said in (("-F -n 1 -d d --existing=replace", 2, "mounted at 'mdtest_tree.0' below 'd'"), ("--cleanup=d", 0, "they are kept")):
         run = subprocess.run(["unshare", "-m", "sh", "-c", try_it % args], cwd=ior.cwd, env=conftest.program_env(), timeout=60,
                              capture_output=True, text=True)
         if run.returncode == 77:
@@ -240,7 +240,7 @@ def test_a_directory_that_each_node_has_for_itself(ior, preload):
     run = ior("-w -b 64k -t 64k -o d/../f --report=json:r.json -C", np=3, env=nodes)
     assert run.returncode == 3  # no d: the probe was in the directory above, and is gone
     run = ior("-w -b 64k -t 64k -o f", np=3, env={**nodes, "WEIR_APART": "1"})
-    run.fails(2, "rank 1 on ", "does not see what rank 0 has made", "the same one on all nodes")
+    run.fails(2, "rank 1 on ", "does not see a file that rank 0 created", "a file system that all nodes share")
     run = ior("-w -F -b 64k -t 64k -o f --report=json:r.json", np=3, env={**nodes, "WEIR_APART": "1"}).ok()
     finding, = [f for f in json.loads((ior.cwd / "r.json").read_text())["tests"][0]["findings"] if f["id"] == "H24"]
     assert finding["outcome"] == "found" and finding["severity"] == "SUSPECT", finding

@@ -383,7 +383,7 @@ def test_a_look_that_takes_long_is_noted_and_a_signal_ends_it(ior, preload):
     with open(place.cwd / "said", "w") as said, subprocess.Popen(
             [str(conftest.BUILD / "src" / "mdtest"), "-r", "-F", "-n", "1000", "-d", "d"], cwd=place.cwd, env=env, stdout=said, stderr=said) as proc:
         text = (place.cwd / "said").read_text
-        conftest.wait_until(lambda: "NOTE: looks at what is in 'd' before the test: 256 names" in text())
+        conftest.wait_until(lambda: "NOTE: checking 'd' for existing files: rank 0 has read 256 names" in text())
         proc.send_signal(signal.SIGTERM)
         assert proc.wait(SECONDS) == -signal.SIGTERM, text()
     assert len(list(place.cwd.rglob("file.mdtest.*"))) == 1000

@@ -78,7 +78,7 @@ def test_a_script_of_3x_runs(ior, need_backend):
 @pytest.mark.parametrize("words", ["-P=0", "-I=no", "-O useSharedFilePointer=0", "-O individualDataSets=0", "-O storeFileOffset=0"])
 def test_what_is_gone_and_switched_off_is_what_holds_anyway(ior, words):
     run = ior("-a DUMMY -w " + words, np=2).ok()
-    assert len(run.notes) == 1 and "has no effect any more" in run.notes[0] and not run.warnings, run
+    assert len(run.notes) == 1 and "has no effect now" in run.notes[0] and not run.warnings, run
 
 
 @pytest.mark.parametrize("words, part", [

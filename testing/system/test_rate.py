@@ -226,12 +226,12 @@ def test_waiting_is_no_stall_and_a_signal_ends_it(ior):
     ("--rate-total=2.5", ("--rate-total: '2.5' has no unit", "2.5ops")),
     ("--rate=5ops --rate-total=5ops", ("--rate and --rate-total", "one of them")),
     ("--burst=5", ("--burst: '5' is no N:PAUSE",)),
-    ("--arrivals=poisson", ("--arrivals does nothing without --rate",)),
+    ("--arrivals=poisson", ("--arrivals needs --rate",)),
     ("--rate=5ops --arrivals=random", ("--arrivals", "'random'", "poisson")),
     ("--rate=5ops --sweep=ranks", ("--sweep", "--rate")),
     ("--rate=10%..90%", ("--rate: '10%..90%' is no rate", "10%..90%:5")),
     ("--rate-total=50%", ("--rate-total: '50%' is no rate",)),
-    ("--rate-time=1", ("--rate-time does nothing without",)),
+    ("--rate-time=1", ("--rate-time needs --rate with points",)),
     ("--rate=50% --rate-time=0", ("--rate-time",)),
     ("--rate=50% --mix=read:1,write:1", ("--mix with a --rate in percent",)),
 ], ids=lambda v: v if isinstance(v, str) else "")
@@ -270,7 +270,7 @@ def test_a_note_says_that_nothing_will_seem_to_happen(ior, mib):  # noqa: F811
 
 def test_programs_without_a_rate_of_their_own_say_why(mdtest, mib):  # noqa: F811
     mdtest("-n 1 --rate=1m", np=None).fails(1, "--rate: operation", "of mdtest moves no bytes", "500ops")
-    mib("-F -t . --rate=50%", np=None).fails(1, "--rate: mib has no phase that can be done again", "ior and mdtest")
+    mib("-F -t . --rate=50%", np=None).fails(1, "--rate: mib has no phase that can run at a percentage", "ior and mdtest")
     for program in "h5exerciser", "raw_bw.x":
         if (conftest.BUILD / "src" / program).exists():
             run = subprocess.run([conftest.BUILD / "src" / program, "--rate=5ops"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)

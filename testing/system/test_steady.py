@@ -185,11 +185,11 @@ def test_operations_are_counted_where_nobody_else_asks_for_them(mdtest):  # noqa
 
 def test_what_cannot_be_is_refused(ior, mdtest):  # noqa: F811
     for args, words in (("--until=steady,rounds=1", "'rounds=1' is not one of the words that can follow 'steady'"),
-                        ("--until=steady,of=rate,of=p99", "'of=p99' is not the first of its kind; give each word once (of=both"),
+                        ("--until=steady,of=rate,of=p99", "'of=p99' is not allowed twice (for rate and p99: of=both)"),
                         ("--until=steady,round=1e7", "'round=1e7' is not round=SECONDS, from 0.05 to 1000000"),
                         ("--until=steady -D 60", "5 rounds of 60 s take 300 s, but the deadline ends a phase after 60 s"),
                         ("--until=steady,most=10,round=3", "5 rounds of 3 s take 15 s, but most ends a phase after 10 s"),
-                        ("--until=steady --until-max=3", "--until-max does nothing without --until=PERCENT"),
+                        ("--until=steady --until-max=3", "--until-max needs --until=PERCENT"),
                         ("--until=steadily", "nor steady")):
         ior("-a DUMMY -w " + args, np=None).fails(1, words)
     mdtest(["-n", "3", "-F", "-a", "DUMMY", "--until=steady" + ANY, "-T"], np=None).fails(1, "no phase that can end early")

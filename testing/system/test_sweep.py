@@ -118,17 +118,17 @@ def test_a_signal_in_a_turn_ends_all(ior):
 def test_a_dry_run_says_the_schedule_and_its_time(ior):
     run = ior("-w -r --dry-run --sweep=ranks --sweep-turns=2 --sweep-time=3 --rerun-suspects", np=3).ok()
     note, = [n for n in run.notes if "--sweep" in n]
-    assert "3 ranks in 2 turns, and one before them that does not count, with at most 2 at a time, 2 phases of at most 3 s in each: 18 s" in note, run
+    assert "3 ranks in 2 turns after one warm-up turn, at most 2 at a time; 2 phases of at most 3 s in each turn: 18 s" in note, run
     assert "if one is slow, 2 more rounds of at most 13 turns" in note and "Slow:" not in run.stdout, run
     ior.program = conftest.BUILD / "src" / "mdtest"
     run = ior("-n 3 --dry-run --sweep=ranks", np=2).ok()
-    assert any("2 ranks in 2 turns" in n and "8 phases of at most 1 s in each: 24 s" in n and "more round" not in n for n in run.notes), run
+    assert any("2 ranks in 2 turns" in n and "8 phases of at most 1 s in each turn: 24 s" in n and "more round" not in n for n in run.notes), run
 
 
 def test_the_time_of_the_test_ends_the_sweep(ior):
     """-T 0.01 is over before the second turn."""
     run = ior("-a DUMMY -w -b 4k -t 4k --dummy.delay-xfer=1000 -T 0.01 --sweep=ranks --sweep-time=0.7 --report=text:-,json:r.json", np=3).ok()
-    assert any("the time of the test was up (-T) after 0 of 3 turns of round 1" in n for n in run.notes), run
+    assert any("the time limit of the test (-T) was reached after 0 of 3 turns of round 1" in n for n in run.notes), run
     assert {row["outcome"] for row in checked(run)["tests"][0]["sweep"]["measured"]} == {"not judged"} and run.accesses() == ["write"], run
 
 
@@ -137,13 +137,13 @@ def test_one_node_is_compared_with_nothing(ior):
     assert any("all ranks are on one node" in n and "--sweep=ranks" in n for n in run.notes), run
     assert "sweep" not in checked(run)["tests"][0]
     run = ior(SMALL + "--sweep=ranks", np=None).ok()
-    assert any("there is one rank, and nothing to compare" in n for n in run.notes), run
+    assert any("there is only one rank, so no ranks can be compared" in n for n in run.notes), run
 
 
 @pytest.mark.parametrize("args, words", [
     ("-a MPIIO -c --sweep=ranks", ["--sweep", "collective"]),
-    ("--rerun-suspects", ["--rerun-suspects does nothing without --sweep"]),
-    ("--sweep-turns=5", ["--sweep-turns does nothing without --sweep"]),
+    ("--rerun-suspects", ["--rerun-suspects needs --sweep"]),
+    ("--sweep-turns=5", ["--sweep-turns needs --sweep"]),
     ("--sweep=racks", ["nodes, pairs, ranks"]),
 ])
 def test_what_cannot_be_swept_is_refused(ior, args, words):
@@ -177,7 +177,7 @@ def test_mdtest_makes_and_removes_items_of_single_ranks(ior, args, operations):
     doc = checked(run)
     test, = doc["tests"]
     if operations is None:
-        assert "sweep" not in test and any("no phase that some ranks can do alone" in n for n in run.notes), run
+        assert "sweep" not in test and any("no phase that a subset of the ranks can run" in n for n in run.notes), run
     else:
         rows = test["sweep"]["measured"]
         assert list(dict.fromkeys(row["operation"] for row in rows)) == operations and len(rows) == 3 * len(operations), rows

@@ -165,7 +165,7 @@ def test_a_killed_rank_leaves_the_phases_before(ior):
 def test_a_full_disk_ends_the_timeline_and_not_the_run(ior, tmp_path):
     with conftest.on_tmpfs(tmp_path / "small", "size=200k") as small:
         run = ior("-a DUMMY -w -r -b 8m -t 4k --timeline=%s/t.npy --report=text:-,json:r.json" % small, np=2).ok(2)
-        assert len(run.errors) == 1 and "timeline '%s/t.npy' ends here, the run goes on" % small in run.errors[0], run
+        assert len(run.errors) == 1 and "timeline '%s/t.npy' ends here; the run continues" % small in run.errors[0], run
         assert run.accesses() == ["write", "read"]
         doc = json.loads((ior.cwd / "r.json").read_text())
         assert doc["status"] == 2 and len(doc["tests"][0]["phases"]) == 2

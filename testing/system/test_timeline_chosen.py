@@ -51,7 +51,7 @@ def test_one_of_one_is_all_and_a_small_limit_is_counted(ior):
     assert kept(Timeline(ior.cwd / "t.npy").adds_up(), 0, 0, SAMPLE) == list(range(10))
     run = ior("-a DUMMY -w -b 80k -t 8k --timeline=t.npy,sample=1/1 --timeline-limit=7", np=2).ok()
     t = Timeline(ior.cwd / "t.npy")
-    assert (t.doc["records"], t.doc["dropped"]) == (14, 6) and "14 operations are recorded, 6 are not" in run.warnings[0], run
+    assert (t.doc["records"], t.doc["dropped"]) == (14, 6) and "14 are recorded, 6 are not" in run.warnings[0], run
     for words in "sample=1/1", "ranks=1":  # the same on the rank that is not named
         run = ior("-a DUMMY -w -b 80k -t 8k --timeline=t.npy,%s --timeline-limit=7 --warning-as-errors" % words, np=2)
         assert len(run.errors) == 1 and "--timeline-limit" in run.errors[0] and run.returncode != 0, run

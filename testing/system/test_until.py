@@ -23,11 +23,11 @@ def test_repetitions_end_when_the_rate_is_known(ior):
     """Looks are at 6, 9, 14 ... repetitions; the table of findings has the same numbers in MiB/s."""
     run = ior(SHORT.replace("json:r.json", "json:r.json,text:out") + "-r --until=90 --until-max=50 --findings -D 5", np=2).ok()
     (test,) = results_of(ior)
-    said = [line for line in run.notes if line.startswith("--until: enough after ")]
+    said = [line for line in run.notes if line.startswith("--until: condition met after ")]
     n = len(test["Results"]) // 2
     timely(test["untilEnded"] == "narrow" and n in (6, 9, 14, 21), run)
     assert len(said) == 1 and "after %d rep" % n in said[0], run
-    assert "% within this run (" in said[0] and said[0].endswith("; what differs between runs is not in it"), run
+    assert "% within this run (" in said[0] and said[0].endswith("; differences between runs are not included"), run
     assert [row["operation"] for row in test["rates"]] == ["write", "read"]
     for row in test["rates"]:
         mine = [8192 * 2 / float(r["totalTime"]) for r in test["Results"] if r["access"] == row["operation"]]
@@ -40,9 +40,9 @@ def test_repetitions_end_when_the_rate_is_known(ior):
 
 
 @pytest.mark.parametrize("args, ended, n, words", [
-    (SHORT + "--until=0.0000001 -i 7", "most", 7, "not enough, but no more were allowed after 7 repetitions: the interval of the median is +-"),
+    (SHORT + "--until=0.0000001 -i 7", "most", 7, "condition not met, but the maximum number was reached after 7 repetitions: the interval of the median is +-"),
     (SHORT + "--until=0.0000001 --until-max=5 -i 30", "most", 5, "no interval of the median yet, wanted +-0.0000001 %"),
-    (ONE + "--until=0.0000001 --until-time=1 -D 1 -e", "time", None, "the time was up after"),
+    (ONE + "--until=0.0000001 --until-time=1 -D 1 -e", "time", None, "the time limit was reached after"),
     ("-w -r -b 8k -t 8k -F -k --until=0.0000001 -i 6 --report=json:r.json -O stoneWallingWearOut=1 -D 1 -m", "most", 6, "wanted")])
 def test_repetitions_end_at_their_limits(ior, args, ended, n, words):
     run = ior(args, np=None).ok()
@@ -87,7 +87,7 @@ def test_a_signal_ends_the_repetitions(ior):
 
 def test_other_programs_have_it(mdtest, mdw):  # noqa: F811
     run = mdtest(["-n", "3", "-F", "-a", "DUMMY", "--until=90", "--until-max=8", "-P"], np=2).ok()
-    n = 6 if "enough after 6" in run.stderr else 8
+    n = 6 if "condition met after 6" in run.stderr else 8
     assert "SUMMARY rate (in ops/sec): (of %d iterations)" % n in run.stdout, run
     mdtest.empty()
     run = mdw("-I 2 -P 3 -D 2 --until=99 --until-max=9", np=2).ok()
@@ -96,7 +96,7 @@ def test_other_programs_have_it(mdtest, mdw):  # noqa: F811
 
 @pytest.mark.parametrize("args, words", [("--until=0", "'0' is not a number of percent"), ("--until=x", "'x'"), ("--until=100", "'100'"),
                                          ("--until=5 -i 3", "at least 5 repetitions"), ("--until=5 --until-max=4", "--until-max allows 4"),
-                                         ("--until-time=3", "--until-time does nothing without --until=PERCENT")])
+                                         ("--until-time=3", "--until-time needs --until=PERCENT")])
 def test_what_makes_no_sense_is_refused(ior, args, words):
     ior("-w -a DUMMY " + args, np=None).fails(1, words)
 

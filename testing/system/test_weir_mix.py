@@ -192,7 +192,7 @@ REFUSED = [
     ({"a": (1, "mdtest -F -n 1 -d data/a"), "b": (1, dummy("y", 1, 0), "after a directory stat")}, "plan.txt", 2,
      ["plan.txt:7: group 'b' starts after the phase 'directory stat' of 'a'", "its phases are 'tree create', 'file create', 'file stat', 'file read', 'file remove', 'tree remove'"]),
     ({"a": (1, dummy("x", 1, 0))}, "plan.txt --pairs", 1, ["option --pairs needs two groups at least"]),
-    ({"a": (1, dummy("x", 1, 0))}, "plan.txt more.txt", 1, ["'more.txt' is one FILE too many"]),
+    ({"a": (1, dummy("x", 1, 0))}, "plan.txt more.txt", 1, ["'more.txt' is a second FILE, and only one is allowed"]),
 ]
 
 

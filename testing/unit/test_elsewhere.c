@@ -179,7 +179,7 @@ static void test_the_reason_is_said(void **state)
 {
     (void)state;
     says(3, 3, 1, "all tasks are on one node; at least two nodes are needed");
-    says(2, 3, 1, "one node has 2 of the 3 tasks; it may have half of them at most");
+    says(2, 3, 1, "one node has 2 of the 3 tasks; a node can have half of the tasks at most");
     says(2, 4, 2, "read 2 times");
 }
 

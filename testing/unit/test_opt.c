@@ -321,9 +321,9 @@ static void a_gone_option_says_what_became_of_it(void **state)
 
 static void an_option_of_the_command_line_is_no_key(void **state)
 {
-    refuses(*state, "--help", "x", "option --help can only stand on the command line");
-    refuses(*state, "-h", NULL, "option -h can only stand");
-    refuses(*state, "-O", "fsync=1", "option -O cannot stand inside a list");
+    refuses(*state, "--help", "x", "option --help is for the command line only");
+    refuses(*state, "-h", NULL, "option -h is for the");
+    refuses(*state, "-O", "fsync=1", "option -O is not allowed in a list");
 }
 
 static void a_long_or_wild_text_stays_one_short_line(void **state)

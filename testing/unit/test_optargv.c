@@ -198,7 +198,7 @@ static void a_list_stands_in_every_place(void **state)
     ACCEPT("-O", "posix.odirect=1");
     assert_true(t->p.odirect);
     REFUSE("option -O needs a value (key=value[,key=value...])", "-O");
-    REFUSE("option -O cannot stand inside a list of options", "-O", "-O=fsync=1");
+    REFUSE("option -O is not allowed in a list of options", "-O", "-O=fsync=1");
 }
 
 static void check_lengths(const struct table *t, const char *expected)
@@ -227,7 +227,7 @@ static void numbers_of_a_list_are_words_of_their_own(void **state)
     check_lengths(t, "4,5");
     REFUSE("option --lengths needs a value (N)", "--lengths", "-c");
     REFUSE("option --lengths needs a value (N)", "--lengths");
-    REFUSE("option --lengths: no number is given", "--lengths", ",");
+    REFUSE("option --lengths: a number is missing", "--lengths", ",");
     REFUSE("option --lengths: '0' is out of range: it must be from 1 to 2^63-1", "--lengths", "4",
            "0");
     REFUSE("option --lengths: '-3' is out of range: it must be from 1 to 2^63-1", "--lengths", "4",

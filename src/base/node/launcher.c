@@ -70,9 +70,9 @@ int weir_launch_check(const struct weir_launch *l, int tasks, const char *mpi, s
     if (larger < 0)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
-                       "the launcher started %d tasks (%s), but MPI has %d: each would run alone, "
-                       "on the same files. Use the launcher of this MPI library (%s; for srun see "
-                       "srun --mpi=list), or unset %s for a run of its own",
+                       "the launcher started %d tasks (%s), but MPI has %d: each would be a "
+                       "separate run on the same files. Use the launcher of this MPI library (%s; "
+                       "for srun see srun --mpi=list), or unset %s for a single-task run",
                        l->size[larger], launchers[larger].size, tasks, mpi, launchers[larger].size);
 }
 

@@ -231,7 +231,8 @@ static int read_word(struct reader *r, const char *word, struct weir_err *err)
         if (!(at.row->flags & WEIR_OPT_WORD))
             continue;
         if (*(const char *const *)(const void *)((const char *)at.set->values + at.row->offset))
-            return weir_refuse(err, WEIR_EUSAGE, "'%s' is one %s too many", shown, weir_opt_meta(at.row));
+            return weir_refuse(err, WEIR_EUSAGE, "'%s' is a second %s, and only one is allowed",
+                                                 shown, weir_opt_meta(at.row));
         weir_quote_str(at.row->name, name.shown);
         return weir_opt_apply(r->o, &name, word, err);
     }

@@ -273,7 +273,7 @@ static void note_old(const struct weir_opts *o, const struct weir_optname *name,
         weir_opts_note(o, "option %s is from IOR 3.x; using %s", name->shown,
                        weir_quote(instead->text, instead->len, shown));
     else
-        weir_opts_note(o, "option %s is from IOR 3.x and has no effect any more", name->shown);
+        weir_opts_note(o, "option %s is from IOR 3.x and has no effect now", name->shown);
 }
 
 static const struct weir_opt truth = { .type = WEIR_OPT_FLAG };
@@ -338,7 +338,7 @@ static int apply_row(struct weir_opts *o, const struct weir_optrow *at,
         return 0;
     }
     if (row->type == WEIR_OPT_DIRECTIVES)
-        return weir_refuse(err, WEIR_EUSAGE, "option %s cannot stand inside a list of options",
+        return weir_refuse(err, WEIR_EUSAGE, "option %s is not allowed in a list of options",
                            name->shown);
     if (weir_opt_stands_for(row))
         return is_first ? apply_spelling(o, row, name, value, err) : 0;
@@ -381,7 +381,6 @@ int weir_opts_set(struct weir_opts *o, const char *name, const char *value, stru
     weir_quote_str(name, n.shown);
     row = weir_opt_find(o, &n);
     if (row != NULL && (row->flags & WEIR_OPT_ARGV_ONLY))
-        return weir_refuse(err, WEIR_EUSAGE, "option %s can only stand on the command line itself",
-                           n.shown);
+        return weir_refuse(err, WEIR_EUSAGE, "option %s is for the command line only", n.shown);
     return weir_opt_apply(o, &n, value, err);
 }

@@ -132,7 +132,7 @@ static int parse_list(const struct weir_opt *row, const char *text, struct weir_
         list->v[list->n++] = value.number;
         text += len;
     }
-    return list->n > 0 ? 0 : weir_refuse(err, WEIR_EUSAGE, "no number is given");
+    return list->n > 0 ? 0 : weir_refuse(err, WEIR_EUSAGE, "a number is missing");
 }
 
 int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,

@@ -322,9 +322,8 @@ static void note_width(struct weir_run *run, const struct weir_phase_rec *rec,
 {
     if (s->width_ns > s->asked_ns)
         weir_note(&run->log,
-                  "--interval: the %s phase took more intervals of %g s than there is room for; "
-                  "they are %g s wide",
-                  rec->phase->key, (double)s->asked_ns / WEIR_NS_PER_S,
+                  "--interval: the %s phase has too many intervals of %g s for the buffer; their "
+                  "width is now %g s", rec->phase->key, (double)s->asked_ns / WEIR_NS_PER_S,
                   (double)s->width_ns / WEIR_NS_PER_S);
 }
 

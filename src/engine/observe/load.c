@@ -103,14 +103,14 @@ static int check_points(const struct weir_run_options *o, const struct weir_load
                         const struct weir_program *p, struct weir_err *err)
 {
     if (points->n == 0 && o->rate_s > 0 && o->rate_s != 5)
-        return weir_refuse(err, WEIR_EUSAGE, "option --rate-time does nothing without --rate=10%%..90%%:5");
+        return weir_refuse(err, WEIR_EUSAGE, "option --rate-time needs --rate with points, like "
+                                             "--rate=10%%..90%%:5");
     if (points->n > 0 && !weir_program_has(p, WEIR_STAGE_EXTRA))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --rate: %s has no phase that can be done again at a share of its maximum; "
-                           "ior and mdtest have; or give a rate like 500ops",
-                           p->name);
+                           "option --rate: %s has no phase that can run at a percentage of its "
+                           "maximum rate (ior and mdtest have); give a rate like 500ops", p->name);
     if (points->n > 0 && !(o->rate_s > 0))
-        return weir_refuse(err, WEIR_EUSAGE, "option --rate-time: a rate is measured for more than 0 seconds");
+        return weir_refuse(err, WEIR_EUSAGE, "option --rate-time must be more than 0 seconds");
     return 0;
 }
 
@@ -122,9 +122,8 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     if (weir_pace_parse(o, 1, &load, &points, err) < 0 || check_points(o, &points, files->program, err) < 0)
         return -1;
     if (o->sweep && weir_pace_wanted(o))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --sweep: at a rate (--rate, --burst) slow nodes do as much as others; "
-                           "leave one of them out");
+        return weir_refuse(err, WEIR_EUSAGE, "option --sweep: a rate limit (--rate, --burst) hides "
+                                             "slow nodes; leave --sweep or the rate limit out");
     return load.bytes ? check_bytes(files->program, err) : 0;
 }
 
@@ -328,13 +327,15 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
         return 0;
     c.n = weir_stages_lone(run->test, c.stage, STAGES);
     if (c.n == 0)
-        weir_note(&run->log, "--rate: this test has no phase that can be done again at a share of its maximum");
+        weir_note(&run->log, "--rate: this test has no phase that can run at a percentage of its "
+                             "maximum rate");
     else if (o->dry_run)
         weir_note(&run->log, "--rate: %d phase%s at full speed and at %d rate%s, at most %.6g s each: %.6g s", c.n,
                   c.n == 1 ? "" : "s", s->points.n, s->points.n == 1 ? "" : "s", o->rate_s, o->rate_s * c.n * (s->points.n + 1));
     for (int i = 0; i <= s->points.n && c.n > 0 && !o->dry_run && rc == 0; i++) {
         if (weir_stages_time_is_up(run)) {
-            weir_note(&run->log, "--rate: the time of the test was up (-T) before rate %d of %d", i, s->points.n);
+            weir_note(&run->log, "--rate: the time limit of the test (-T) was reached before rate "
+                                 "%d of %d", i, s->points.n);
             break;
         }
         rc = run_point(run, s, &c, i, err);

@@ -195,12 +195,11 @@ static int name_them(struct weir_run *run, const struct weir_sweep_table *t)
             note_slow(run, t, u);
     }
     if (slow > NOTES)
-        weir_note(&run->log, "--sweep: and %d more %s are slow", slow - NOTES, t->by);
+        weir_note(&run->log, "--sweep: %d more %s are slow", slow - NOTES, t->by);
     if (judged < t->field.units)
-        weir_note(&run->log,
-                  "--sweep: %d of %d %s are not judged: there must be %d with as many ranks, and "
-                  "with something to do",
-                  t->field.units - judged, t->field.units, t->by, WEIR_SWEEP_LEAST);
+        weir_note(&run->log, "--sweep: %d of %d %s are not judged: a comparison needs at least %d "
+                             "with the same number of ranks, and each must have work",
+                             t->field.units - judged, t->field.units, t->by, WEIR_SWEEP_LEAST);
     return slow;
 }
 

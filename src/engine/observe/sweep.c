@@ -63,14 +63,13 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     if (!weir_program_has(files->program, WEIR_STAGE_EXTRA))
         return !o->sweep ? 0
                          : weir_refuse(err, WEIR_EUSAGE,
-                                       "option --sweep: %s has no phase that some ranks can do alone",
-                                       files->program->name);
+                                       "option --sweep: %s has no phase that a subset of the ranks "
+                                       "can run", files->program->name);
     if (o->sweep && o->sweep_s <= 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --sweep-time: each of them is measured for more than 0 seconds");
+        return weir_refuse(err, WEIR_EUSAGE, "option --sweep-time must be more than 0 seconds");
     if (o->sweep || !(o->rerun_suspects || o->sweep_s != 1 || o->sweep_turns != 32))
         return 0;
-    return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --sweep",
+    return weir_refuse(err, WEIR_EUSAGE, "option %s needs --sweep",
                        o->rerun_suspects   ? "--rerun-suspects"
                        : o->sweep_s != 1 ? "--sweep-time"
                                            : "--sweep-turns");
@@ -84,22 +83,20 @@ static int check_stages(const struct weir_run *run, const struct state *s, struc
     for (int i = 0; i < s->ops; i++)
         if (weir_stage_timing(t, s->op[i]).lock_step)
             return weir_refuse(err, WEIR_EUSAGE,
-                               "option --sweep: transfers of the %s phase are collective, so other "
-                               "nodes move the data of one that works alone; leave that option out",
-                               s->op[i]->key);
+                               "option --sweep: the %s phase has collective transfers, so other "
+                               "nodes move a part of the data of the measured node; use "
+                               "independent transfers", s->op[i]->key);
     return 0;
 }
 
 static void note_one(struct weir_run *run)
 {
     if (units_of(run) == RANKS || run->par.size == 1)
-        weir_note(&run->log, "--sweep: there is one rank, and nothing to compare");
+        weir_note(&run->log, "--sweep: there is only one rank, so no ranks can be compared");
     else
-        weir_note(&run->log,
-                  "--sweep=%s: all ranks are on %s, and there is nothing to compare; --sweep=ranks "
-                  "compares the ranks",
-                  run->test->plan.options->sweep,
-                  units_of(run) == PAIRS ? "one pair of nodes" : "one node");
+        weir_note(&run->log, "--sweep=%s: all ranks are on %s, so no nodes can be compared; "
+                             "--sweep=ranks compares the ranks", run->test->plan.options->sweep,
+                             units_of(run) == PAIRS ? "one pair of nodes" : "one node");
 }
 
 /* The schedule, for a run that does nothing. */
@@ -121,8 +118,8 @@ static void note_plan(struct weir_run *run, const struct state *s)
         snprintf(more, sizeof(more), "; if one is slow, %d more round%s of at most %d turns", later,
                  later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
     weir_note(&run->log,
-              "--sweep: %d %s in %d turns, and one before them that does not count, with at most %d "
-              "at a time, %d phase%s of at most %.6g s in each: %.6g s%s",
+              "--sweep: %d %s in %d turns after one warm-up turn, at most %d at a time; %d phase%s "
+              "of at most %.6g s in each turn: %.6g s%s",
               n, weir_sweep_units[units_of(run)], r.turns, weir_sweep_together(&r), s->ops,
               s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * (r.turns + 1), more);
 }
@@ -135,7 +132,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     if (check_stages(run, s, err) < 0)
         return -1;
     if (s->ops == 0)
-        weir_note(&run->log, "--sweep: this test has no phase that some ranks can do alone");
+        weir_note(&run->log, "--sweep: this test has no phase that a subset of the ranks can run");
     else if (run->test->plan.options->dry_run)
         note_plan(run, s);
     return 0;
@@ -334,7 +331,8 @@ static int run_rounds(struct weir_run *run, struct state *s, struct weir_err *er
     while (more && rc == 0) {
         rc = run_turns(run, s, &turns, err);
         if (rc == 0 && turns < s->round.turns)
-            weir_note(&run->log, "--sweep: the time of the test was up (-T) after %d of %d turns of round %d",
+            weir_note(&run->log, "--sweep: the time limit of the test (-T) was reached after %d of "
+                                 "%d turns of round %d",
                       turns, s->round.turns, s->round.number + 1);
         if ((rc == 0 || turns > 0) && end_round(run, s, turns, &more, rc == 0 ? err : weir_run_second(run)) < 0)
             rc = -1;

@@ -130,11 +130,11 @@ static void give_up(struct weir_run *run, struct state *t, const struct weir_err
     t->failed = true;
     if (run->par.rank != 0)
         return;
-    weir_err_within(&err, "timeline '%s' ends here, the run goes on", t->choice.path);
+    weir_err_within(&err, "timeline '%s' ends here; the run continues", t->choice.path);
     weir_run_refuse(run, &err);
     if (truncate(t->choice.path, good) < 0)
-        weir_note(&run->log, "the timeline could not be shortened to its %lld bytes that are whole",
-                  (long long)good);
+        weir_note(&run->log, "the timeline could not be truncated after its last complete record, "
+                             "at byte %lld", (long long)good);
 }
 
 /* True when all ranks were good. Collective over run->par. */
@@ -262,10 +262,9 @@ static int warn(struct weir_run *run, const struct state *t, const struct weir_p
     if (!weir_timeline_picks(&t->choice) || sums->dropped == 0)
         return 0;
     return weir_warn(&run->log, err,
-                     "the timeline has no room for all that was chosen of the %s phase: %" PRIu64
-                     " operations are recorded, %" PRIu64
-                     " are not; --timeline-limit gives each task more",
-                     rec->phase->key, sums->records, sums->dropped);
+                     "the timeline buffer is too small for the sampled operations of the %s phase: "
+                     "%" PRIu64 " are recorded, %" PRIu64 " are not; give a larger "
+                     "--timeline-limit", rec->phase->key, sums->records, sums->dropped);
 }
 
 /* Writes the records of a phase that has run, well or not; they are in the order of their begin

@@ -100,7 +100,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
     int most = weir_run_options_most(o);
 
     if ((!o->until || weir_steady_asked(o->until)) && (o->until_max || o->until_time_s))
-        return weir_refuse(err, WEIR_EUSAGE, "option %s does nothing without --until=PERCENT",
+        return weir_refuse(err, WEIR_EUSAGE, "option %s needs --until=PERCENT",
                            o->until_max ? "--until-max" : "--until-time");
     if (!o->until || weir_steady_asked(o->until))
         return 0;
@@ -110,8 +110,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --until needs at least %d repetitions, but %s allows %d: give "
                            "--until-max",
-                           LEAST, o->until_max ? "--until-max" : "the number of them",
-                           most);
+                           LEAST, o->until_max ? "--until-max" : "the number of repetitions", most);
     return 0;
 }
 
@@ -274,13 +273,12 @@ static void note_end(const struct weir_run *run, enum end end, double widest, co
     if (end == FAILED)
         weir_note(&run->log, "--until: the test ended early, in repetition %d", run->repetition);
     else if (end == NARROW)
-        weir_note(&run->log,
-                  "--until: enough after %d repetitions: %s; what differs between runs is not in it",
-                  run->repetition, width);
+        weir_note(&run->log, "--until: condition met after %d repetitions: %s; differences between "
+                             "runs are not included", run->repetition, width);
     else
         weir_note(&run->log,
-                  "--until: not enough, but %s after %d repetition%s: %s, wanted +-%s %%",
-                  end == TIME ? "the time was up" : "no more were allowed",
+                  "--until: condition not met, but %s after %d repetition%s: %s, wanted +-%s %%",
+                  end == TIME ? "the time limit was reached" : "the maximum number was reached",
                   run->repetition, run->repetition == 1 ? "" : "s", width, o->until);
 }
 

@@ -236,9 +236,8 @@ static int check_entry(struct cleanup *t, int fd, const struct dirent *e, int le
     if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "'%s' below '%s' is %s, and the test makes %s of that name; remove it, or "
-                       "give another directory",
-                       e->d_name, t->dir, weir_kind_of_file(DTTOIF(type)),
+                       "'%s' below '%s' is %s, but the test creates %s of that name; remove it, or "
+                       "give another directory", e->d_name, t->dir, weir_kind_of_file(DTTOIF(type)),
                        ours[true] ? "a directory" : "a file");
 }
 
@@ -250,7 +249,7 @@ static void note_time(struct cleanup *t)
     if (now < t->next_ns || t->run->world.rank > 0)
         return;
     weir_note(&t->run->log,
-              "looks at what is in '%s' before the test: %" PRIu64 " names of rank 0 in %.0f s",
+              "checking '%s' for existing files: rank 0 has read %" PRIu64 " names in %.0f s",
               t->dir, t->looked, (double)(now - t->begin_ns) / WEIR_NS_PER_S);
     t->next_ns = now + NOTES_NS;
 }
@@ -278,9 +277,8 @@ static void note_foreign(const struct cleanup *t, const char *program)
 {
     if (t->foreign)
         weir_note(&t->run->log,
-                  "%" PRIu64
-                  " names in '%s' are not of %s and stay, with the directories that hold them",
-                  t->foreign, t->dir, program);
+                  "%" PRIu64 " names in '%s' were not created by %s; they are kept, with the "
+                  "directories that contain them", t->foreign, t->dir, program);
 }
 
 int weir_cleanup(struct weir_run *run, const char *program, const char *dir,

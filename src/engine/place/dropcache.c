@@ -46,13 +46,12 @@ static int check_dropped(struct weir_run *run, const struct weir_stage *reads, s
         return 0;
     if (v[2] > 0)
         return weir_warn(&run->log, err,
-                         "--drop-cache: whether it worked is not known, because %s on %llu tasks",
+                         "--drop-cache: the effect is not known, because %s on %llu tasks",
                          "the state of the page cache cannot be read", (unsigned long long)v[2]);
     if ((double)v[1] > LEFT * (double)v[0])
-        return weir_warn(&run->log, err,
-                         "--drop-cache did not work: %.0f %% of the bytes to be read are still in "
-                         "the page cache (is it a file system in memory?)",
-                         100 * (double)v[1] / (double)v[0]);
+        return weir_warn(&run->log, err, "--drop-cache did not work: %.0f %% of the bytes to be "
+                                         "read are still in the page cache (is this a file system "
+                                         "in memory?)", 100 * (double)v[1] / (double)v[0]);
     return 0;
 }
 
@@ -65,8 +64,8 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
         return 0;
     if (run->test->n_used > 0 && (run->test->used[0].be->flags & WEIR_BE_OBJECTS))
         return run->repetition > 0 ? 0 : weir_warn(&run->log, err,
-                         "--drop-cache drops nothing: objects of a service are in no page cache of the nodes, and "
-                         "its own caches cannot be dropped from here");
+                         "--drop-cache has no effect: objects are not in the page cache of the "
+                         "nodes, and the caches of the service cannot be dropped");
     return drop(run, s, err) < 0 ? -1 : check_dropped(run, s, err);
 }
 

@@ -34,13 +34,13 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
 
     if (o->drop_cache && !weir_program_has(p, WEIR_STAGE_READS))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --drop-cache: %s has no phase that reads data, and only the system can drop cached "
-                           "metadata; let another node look at the files, or use files that were made earlier",
-                           p->name);
+                           "option --drop-cache: %s has no phase that reads data, and --drop-cache "
+                           "cannot drop cached metadata; let another node access the files, or use "
+                           "files of an earlier run", p->name);
     if (way == 0 || (p->made && (way & p->made->existing)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "option --existing=%s: %s cannot do that with files that exist", o->existing, p->name);
+                       "option --existing=%s is not supported by %s", o->existing, p->name);
 }
 
 /* ---- the place ---- */
@@ -118,10 +118,9 @@ static int probe(struct weir_run *run, const struct weir_str *dir, struct weir_e
         memcpy(text, weir_str_text(&name), name.len + 1);
     weir_bcast(par, text, sizeof(text), 0);
     if (*text && par->rank != 0 && weir_par_asks(par) && !see_probe(text))
-        rc = weir_refuse(err, WEIR_ESETUP,
-                         "this node does not see what rank 0 has made in the directory '%.*s': it is not the same one "
-                         "on all nodes; use a file system that all nodes share",
-                         (int)(strrchr(text, '/') - text), text);
+        rc = weir_refuse(err, WEIR_ESETUP, "this node does not see a file that rank 0 created in "
+                                           "the directory '%.*s'; use a file system that all nodes "
+                                           "share", (int)(strrchr(text, '/') - text), text);
     rc = weir_agree(par, rc, err);
     if (*text && par->rank == 0 && unlink(text) < 0 && errno != ENOENT)
         weir_note(&run->log, "the file '%s', which was to show whether all nodes see the directory, could not be removed: %s",

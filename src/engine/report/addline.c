@@ -161,7 +161,7 @@ int weir_addline(const char *path, const char *text, struct weir_err *err)
     int fd = open_locked(path, &st), rc, reason;
 
     if (fd < 0 && errno == ETIMEDOUT)
-        return weir_fail(err, WEIR_ESETUP, "lock '%s', which another process has locked for half a minute", path);
+        return weir_fail(err, WEIR_ESETUP, "lock '%s', locked by another process for 30 s", path);
     if (fd < 0)
         return weir_fail(err, WEIR_ESETUP, "open '%s' to add a line", path);
     rc = add(fd, &st, text);

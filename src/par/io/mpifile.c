@@ -299,10 +299,9 @@ int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need, s
 
     if (size >= need)
         return 0;
-    return weir_refuse(
-        err, WEIR_EIO,
-        "'%s' has only %llu bytes, %llu were there to be read: another process cut it short", path,
-        (unsigned long long)size, (unsigned long long)need);
+    return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes, but %llu are expected: another "
+                                      "process truncated the file", path, (unsigned long long)size,
+                                      (unsigned long long)need);
 }
 
 /* True when the view of a transfer is still set. It begins at the dataset, which is never at

@@ -114,8 +114,8 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
 /* from: the source of a hint in words, here and below. */
 static int refuse_long(const struct weir_hint *hint, const char *from, struct weir_err *err)
 {
-    weir_refuse(err, WEIR_EUSAGE, "a key may have %d bytes, a value %d", MPI_MAX_INFO_KEY - 1,
-                MPI_MAX_INFO_VAL - 1);
+    weir_refuse(err, WEIR_EUSAGE, "a key can have at most %d bytes, a value at most %d",
+                                  MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1);
     return weir_err_within(err, "hint '%.55s...' in %s", hint->key, from); /* is cut */
 }
 
