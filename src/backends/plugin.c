@@ -82,8 +82,8 @@ static int check(const struct weir_backend *be, const struct weir_backend *loade
                  struct weir_err *err)
 {
     if (!loaded)
-        return weir_refuse(err, WEIR_ESETUP, "load backend %s: '%s' is no plugin of weir", be->name,
-                           path);
+        return weir_refuse(err, WEIR_ESETUP, "load backend %s: '%s' is not a plugin of weir",
+                                             be->name, path);
     if (loaded->abi != WEIR_BACKEND_ABI)
         return weir_refuse(err, WEIR_ESETUP,
                            "load backend %s: '%s' was built for interface %u, this is %d: install "

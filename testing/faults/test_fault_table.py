@@ -134,7 +134,7 @@ hangs("MPIIO open EMFILE on one hangs the library", "-a MPIIO", "call=open rank=
 fails("MPIIO queue write ENOSPC", "-a MPIIO --depth=3", "call=write rank=1 count=3 times=0 errno=ENOSPC", "write 16384 bytes at offset 98304",
       "MPI_File_iwrite_at: ", "No space left on device", rows=[])
 fails("MPIIO queue write EIO once", "-a MPIIO --depth=3 -F", "call=write rank=1 count=3 errno=EIO",
-      words=(RANK1, "offset 32768 of 'testFile.00000001'", "MPI_File_iwrite_at did not move the data"))
+      words=(RANK1, "offset 32768 of 'testFile.00000001'", "MPI_File_iwrite_at moved no data"))
 fails("MPIIO queue collective write EDQUOT on one", "-a MPIIO -c --depth=3", "call=write rank=1 count=2 times=0 errno=EDQUOT", "offset 81920",
       "MPI_File_iwrite_at_all", "Disk quota exceeded", rows=[])
 fails("MPIIO queue collective write EIO on all, under a stonewall", "-a MPIIO -c --depth=3 -s 9 -D 60 -O stoneWallingWearOut=1",
@@ -322,7 +322,7 @@ def test_a_queue_of_mpi_io_says_that_it_repeats_a_transfer_that_does_not_end(ior
     run = ior("-w -b 64k -t 16k -a MPIIO --depth=3 --io-timeout=4", env=environment(ior, shim, "call=aio_write rank=0 count=2 hang"), timeout=SECONDS)
     told(name, run, ior.files())
     assert run.returncode == 3 and "rank 0 on %s: write of 16384 bytes at offset 16384" % HOST in run.errors[0], run
-    assert re.search(r"NOTE: 'testFile': none .* for 3 s; a blocking call repeated the oldest, .* after 6 s", run.stderr), run
+    assert re.search(r"NOTE: 'testFile': no transfer .* for 3 s, so a blocking call repeated the oldest one; .* after 6 s", run.stderr), run
     assert ior.files() == ["testFile"], run
 
 

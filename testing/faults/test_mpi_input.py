@@ -58,7 +58,7 @@ def test_no_part_of_a_name_is_taken_for_a_driver(ior, need_backend, api, io):
         run = ior("-k -w -r -R -G 7 -b 64k -t 16k -a %s -o %s" % (api, name), env={"OMPI_MCA_io": io}, timeout=SECONDS)
         check_others(ior)
         if api == "NCMPI" and run.returncode != 0:
-            run.fails(1, "'%s': PnetCDF takes what stands before ':' for a driver" % name)
+            run.fails(1, "'%s': PnetCDF reads the text before ':' as a driver" % name)
             assert not (ior.cwd / name).exists()
         else:
             conftest.sound(run.ok())

@@ -73,7 +73,7 @@ def test_a_full_disk_is_an_error_of_a_transfer_where_nothing_can_be_allocated(io
     with nothing_allocates(preload, old_kernel) as prefix:
         run = ior("--no-space-check -a MMAP -w -b 4m -t 64k -o %s/f" % small, prefix=prefix)
         run.fails(3, "write 65536 bytes", "%s/f" % small, "No space left on device")
-        assert [note for note in run.notes if "cannot allocate a file before it is written" in note]
+        assert [note for note in run.notes if "cannot preallocate files" in note]
         ior("-a MMAP -w -R -l o -b 1m -t 64k -o %s/f" % small, prefix=prefix).ok()
 
 

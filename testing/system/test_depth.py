@@ -141,7 +141,7 @@ def test_a_transfer_that_never_ends_is_named_while_others_go_on(ior):
 def test_slow_requests_are_repeated_less_and_less_often(ior, preload):
     """The library may have lost a request (MPICH, where one fails): a blocking call finds out, and takes time of the phase."""
     run = ior("-a MPIIO --depth=2 -w -R -b 64k -t 16k", np=None, env={"LD_PRELOAD": preload("hold-requests.c"), "HOLD": "2"}).ok()
-    notes = [re.findall(r"for (\d+) s; a blocking call repeated the oldest.* after (\d+) s", note) for note in run.notes]
+    notes = [re.findall(r"for (\d+) s, so a blocking call repeated the oldest one.* after (\d+) s", note) for note in run.notes]
     assert sum(notes, []) == [("3", "6"), ("6", "12")], run
 
 
@@ -163,11 +163,11 @@ def test_libraries_that_have_less_in_flight_than_asked_for_are_told(ior):
 # ---- refused ----
 
 @pytest.mark.parametrize("args, words", [
-    ("-a POSIX --depth=2", ("--depth=2: a transfer of POSIX ends when its call returns", "--posix.threads=2", "URING")),
+    ("-a POSIX --depth=2", ("--depth=2: POSIX has synchronous transfers", "--posix.threads=2", "URING")),
     ("-a POSIX --posix.threads=2 --posix.rangelocks", ("--posix.rangelocks", "POSIX")),
-    ("-a URING --posix.threads=2", ("--posix.threads", "URING has a queue of its own")),
-    ("-a MMAP --depth=2", ("a transfer of MMAP ends",)),
-    ("-a HDF5 --depth=4", ("a transfer of HDF5 ends",)),
+    ("-a URING --posix.threads=2", ("--posix.threads", "URING has its own queue")),
+    ("-a MMAP --depth=2", ("MMAP has synchronous transfers",)),
+    ("-a HDF5 --depth=4", ("HDF5 has synchronous transfers",)),
     ("-a DUMMY --depth=-1", ("--depth", "'-1'", "from 0")),
     ("-a URING --depth=40000", ("--depth=40000", "32768")),
     ("-a URING --depth=2 --posix.rangelocks", ("--posix.rangelocks", "URING", "-a POSIX")),
@@ -185,7 +185,7 @@ def test_an_option_that_would_do_nothing_is_told(ior, mdtest):  # noqa: F811
     assert [note for note in run.notes if "one write of a task is in flight at a time; a depth of 4" in note], run
     assert set(queue_rows(ior)) == {"read"}
     assert not [note for note in ior("-a DUMMY -w -Y", np=None).ok().notes if "in flight" in note]
-    mdtest("--posix.threads=4 -F -n 2", np=None).fails(1, "--posix.threads=4", "one transfer of a task at a time")
+    mdtest("--posix.threads=4 -F -n 2", np=None).fails(1, "--posix.threads=4", "one transfer in flight at a time")
 
 
 # Answers io_uring_setup with EPERM, or ERRNO, in this process and its children, as containers do; with RANK on this rank only.

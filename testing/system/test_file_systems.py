@@ -250,7 +250,7 @@ def test_hints_and_locks_go_together(logged):
 
 @pytest.mark.parametrize("option, words", [
     ("hintaccess", ["write", "announce the range to GPFS", "'f'"]), ("releasetoken", ["release the locks of GPFS on 'f'"]),
-    ("finegrainwritesharing", ["small writes of 'f'"]), ("finegrainreadsharing", ["small reads of 'f'"]),
+    ("finegrainwritesharing", ["small shared writes of 'f'"]), ("finegrainreadsharing", ["small shared reads of 'f'"]),
     ("createsharing", ["create files next to 'f'"])])
 def test_a_hint_that_gpfs_refuses_is_an_error_that_leaves_nothing(logged, option, words):
     logged("-t 4k -b 8k --posix.gpfs.%s -o f" % option, fail="gpfs").fails(3, "ioctl", *words)

@@ -174,7 +174,7 @@ def test_what_is_no_whole_checkpoint_is_refused_in_one_line(mc):
     meta.unlink()
     mc(SMALL + "--save=no", np=1).fails(3, "open metadata 'ckpt/checkpoint-00000001/metadata': No such file")
     os.mkfifo(meta)
-    mc(SMALL + "--save=no", np=None).fails(1, "metadata' is a pipe or socket, and where the program chooses the names only regular files are used")
+    mc(SMALL + "--save=no", np=None).fails(1, "metadata' is a pipe or socket, but this program needs a regular file of that name")
     mc("-o nothing --save=no", np=1).fails(3, "'nothing' has no published checkpoint")
 
 

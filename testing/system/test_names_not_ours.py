@@ -410,7 +410,7 @@ def test_a_file_that_another_process_has_put_in_place_of_ours_is_not_removed(ior
         (ior.cwd / "other").rename(ior.cwd / "f")
 
     run = ior.change_while_it_waits(preload, "-w -r -b 8k -t 8k -o f", change, np=None)
-    run.fails(3, "'f' is not the file that this run has made (inode ", "is not removed")
+    run.fails(3, "'f' is not the file that this run created (inode ", "is not removed")
     assert (ior.cwd / "f").read_bytes() == b"x" * 8192
 
 

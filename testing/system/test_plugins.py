@@ -77,7 +77,7 @@ def test_a_plugin_of_something_else_is_refused(ior, plugin, tmp_path):
     shutil.copy(conftest.IOR, alone / "ior")
     subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(alone / ("weir-%s.so" % plugin))], check=True)
     ior.program = alone / "ior"
-    ior("-a %s -t 4k -b 8k" % plugin, np=1).fails(2, "weir-%s.so' is no plugin of weir" % plugin)
+    ior("-a %s -t 4k -b 8k" % plugin, np=1).fails(2, "weir-%s.so' is not a plugin of weir" % plugin)
 
 
 @pytest.mark.skipif("aio" not in PLUGINS, reason="this build has no plugin that needs no MPI")

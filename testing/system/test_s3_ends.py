@@ -97,4 +97,4 @@ def test_a_service_that_has_gone_is_told_before_long(ior, proxy):
     proxy.rule(s3_proxy.drop, method="PUT")
     proxy.rule(s3_proxy.drop, method="DELETE")
     run = ior(SMALL + "-F -w --s3.retries=3 -o " + proxy.store.name("x"), np=None, env=proxy.store.env)
-    assert run.returncode == 3 and proxy.count("PUT") == 4 and 1 <= proxy.count("DELETE", query="uploadId") <= 2 and "unfinished upload is left" in run.stderr, run
+    assert run.returncode == 3 and proxy.count("PUT") == 4 and 1 <= proxy.count("DELETE", query="uploadId") <= 2 and "unfinished multipart upload remains" in run.stderr, run

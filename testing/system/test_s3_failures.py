@@ -101,7 +101,7 @@ def test_lists_that_are_no_lists(ior, proxy):
         proxy.rule(s3_proxy.changed(body=lambda _: body), method="GET", query="list-type")
         run = ior(SMALL + "--s3.object=transfer -r -k -o " + proxy.store.name("x"), np=1, env=proxy.store.env)
         assert run.returncode == 3 and len(run.errors) == 1, (body, run)
-        assert proxy.url + "/" + proxy.store.bucket in run.errors[0] or "no objects s3://" in run.errors[0], (body, run)
+        assert proxy.url + "/" + proxy.store.bucket in run.errors[0] or "find objects s3://" in run.errors[0], (body, run)
 
 
 # ---- writing ----
@@ -190,7 +190,7 @@ def test_an_upload_that_cannot_be_given_up_is_told(ior, proxy, np):
     proxy.rule(s3_proxy.error(403, "AccessDenied"), method="PUT", part=2)
     proxy.rule(s3_proxy.error(403, "AccessDenied", "No deletes."), method="DELETE")
     run = ior(SMALL + "-w -o " + proxy.store.name("x"), np=np, env=proxy.store.env)
-    assert run.returncode == 3 and "an unfinished upload is left" in run.stderr, run
+    assert run.returncode == 3 and "an unfinished multipart upload remains" in run.stderr, run
     assert proxy.behind.uploads() == ["x"] and proxy.behind.keys() == {}
 
 

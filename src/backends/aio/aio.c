@@ -71,8 +71,8 @@ static int open_context(struct aio_queue *q, struct weir_err *err)
     weir_sysfile_line("", most, sizeof(most), "/proc/sys/fs/aio-max-nr");
     weir_sysfile_line("", now, sizeof(now), "/proc/sys/fs/aio-nr");
     weir_refuse(err, WEIR_ESETUP,
-                "%s (/proc/sys/fs/aio-max-nr allows %s for all processes of a node, and %s are taken; give "
-                "a smaller --depth or --aio.max-pending)",
+                "%s (/proc/sys/fs/aio-max-nr allows %s requests for all processes of a node, and "
+                "%s are in use; give a smaller --depth or --aio.max-pending)",
                 err->text, *most ? most : "some", *now ? now : "others");
     return -1;
 }

@@ -132,10 +132,9 @@ static void note_not_allocated(struct mmap_file *f)
     struct mmap_state *st = f->base.s->priv;
 
     if (!st->told)
-        weir_note(f->base.s->log,
-                  "the file system of '%s' cannot allocate a file before it is written: a lack of "
-                  "space is found at a transfer, not at open%s",
-                  f->base.path, st->asks ? "" : "; each write is also made with pwrite");
+        weir_note(f->base.s->log, "the file system of '%s' cannot preallocate files: a full file "
+                                  "system is reported by a transfer, not by open%s", f->base.path,
+                                  st->asks ? "" : "; each write also calls pwrite");
     st->told = true;
 }
 

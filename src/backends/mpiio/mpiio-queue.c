@@ -138,10 +138,9 @@ static int take_ended(struct mpiio_queue *q, int least, int most, struct weir_re
 /* The oldest transfer has been done a second time in the time of the phase: on storage that is slow, less and less often. */
 static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
 {
-    weir_note(f->s->log,
-              "'%s': none of the transfers in flight had ended for %d s; a blocking call repeated the oldest, and its "
-              "time counts; the next one would come after %d s",
-              f->path, q->patience_s, 2 * q->patience_s);
+    weir_note(f->s->log, "'%s': no transfer in flight completed for %d s, so a blocking call "
+                         "repeated the oldest one; its time is included in the results; the next "
+                         "repeat is after %d s", f->path, q->patience_s, 2 * q->patience_s);
     q->patience_s *= 2;
 }
 
@@ -267,7 +266,6 @@ int mpiio_queue_reason(const struct weir_request *r, struct weir_err *err)
         return weir_err_within(err, "%s", call);
     if (r->io.dir == WEIR_DIR_READ && n < (ssize_t)r->io.len)
         return weir_refuse(err, WEIR_EIO, "end of file");
-    return weir_refuse(err, WEIR_EIO,
-                       "%s did not move the data and gives no reason; a blocking call moves them",
-                       call);
+    return weir_refuse(err, WEIR_EIO, "%s moved no data and reports no error; a blocking call "
+                                      "moves the data", call);
 }

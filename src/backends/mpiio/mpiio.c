@@ -53,10 +53,9 @@ static int check_nonblocking(struct weir_session *s, struct weir_err *err)
 
     if (!IS_OPEN_MPI || !s->access.collective || s->depth == 1 || !weir_mpi_is_romio(&m->drivers))
         return 0;
-    return weir_refuse(err, WEIR_EUSAGE,
-                       "--depth=%d with -c: the ROMIO of Open MPI has no collective transfers in "
-                       "flight; leave one of the options out, or take OMPIO (--mca io ompio)",
-                       s->depth);
+    return weir_refuse(err, WEIR_EUSAGE, "--depth=%d with -c: the ROMIO of Open MPI has no "
+                                         "nonblocking collective transfers; leave one of the "
+                                         "options out, or use OMPIO (--mca io ompio)", s->depth);
 }
 
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)

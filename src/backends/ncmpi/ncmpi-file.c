@@ -96,10 +96,9 @@ static int check_end(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
     if (size >= last && (!f->writes || last == 0 || weir_mpi_room(path) >= piece))
         return 0;
     if (!f->writes)
-        return weir_refuse(
-            err, WEIR_EIO,
-            "'%s' has only %llu bytes, %llu were there to be read: another process cut it short",
-            path, (unsigned long long)size, (unsigned long long)last);
+        return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes, but %llu are expected: "
+                                          "another process truncated the file", path,
+                                          (unsigned long long)size, (unsigned long long)last);
     if (size >= last)
         return weir_refuse(err, WEIR_EIO,
                            "the file system of '%s' is full: PnetCDF does not report whether all "
@@ -125,10 +124,8 @@ static const char *name_of(const struct ncmpi_file *f, char text[WEIR_MPI_NAME_T
 
     if (!colon || strcmp(colon + 1, weir_mpi_path(f->path)) == 0)
         return name;
-    weir_refuse(err, WEIR_EUSAGE,
-                "'%s': PnetCDF takes what stands before ':' for a driver and would use '%s': "
-                "choose a name without ':'",
-                f->path, colon + 1);
+    weir_refuse(err, WEIR_EUSAGE, "'%s': PnetCDF reads the text before ':' as a driver and would "
+                                  "use '%s'; choose a name without ':'", f->path, colon + 1);
     return NULL;
 }
 

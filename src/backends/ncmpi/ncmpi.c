@@ -55,8 +55,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
 
     if (o->preallocate || o->file_view || o->strided)
         weir_note(s->log, "--ncmpi.preallocate, --ncmpi.useFileView and --ncmpi.useStridedDatatype "
-                          "have no effect: "
-                          "PnetCDF decides that itself");
+                          "have no effect: PnetCDF makes these choices");
     return weir_mpi_session_begin(s->priv, s->par, s->log, o->mpi.hints_file, true, err);
 }
 

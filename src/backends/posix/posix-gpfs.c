@@ -92,7 +92,8 @@ static int create(const char *path, const struct posix_layout *l, struct weir_er
     if ((dir = posix_open_parent(path, &name, err)) < 0)
         return -1;
     if (hint(dir, &share) < 0)
-        rc = weir_fail(err, WEIR_EIO, "tell GPFS that tasks create files next to '%s'", path);
+        rc = weir_fail(err, WEIR_EIO, "announce to GPFS that tasks create files next to '%s'",
+                                      path);
     close(dir);
     return rc;
 }
@@ -110,9 +111,9 @@ static int apply(int fd, const char *path, const struct posix_layout *l, struct 
     if (l->release_token && free_range(hint, fd, 0, 0) < 0)
         return weir_fail(err, WEIR_EIO, "release the locks of GPFS on '%s'", path);
     if (l->fine_write && hint(fd, &writes) < 0)
-        return weir_fail(err, WEIR_EIO, "tell GPFS that tasks share small writes of '%s'", path);
+        return weir_fail(err, WEIR_EIO, "announce to GPFS small shared writes of '%s'", path);
     if (l->fine_read && hint(fd, &reads) < 0)
-        return weir_fail(err, WEIR_EIO, "tell GPFS that tasks share small reads of '%s'", path);
+        return weir_fail(err, WEIR_EIO, "announce to GPFS small shared reads of '%s'", path);
     return 0;
 }
 

@@ -103,19 +103,17 @@ static int posix_check(struct weir_session *s, const struct weir_extent *extent,
     const struct posix_options *o = options_of(s);
 
     if (o->threads > 0 && s->base_opt)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--posix.threads: %s has a queue of its own; leave it out, or take -a POSIX",
-                           s->be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "--posix.threads: %s has its own queue; leave "
+                                             "--posix.threads out, or use -a POSIX", s->be->name);
     if (o->threads > 0 && !s->access.queued)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "--posix.threads=%d: this program moves one transfer of a task at a time, so "
-                           "threads have nothing to do; leave it out (ior and mib have queues)",
-                           o->threads);
+                           "--posix.threads=%d: each task of this program has one transfer in "
+                           "flight at a time, so threads have no effect; leave --posix.threads out "
+                           "(ior and mib have queues)", o->threads);
     if (s->access.depth > 1 && o->threads == 0 && !s->base_opt)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "--depth=%d: a transfer of POSIX ends when its call returns; add "
-                           "--posix.threads=%d, or take -a URING or -a AIO",
-                           s->access.depth, s->access.depth);
+                           "--depth=%d: POSIX has synchronous transfers; add --posix.threads=%d, "
+                           "or use -a URING or -a AIO", s->access.depth, s->access.depth);
     if (o->threads > 0 && weir_posix_check_queue(s, err) < 0)
         return -1;
     return posix_layout_check(posix_opts, o, &o->layout, err);
@@ -180,9 +178,8 @@ int weir_posix_check_queue(const struct weir_session *s, struct weir_err *err)
     if (!around)
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "--posix.%s is for transfers that are done when their call returns, and "
-                       "those of %s are not; leave it out, or take -a POSIX",
-                       around, s->be->name);
+                       "--posix.%s needs synchronous transfers, but %s has asynchronous ones; "
+                       "leave the option out, or use -a POSIX", around, s->be->name);
 }
 
 bool weir_posix_is_direct(const struct weir_session *s)

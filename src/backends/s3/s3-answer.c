@@ -297,7 +297,7 @@ static void judge_failure(struct s3_handle *h, CURLcode result)
             say(a, EIO, "the service sends more than the %zu bytes that were asked for",
                 h->call->room);
         else
-            say(a, EIO, "the answer has more than %d MiB, so it is no answer of the protocol",
+            say(a, EIO, "the response has more than %d MiB, so it is not an S3 response",
                 WORDS_MOST);
         return;
     }

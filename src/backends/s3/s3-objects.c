@@ -176,7 +176,8 @@ static int find_any(struct s3_file *f, struct weir_err *err)
                        take_first, &first, err);
     if (rc == 0 && !first.found) {
         errno = ENOENT;
-        rc = weir_fail(err, WEIR_EIO, "no objects s3://%s/%s/...", weir_str_text(&s3->bucket), weir_str_text(&s3->key));
+        rc = weir_fail(err, WEIR_EIO, "find objects s3://%s/%s/...",
+                                      weir_str_text(&s3->bucket), weir_str_text(&s3->key));
     }
     f->piece = first.size;
     weir_str_free(&prefix);

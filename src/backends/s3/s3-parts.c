@@ -138,8 +138,8 @@ static int check_gathering(const struct shape *f, uint64_t part, struct weir_err
 
     if (f->random)
         return refuse_with(f, (uint64_t)f->o->part_least, err,
-                           "--s3.part=%s gathers transfers in the order of their offsets, and these "
-                           "are random", typed(part, own));
+                           "--s3.part=%s coalesces transfers in the order of their offsets, but "
+                           "the offsets are random", typed(part, own));
     if (part % f->transfer == 0)
         return 0;
     return refuse_with(f, 0, err,

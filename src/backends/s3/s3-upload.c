@@ -242,7 +242,7 @@ static int abort_upload(const struct s3_upload *u, const char *id, struct weir_e
 
     if (delete_upload(u, id, &left) == 0)
         return 0;
-    weir_err_within(&left, "an unfinished upload is left, which takes space");
+    weir_err_within(&left, "an unfinished multipart upload remains and uses space");
     weir_report_error(u->f->base.s->log, &left);
     weir_refuse(err, WEIR_EIO, "the upload was not given up");
     if (err)
@@ -289,10 +289,9 @@ static void note_unsure(const struct s3_upload *u, int unsure)
 
     log.rank = 0;
     if (unsure > 0)
-        weir_note(&log,
-                  "rank %d: up to %d unfinished uploads of %s may be left, which take space: the "
-                  "service has not answered each request that begins one",
-                  u->f->base.s->par->rank, unsure, u->f->url.text);
+        weir_note(&log, "rank %d: up to %d unfinished uploads of %s can remain and use space: the "
+                        "service has not answered all requests to create an upload",
+                        u->f->base.s->par->rank, unsure, u->f->url.text);
 }
 
 static int ask_for_id(struct s3_upload *u, struct weir_err *err)
@@ -443,11 +442,8 @@ static int make_object(const struct s3_upload *u, struct weir_err *err)
         return -1;
     if (prefix) /* a file that ends before its first part is full has none */
         return s3_call(u->client, &empty, err);
-    return weir_refuse(
-        err, WEIR_EINTR,
-        "of %" PRIu64
-        " parts %zu were written, so the upload was given up and there is no new object",
-        u->f->parts.n, all);
+    return weir_refuse(err, WEIR_EINTR, "of %" PRIu64 " parts %zu were written, so the upload was "
+                                        "aborted and no object was created", u->f->parts.n, all);
 }
 
 static int end_shared(struct s3_upload *u, bool ok, struct weir_err *err)

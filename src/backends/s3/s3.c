@@ -33,13 +33,13 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
                            "--s3.part with --s3.object=transfer: each transfer is an object, and none has parts; leave one "
                            "of the options out");
     if (s->access.directories && !o->markers)
-        return weir_refuse(err, WEIR_EUSAGE, "directories are in names only, so there is nothing to measure of them; give "
-                           "--s3.markers, which makes an object of each, or test files only (-F)");
+        return weir_refuse(err, WEIR_EUSAGE, "directories exist only as prefixes of names, so they "
+                                             "cannot be measured; give --s3.markers, which creates "
+                                             "an object for each, or test files only (-F)");
     if (s->access.partly && !s3_has_pieces(o))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "%s: objects are written whole, and no part of one can be replaced or left out; leave the option "
-                           "out, or give --s3.object=transfer",
-                           s->access.partly);
+        return weir_refuse(err, WEIR_EUSAGE, "%s: an object is written as a whole, and no part of "
+                                             "it can be replaced or left out; leave the option "
+                                             "out, or give --s3.object=transfer", s->access.partly);
     return extent ? s3_parts_of(s, extent, &parts, err) : 0;
 }
 

@@ -78,7 +78,7 @@ static const char *why_stop(const struct weir_session *s, const struct weir_io *
     if (n == 0)
         return left->dir == WEIR_DIR_READ ? "end of file" : "no progress";
     if (s->access.single_try)
-        return "short transfer, and a second try is not wanted";
+        return "short transfer, and retries are switched off";
     if (!weir_may_repeat(s))
         return "short transfer, which a collective access cannot continue";
     return NULL;

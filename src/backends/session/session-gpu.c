@@ -47,7 +47,7 @@ static int check_mapped(const struct weir_backend *be, enum weir_gpu_memory memo
         return 0;
     return weir_refuse(
         err, WEIR_EUSAGE,
-        "--gpu-path=mapped: this MPI library does not say that it takes memory of the device "
+        "--gpu-path=mapped: this MPI library does not report support for device memory "
         "(MPIX_Query_cuda_support, MPIX_Query_rocm_support); choose staged, or managed memory (2)");
 }
 
@@ -57,16 +57,11 @@ int weir_session_gpu_check(const struct weir_backend *be, enum weir_gpu_memory m
     if (memory == WEIR_MEMORY_HOST)
         return 0;
     if (be->flags & WEIR_BE_HOST_ONLY)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "allocateBufferOnGPU=%d: the buffers of %s are in memory of the host; take -a POSIX",
-            (int)memory, be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "allocateBufferOnGPU=%d: the buffers of %s are in "
+                                             "host memory; use -a POSIX", (int)memory, be->name);
     if (path == WEIR_GPU_DIRECT && !be->descriptor)
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "GPUDirect: cuFile moves files of POSIX, and not those of %s; take -a POSIX, or "
-            "--gpu-path=staged",
-            be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "GPUDirect: cuFile works with -a POSIX, not with %s; "
+                                             "use -a POSIX, or --gpu-path=staged", be->name);
     return path == WEIR_GPU_MAPPED ? check_mapped(be, memory, err) : 0;
 }
 

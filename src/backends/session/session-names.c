@@ -56,9 +56,8 @@ static int refuse_own(const struct weir_session *s, const char *path, mode_t mod
                       struct weir_err *err)
 {
     return weir_refuse(err, code_of(s),
-                       "'%s' is %s, and where the program chooses the names only regular files are "
-                       "used; remove it, or give another directory",
-                       path, weir_kind_of_file(mode));
+                       "'%s' is %s, but this program needs a regular file of that name; remove it, "
+                       "or give another directory", path, weir_kind_of_file(mode));
 }
 
 /* One look mostly tells all: there is no such name (*there is false), or it is a regular file's.
@@ -199,14 +198,13 @@ static int check_made(const struct weir_session *s, const char *path, struct wei
         s->made.path != weir_hash(WEIR_HASH_BEGIN, path, strlen(path)))
         return 0;
     if (stat(system, &st) < 0)
-        return weir_fail(err, WEIR_EIO, "remove '%s', which this run has made", path);
+        return weir_fail(err, WEIR_EIO, "remove '%s', which this run has created", path);
     if ((st.st_dev == s->made.device && st.st_ino == s->made.inode) ||
         (statfs(system, &fs) == 0 && fs.f_type == FUSE_SUPER_MAGIC))
         return 0;
     return weir_refuse(err, WEIR_EIO,
-                       "'%s' is not the file that this run has made (inode %" PRIu64
-                       ", now %" PRIu64
-                       "): another process has put it there, and it is not removed",
+                       "'%s' is not the file that this run created (inode %" PRIu64 ", now "
+                       "%" PRIu64 "): another process has replaced it; the new file is not removed",
                        path, s->made.inode, (uint64_t)st.st_ino);
 }
 

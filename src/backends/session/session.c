@@ -49,10 +49,9 @@ static int check_depth(const struct weir_session *s, struct weir_err *err)
     if (s->access.depth <= 1 || s->be->submit)
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "--depth=%d: a transfer of %s ends when its call returns, so one is in "
-                       "flight; leave the option out, or take a backend with a queue "
-                       "(URING, AIO, MPIIO, POSIX with --posix.threads)",
-                       s->access.depth, s->be->name);
+                       "--depth=%d: %s has synchronous transfers, so one is in flight at a time; "
+                       "leave --depth out, or use a backend with a queue (URING, AIO, MPIIO, POSIX "
+                       "with --posix.threads)", s->access.depth, s->be->name);
 }
 
 static int check_session(struct weir_session *s, const struct weir_extent *extent,

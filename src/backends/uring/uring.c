@@ -55,8 +55,8 @@ static int uring_check(struct weir_session *s, const struct weir_extent *extent,
                            s->access.depth, DEPTH_MOST);
     if (o->iopoll && !weir_posix_is_direct(s))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "--uring.iopoll asks the device, and transfers through the page cache do "
-                           "not reach it; add --posix.odirect, or leave it out");
+                           "--uring.iopoll polls the device, which needs direct I/O; add "
+                           "--posix.odirect, or leave --uring.iopoll out");
     return 0;
 }
 
@@ -76,9 +76,9 @@ static const char *advise(int sys)
         return " (this kernel has no io_uring; it needs Linux 5.19)";
     case EPERM:
     case EACCES:
-        return " (io_uring is forbidden here: ask the administrator for sysctl "
-               "kernel.io_uring_disabled=0, and in a container for a seccomp profile that allows "
-               "io_uring_setup; -a AIO has a queue, too, and --uring.fallback=aio takes it here)";
+        return " (io_uring is disabled: use -a AIO or --uring.fallback=aio, or ask the "
+               "administrator for sysctl kernel.io_uring_disabled=0, in a container for a seccomp "
+               "profile that allows io_uring_setup)";
     case ENOMEM:
         return " (the limit of locked memory may be too low; give a smaller --depth)";
     default:
