@@ -181,7 +181,7 @@ def test_a_copy_that_spoils_a_state_is_found(mc, gpu):
     for words in ("", "--save=async "):
         run = mc(MODEL + "--gpu-memory=3 --remove " + words, np=None, env=gpu.env(GPU_CORRUPT="1"))
         assert run.returncode == 4 and "wrong data" in run.errors[-1], run
-    mc(MODEL + "--gpu-memory=2 --layout=arrays -a HDF5", np=None, env=gpu.env()).fails(1, "--layout=arrays has memory of the host")
+    mc(MODEL + "--gpu-memory=2 --layout=arrays -a HDF5", np=None, env=gpu.env()).fails(1, "--layout=arrays uses host memory")
 
 
 # ---- the device of a task ----

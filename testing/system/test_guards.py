@@ -213,7 +213,7 @@ def test_each_directory_of_a_list_is_looked_at(ior):
         (ior.cwd / name).mkdir()
     run = ior(args, np=None).ok()
     warning, = run.warnings
-    assert warning.startswith("'b/test-dir.0-1' was there already, and 1 more like it, from"), run
+    assert warning.startswith("'b/test-dir.0-1' exists already (and 1 more), from"), run
     ior("-u -F -n 1 -i 2 -d a@b --existing=fail", np=2).fails(2, "'b/test-dir.0-0' exists")
 
 

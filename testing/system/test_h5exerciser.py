@@ -163,7 +163,7 @@ def test_a_product_that_is_not_the_number_of_tasks(h5ex):
 
 def test_a_queue_is_refused_with_the_reason(h5ex):
     for args in ("--depth=4", "-a POSIX --indepio --posix.threads=4"):
-        h5ex("--numdims 1 --minels 8 " + args, np=None).fails(1, args.split()[-1].split("=")[0], "one transfer of a")
+        h5ex("--numdims 1 --minels 8 " + args, np=None).fails(1, args.split()[-1].split("=")[0], "one transfer ")
 
 
 @pytest.mark.parametrize("args, shape", [

@@ -295,5 +295,5 @@ def test_memory_does_not_grow_with_the_items(mdtest):
 
 def test_items_that_are_too_few_for_the_tree_are_noted(mdtest):
     run = mdtest("-a DUMMY -n 20 -z 3 -b 3", np=None).ok()
-    assert any("none in each" in n and "40 directories" in n for n in run.notes), run
+    assert any("0 items per directory" in n and "40 directories" in n for n in run.notes), run
     assert not mdtest("-a DUMMY -n 40 -z 3 -b 3", np=None).ok().notes

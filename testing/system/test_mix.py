@@ -155,8 +155,8 @@ def test_what_later_passes_read_again_is_not_called_cold(ior):
     ("--mix=read:70 -w", 1, ("option --mix: 'read:70'", "read:70,write:30")),
     ("--existing=replace -o there", 1, ("--existing=replace", "add -w")),
     ("--existing=fail -o there", 2, ("'there' exists",)),
-    ("-o missing", 2, ("'missing' is not there", "add -w")),
-    ("-o short", 2, ("'short' has 1000 bytes", "1048576 bytes", "add -w")),
+    ("-o missing", 2, ("'missing' does not exist", "add -w")),
+    ("-o short", 2, ("'short' has 1000 bytes", "1048576 existing bytes", "add -w")),
 ], ids=lambda v: v.replace(" ", "_") if isinstance(v, str) else "")
 def test_mixes_that_cannot_be_are_refused_and_leave_files_as_they_were(ior, args, status, words):
     (ior.cwd / "there").write_bytes(bytes(1048576))

@@ -97,7 +97,7 @@ def test_old_checkpoints_go_and_the_steps_of_a_later_run_go_on(mc):
     mc(SMALL + "-i 3 --every=10 --keep=2", np=1).ok()
     assert published(mc) == ["checkpoint-00000020", "checkpoint-00000030"]
     (mc.cwd / "ckpt" / "checkpoint-00000020" / "mine").touch()
-    assert "because something else is in it" in mc(SMALL + "--keep=1", np=1).ok().stderr
+    assert "other files are in it" in mc(SMALL + "--keep=1", np=1).ok().stderr
     assert published(mc) == ["checkpoint-00000020", "checkpoint-00000031"]
     mc(SMALL + "-i 2 --remove --keep=0").ok()
     assert published(mc) == ["checkpoint-00000020", "checkpoint-00000031"]
@@ -130,7 +130,7 @@ def test_a_thread_writes_an_asynchronous_save_and_the_stall_is_the_copy(mc, need
     assert save["writeTime"] > 1 and save["stall"] == save["copyTime"] and save["workTime"] >= save["writeTime"]
     conftest.timely(save["copyTime"] < save["writeTime"] / 2, save)
     mc(SMALL + "--save=async -a DUMMY --dummy.fail-at=100", np=None).fails(3, "write")
-    mc(SMALL + "--save=async -a MPIIO --depth=1", np=None).fails(1, "writes beside the work by its queue; leave --depth=1 out")
+    mc(SMALL + "--save=async -a MPIIO --depth=1", np=None).fails(1, "--save=async uses the queue; leave --depth=1 out")
 
 
 def test_wrong_bytes_are_named_with_file_tensor_offset_and_kind(mc):
@@ -162,14 +162,14 @@ def test_what_is_no_whole_checkpoint_is_refused_in_one_line(mc):
     mc(SMALL + "--save=no", np=1).fails(4, "rank-000001.data' at offset 0: the table of contents of rank 1 has other text in line 1")
     data.unlink()
     mc(SMALL + "--save=no", np=1).fails(3, "rank-000001.data", "No such file")
-    for cut, words in ((text[:40], "line 3 is not whole"), (text[:-21], "is not whole"), (text.replace("tp = 1", "tp = 1000"), "metadata"),
+    for cut, words in ((text[:40], "line 3 is incomplete"), (text[:-21], "is incomplete"), (text.replace("tp = 1", "tp = 1000"), "metadata"),
                        (text.replace("region rank", "region ../rank"), "is not understood"),
-                       (text.replace("llama3", "llama4"), "something in it was changed")):
+                       (text.replace("llama3", "llama4"), "the checksum in the last line is wrong")):
         meta.write_text(cut)
         mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000001/metadata'", words)
     meta.write_text(text)
     place.rename(place.with_name("checkpoint-00000002"))
-    mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000002/metadata' is of step 1, its directory of step 2")
+    mc(SMALL + "--save=no", np=1).fails(4, "'ckpt/checkpoint-00000002/metadata' has step 1, but its directory has step 2")
     place.with_name("checkpoint-00000002").rename(place)
     meta.unlink()
     mc(SMALL + "--save=no", np=1).fails(3, "open metadata 'ckpt/checkpoint-00000001/metadata': No such file")
@@ -285,7 +285,7 @@ def test_what_is_at_a_name_and_is_refused_has_the_status_of_all_programs(mc):
 @pytest.mark.parametrize("args, words", [
     ("--model=llama3", "use one of llama3-8b, llama3-70b"), ("--scale=1/16384 --load-tp=3", "the shape that loads"),
     ("--list --tp=100000000 --pp=100000000 --dp=100000000", "--list shows 2147483647 at most"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
-    ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot keep plain files"), ("-a DUMMY --save=no", "keeps nothing"),
+    ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot keep plain files"), ("-a DUMMY --save=no", "stores no data to load"),
     ("--existing=replace", "--keep"), ("--scale=1/16384 --load-dp=1 --read-back=elsewhere", "all tasks are on one node"), ("--load-dp=9 --scale=1/16384", "need 9 ranks, there is 1")])
 def test_bad_input_is_one_line(mc, args, words):
     status = mc(args + " --rules=none", np=1)
@@ -296,7 +296,7 @@ def test_bad_input_is_one_line(mc, args, words):
 def test_the_list_shows_the_ranks_of_a_job_that_is_not_there(mc):
     out = mc("--model=llama3-70b --tp=8 --pp=4 --dp=2 --list", np=1).ok().stdout
     assert len(out.splitlines()) > 64 and not mc.files()
-    for args, words in (("--dp=8 --load-tp=9", "the shape that loads"), ("-a DUMMY --save=no", "keeps nothing"), ("-a NOPE", "'NOPE' is not a backend of this build"),
+    for args, words in (("--dp=8 --load-tp=9", "the shape that loads"), ("-a DUMMY --save=no", "stores no data to load"), ("-a NOPE", "'NOPE' is not a backend of this build"),
                         ("-a MPIIO --layout=arrays", "use --layout=arrays with -a HDF5"), ("-t 1000", "multiple of --align"), ("--dp=2 --load-dp=9", "need 9 ranks")):
         mc("--list " + args, np=None).fails(1, words)
 

@@ -88,7 +88,7 @@ def test_an_asynchronous_save_goes_on_beside_the_work_and_old_ones_go(mc, store)
     saves = [row for row in rows if row["operation"] == "save"]
     assert len(saves) == 3 and all(row["workTime"] == 0.2 and row["copyTime"] > 0 and row["stall"] > 0 for row in saves)
     store.put("ckpt/checkpoint-00000020/mine", b"1")
-    assert "because something else is in it" in mc(TINY + at(store) + "--keep=1", np=1, env=store.env).ok().stderr
+    assert "other files are in it" in mc(TINY + at(store) + "--keep=1", np=1, env=store.env).ok().stderr
     assert sorted({key.split("/")[1] for key in store.keys("ckpt/")}) == ["checkpoint-00000020", "checkpoint-00000031"]
 
 
@@ -162,7 +162,7 @@ def test_a_checkpoint_of_another_job_is_neither_replaced_nor_removed(mc, proxy):
         proxy.behind.put("ckpt/" + ONE + "metadata", b"another")
         return s3_proxy.error(412, "PreconditionFailed")(request, ask)
     proxy.rule(other, method="PUT", path="metadata")
-    mc(TINY + at(proxy.store), np=2, env=proxy.store.env).fails(3, ONE + "metadata' is there: another model_checkpoint saves into")
+    mc(TINY + at(proxy.store), np=2, env=proxy.store.env).fails(3, ONE + "metadata' exists: another model_checkpoint saves into")
     assert proxy.behind.get("ckpt/" + ONE + "metadata") == b"another" and proxy.count("DELETE", path="metadata") == 0
 
 
@@ -206,7 +206,7 @@ def test_wrong_bytes_are_named_with_object_and_offset(mc, store):
     store.put(key, bytes(data) + b"x")
     mc(TINY + at(store) + "--save=no", np=1, env=store.env).fails(4, "it has %d bytes, and was saved with %d" % (len(data) + 1, len(data)))
     store.put("ckpt/" + ONE + "metadata", store.get("ckpt/" + ONE + "metadata")[:40])
-    mc(TINY + at(store) + "--save=no", np=1, env=store.env).fails(4, "metadata': line 3 is not whole")
+    mc(TINY + at(store) + "--save=no", np=1, env=store.env).fails(4, "metadata': line 3 is incomplete")
 
 
 def test_requests_of_each_stage_are_counted(mc, store):

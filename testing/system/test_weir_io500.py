@@ -309,7 +309,7 @@ def test_a_forecast_names_what_would_be_too_short_and_leaves_nothing(io500):
     assert test["mendedFiles"] >= 40 * 1000 * write["rate"] * 0.99 and test["mendedSeconds"] > 40 > test["allSeconds"], test
     assert phases_of(test)["mdtest-hard-write"]["operations"] > 20, "limits of the configuration do not end the short phase"
     low, high = (float(n) for n in re.search(r"^Seconds .* \(([0-9.]+) to ([0-9.]+)\)$", run.stdout, re.M).groups())
-    assert "What a run of 40 s would be" in run.stdout and "Rates and their intervals are those of 0.5 s" in run.stdout, run
+    assert "What a run of 40 s would be" in run.stdout and "Rates and their intervals are measured in 0.5 s" in run.stdout, run
     assert all(len(re.sub("^[0.]+|[.]", "", "%.9g" % n).rstrip("0")) <= 2 for n in (low, high, *(write[k] or 0 for k in ("low", "high")))), run
     assert "would be INVALID" in run.stdout and not io500.data.exists() and not (io500.results / "forecast" / "rehearsal.state").exists(), run
 

@@ -159,7 +159,7 @@ static void test_words_of_earlier_releases_become_those_of_today(void **state)
         { "[global]\napi = MPIIO\n[ior-hard]\nhintsFileName = /h", "used as", "ior-hard", "API", "MPIIO --mpiio.hintsFileName=/h" },
         { "[global]\napi = POSIX\n[ior-hard]\nhintsFileName = /h", "has no effect here", "ior-hard", "API", "POSIX" },
         { "[find]\nexternal-args = -j 3", "used as external-extra-args = -j 3", "find", "external-extra-args", "-j 3" },
-        { "[find]\nnproc =\nnproc = 2", "c.ini:3: [find] nproc stands twice: the last one counts\n", "find", "nproc", "2" },
+        { "[find]\nnproc =\nnproc = 2", "c.ini:3: [find] nproc is given twice: the last value is used\n", "find", "nproc", "2" },
         { "[ior-rnd4K]\nrandomPrefill = 1\nAPI = POSIX", "c.ini:1: [ior-rnd4K] is of an earlier release, and its phases", "ior-rnd4K-easy-read", "API", "POSIX" },
     };
     struct weir_arena arena = { 0 };

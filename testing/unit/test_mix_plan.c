@@ -54,7 +54,7 @@ static void test_a_wrong_plan_is_refused_with_its_line_and_what_would_be_right(v
     static const struct {
         const char *text, *words;
     } wrong[] = {
-        { "", "there is no group" },
+        { "", "the plan has no group" },
         { "ranks = 1", "plan.txt:1: a line '[GROUP]' must come before" },
         { "[a b]", "plan.txt:1: '[a b]' does not begin a group" },
         { "[all]", "does not begin a group" },
@@ -62,7 +62,7 @@ static void test_a_wrong_plan_is_refused_with_its_line_and_what_would_be_right(v
         { "[a]\nranks", "plan.txt:2: 'ranks' is neither '[GROUP]' nor 'key = value'" },
         { "[a]\nrank = 1", "'rank' is none of 'ranks', 'command' and 'start' (did you mean 'ranks'?)" },
         { "[a]\nranks = # 4", "'ranks =' needs a value" },
-        { "[a]\nranks=1\nranks=2", "plan.txt:3: 'ranks' stands twice in group 'a'" },
+        { "[a]\nranks=1\nranks=2", "plan.txt:3: 'ranks' is given twice in group 'a'" },
         { "[a]\nranks=0", "give a number, 'one-a-node'" },
         { "[a]\nranks=list 3-1", "'ranks = list 3-1': give" },
         { "[a]\nranks=two-a-node", "'ranks = two-a-node': give" },

@@ -116,13 +116,13 @@ static void test_what_cannot_be_is_refused_with_words(void **state)
     } wrong[] = {
         { "checkpoint 1", "checkpoint 2", "line 1: 'weir model_checkpoint 2' is not understood" },
         { "step", "stop", "line 2: 'stop = 7' is not understood" },
-        { "torch", "torsh", "is not whole" },
+        { "torch", "torsh", "is incomplete" },
         { "hidden = 8", "hiddun = 8", "d/metadata:20: unknown option 'hiddun'" },
         { "hidden = 8", "hidden = 9", "hidden = 9 is no multiple of heads = 2" },
         { "tp = 2", "tp = 3", "which tp=3 does not divide" },
         { "ranks = 4", "ranks = 5", "need 4 ranks, and there are 5" },
-        { "ranks = 4", "ranks = 4\nfirst = 2\nlast = 4", "is not whole" }, /* --play */
-        { "ranks = 4", "ranks = 4\nfirst = 3\nlast = 2", "is not whole" },
+        { "ranks = 4", "ranks = 4\nfirst = 2\nlast = 4", "is incomplete" }, /* --play */
+        { "ranks = 4", "ranks = 4\nfirst = 3\nlast = 2", "is incomplete" },
         { "bf16", "bf17", "dtype: use bf16" },
         { "zero = 1", "zero = 4", "zero=4" },
         { "region rank-000000.data", "region ../../passwd", "is not understood" },
@@ -133,12 +133,12 @@ static void test_what_cannot_be_is_refused_with_words(void **state)
         { "4096 12288 15", "4096 12288 16", "is not understood" }, /* its lines do not fit */
         { "region rank-000003.data 3 0 4096 12288 15\n", "region rank-000003.data 3 0 4096 12288\n",
           "is not understood" },
-        { "}\n", "]\n", "the model has no end" },
+        { "}\n", "]\n", "the model has no closing '}'" },
         { "align = 4096", "align = 0", "is not" },
         { "bytes = ", "bytes = 9", "but the tensors of the model have" },
         { "region rank-000003.data 3", "region rank-000000.data 0",
           "is not understood" }, /* twice */
-        { "\"m\"", "\"n\"", "something in it was changed" },
+        { "\"m\"", "\"n\"", "the checksum in the last line is wrong" },
     };
 
     (void)state;

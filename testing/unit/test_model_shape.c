@@ -101,7 +101,7 @@ static void test_a_wrong_file_is_refused_with_its_line_and_what_would_be_right(v
         { "layers = 2\nhiden = 4", "my.model:2: unknown option 'hiden' (did you mean 'hidden'?)" },
         { "layers", "my.model:1: 'layers' needs '=value'" },
         { "\nlayers = 0", "my.model:2: option layers" },
-        { SMALL "heads = 5", "hidden = 64 is no multiple of heads = 5: say how large a head is with head-dim" },
+        { SMALL "heads = 5", "hidden = 64 is no multiple of heads = 5: give the size of a head with head-dim" },
         { SMALL "kv-heads = 3", "heads = 4 is no multiple of kv-heads = 3" },
         { SMALL "layers = 65536\nexperts = 65536\nffn = 60m", "more than 2^50 parameters" },
         { SMALL "tied = perhaps", "my.model:7: option tied" },
@@ -150,7 +150,7 @@ static void test_a_wrong_scale_is_refused(void **state)
 
         if (mc_model_scale(&m, wrong[i], &err) == 0)
             fail_msg("'%s' is accepted", wrong[i]);
-        assert_non_null(strstr(err.text, i + 1 < sizeof(wrong) / sizeof(wrong[0]) ? "write 1/1000" : "smallest is 1/16384"));
+        assert_non_null(strstr(err.text, i + 1 < sizeof(wrong) / sizeof(wrong[0]) ? "like 1/1000" : "smallest is 1/16384"));
     }
 }
 

@@ -65,10 +65,8 @@ static const struct weir_opt rows[] = {
             "File (default: hdf5TestFile-<number> in the working directory)",
             .flags = WEIR_OPT_WRITES, OPT_FIRST(FILES)),
     OPT_RUN(repetitions, 'i', "iterations", NULL, .def = "10"),
-    OPT_GONE(
-        0, "depth",
-        "a dataset is one transfer of a task, as in HDF5, so nothing could be in flight beside it, "
-        "with -a POSIX either; leave it out (ior and mib have queues)"),
+    OPT_GONE(0, "depth", "each task has one transfer per dataset, so only one transfer can be in "
+                         "flight; leave the option out (ior and mib have queues)"),
     OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU,
     OPT_RUN_NO_RATE,
     OPT_END

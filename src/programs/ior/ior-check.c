@@ -151,17 +151,17 @@ static int check_rules(const struct ior_options *o, struct weir_err *err)
         { o->prefill && !o->random_offset,
           "randomPrefill without random offsets is not useful; give -z" },
         { o->mix && o->collective,
-          "--mix with -c: each task draws for itself, so a collective transfer would be a read for "
-          "some and a write for others; leave -c out" },
+          "--mix with -c: each task draws its reads and writes independently, but a collective "
+          "transfer has one direction for all tasks; leave -c out" },
         { o->mix && o->random_offset > 1,
-          "--mix with -z -z: of a block that is drawn twice nobody knows which version is the right "
-          "one; give -z once" },
+          "--mix with -z -z: a block that is drawn twice has no known version, so its data cannot "
+          "be checked; give -z once" },
         { o->mix && o->run.sweep,
-          "--mix with --sweep: the sweep writes the files again, and the versions that the mix has "
-          "left would be gone; leave one of them out" },
+          "--mix with --sweep: the sweep would overwrite the versions that --mix wrote; leave one "
+          "of the options out" },
         { o->mix && o->run.rate && strchr(o->run.rate, '%'),
-          "--mix with a --rate in percent: its points write the files again, and the versions that the "
-          "mix has left would be gone; give the rate of the mix, like 500ops" },
+          "--mix with a --rate in percent: each rate would overwrite the versions that --mix "
+          "wrote; give one rate, like 500ops" },
         { o->memory_per_node && o->memory_per_task,
           "memory per node (-M) and memoryPerTask exclude each other; choose one" },
     };
@@ -307,7 +307,7 @@ static void note_odd(const struct ior_test *t, const struct weir_log *log)
     if (o->segments == 0)
         weir_note(log, "with no segments (-s 0) nothing is written or read");
     if (o->unique_dir && !o->file_per_task)
-        weir_note(log, "-u has no effect on a file of all tasks: it needs a file per task (-F)");
+        weir_note(log, "-u has no effect on a shared file; it needs a file per task (-F)");
     if (o->reorder_constant && ior_wants_read(o) && t->layout.tasks == 1)
         weir_note(log, "-C has no effect with one task, which reads what it wrote");
     if (o->random_offset == 1 && o->block == o->transfer && o->segments == 1 &&

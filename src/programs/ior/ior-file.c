@@ -217,17 +217,14 @@ int ior_file_there(struct weir_run *run, struct ior_test *t, struct weir_err *er
     if (weir_session_has_file(&t->session, path, &there, err) < 0)
         return -1;
     if (!there)
-        return weir_refuse(err, WEIR_ESETUP,
-                           "'%s' is not there, and --mix reads what was written before: add -w to "
-                           "write it first",
-                           path);
+        return weir_refuse(err, WEIR_ESETUP, "'%s' does not exist, but --mix reads existing data; "
+                                             "add -w to write the file first", path);
     if (weir_session_size(&t->session, path, &bytes, err) < 0)
         return -1;
     if (bytes < t->extent.file_bytes)
-        return weir_refuse(err, WEIR_ESETUP,
-                           "'%s' has %" PRIu64 " bytes, and --mix reads and writes %" PRIu64
-                           " bytes that are there: add -w to write them first",
-                           path, bytes, t->extent.file_bytes);
+        return weir_refuse(err, WEIR_ESETUP, "'%s' has %" PRIu64 " bytes, but --mix needs "
+                                             "%" PRIu64 " existing bytes; add -w to write the file "
+                                             "first", path, bytes, t->extent.file_bytes);
     return 0;
 }
 

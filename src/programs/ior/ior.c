@@ -74,10 +74,8 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
 
             if (a->write && b->write && a->status_file && b->status_file &&
                 strcmp(a->status_file, b->status_file) == 0) {
-                weir_note(&run->log,
-                          "stoneWallingStatusFile '%s' is written by several tests and keeps the "
-                          "count of the last",
-                          a->status_file);
+                weir_note(&run->log, "stoneWallingStatusFile '%s' is written by several tests; it "
+                                     "keeps the count of the last test", a->status_file);
                 return 0;
             }
         }

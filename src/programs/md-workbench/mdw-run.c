@@ -85,9 +85,8 @@ static int read_position(struct weir_run *run, struct mdw_test *t, struct weir_e
     if (!t->o->benchmark)
         return 0;
     return weir_warn(&run->log, err,
-                     "the run that wrote '%s' left objects missing or tasks at different objects: "
-                     "some may not be found",
-                     t->o->position_file);
+                     "in the run that wrote '%s' objects were missing, or tasks stopped at "
+                     "different objects; some objects can be missing now", t->o->position_file);
 }
 
 /* Whole or as it was: a later run must not begin at a part of a position. */

@@ -304,7 +304,7 @@ static int check(struct mdw_test *t, struct weir_run *run, struct mdw_options *o
         o->run.repetitions > 1)
         rc = weir_warn(&run->log, err,
                        "with a stonewall (-w) and without wear-out (-W) tasks stop at different "
-                       "objects: in later iterations some may not be there");
+                       "objects; some objects can be missing in later iterations");
     t->fs.seed_unknown = o->seed == -1 && o->benchmark && !o->precreate && o->size > 0;
     weir_metadata_seed(run, &o->seed);
     t->fs.data.signature = (uint32_t)o->seed;

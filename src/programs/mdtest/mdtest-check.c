@@ -252,7 +252,7 @@ static int check_names(struct mdtest_test *t, const struct mdtest_options *o, st
         { o->mknod, ns->mknod, "mknod (-k)" },
         { o->sync_phase, ns->syncfs, "sync a file system (-Y)" },
         { o->reset_layout, t->fs.be->reset_dir,
-          "reset the layout of directories (-g): that takes POSIX in a build with Lustre "
+          "reset the layout of directories (-g), which needs -a POSIX in a build with Lustre "
           "(lustreapi)" },
         { o->sync_file && o->write_bytes > 0, t->fs.be->sync, "sync files (-y)" },
         { o->shared && t->ledger.kind[MDTEST_FILES], !(t->fs.be->flags & WEIR_BE_COLLECTIVE_OPEN),
@@ -282,15 +282,13 @@ static int warn_odd(const struct mdtest_test *t, const struct weir_run *run, boo
                   "Read bytes is 0, thus, a read test will actually just open/close") < 0)
         return -1;
     if (o->items > 0 && t->tree.total == 0)
-        weir_note(&run->log,
-                  "%" PRId64 " items (-n) over %" PRIu64 " directories are none in each: no item "
-                  "is made; take more of them, or a smaller tree (-z, -b)",
-                  o->items, t->tree.dirs - t->tree.first);
+        weir_note(&run->log, "%" PRId64 " items (-n) in %" PRIu64 " directories: 0 items per "
+                             "directory, so no item is created; use more items (-n), or a smaller "
+                             "tree (-z, -b)", o->items, t->tree.dirs - t->tree.first);
     if (o->no_barriers)
         return weir_warn(&run->log, err,
-                         "without barriers (-B) a phase may meet items that another task has not "
-                         "made yet; tasks still "
-                         "agree on errors between phases");
+                         "without barriers (-B) a phase can need items that another task has not "
+                         "created yet; tasks still exchange errors between phases");
     return 0;
 }
 

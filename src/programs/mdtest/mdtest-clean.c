@@ -170,9 +170,8 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
                   " names could not be removed, first %s; mdtest --cleanup %s removes the rest",
                   left, s->first.text, s->t->places.base[0]);
     else
-        weir_note(&run->log,
-                  "the clean-up has not come to its end; mdtest --cleanup %s removes the rest",
-                  s->t->places.base[0]);
+        weir_note(&run->log, "the clean-up did not finish; mdtest --cleanup %s removes the rest",
+                             s->t->places.base[0]);
 }
 
 static void clean(struct weir_run *run, void *state)

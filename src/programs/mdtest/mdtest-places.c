@@ -83,20 +83,20 @@ static int warn_found(struct weir_run *run, struct mdtest_test *t, const struct 
         return 0;
     weir_bcast(&run->par, &all.first, sizeof(all.first), (int)-who);
     weir_allsum_u64(&run->par, &all.n, 1);
-    if (all.n > 1 && snprintf(others, sizeof(others), ", and %" PRIu64 " more like it", all.n - 1) < 0)
+    if (all.n > 1 && snprintf(others, sizeof(others), " (and %" PRIu64 " more)", all.n - 1) < 0)
         others[0] = '\0';
     if (t->fs.be->flags & WEIR_BE_OBJECTS)
         return weir_warn(
             &run->log, err,
             "'%s/" MDTEST_TESTS "%d-%" PRIu64
-            "' was there already%s, from an earlier run: objects of the same names are "
-            "replaced, and others stay until a tool of the service removes them",
+            "' exists already%s, from an earlier run: objects of equal names are "
+            "replaced, and others remain until a tool of the service removes them",
             t->places.base[-who], run->repetition, all.first, others);
     return weir_warn(
         &run->log, err,
-        "'%s/" MDTEST_TESTS "%d-%" PRIu64 "' was there already%s, from an earlier run: what "
-        "exists is not created, and that is "
-        "faster; mdtest --cleanup %s removes it",
+        "'%s/" MDTEST_TESTS "%d-%" PRIu64
+        "' exists already%s, from an earlier run: existing items are not created again, "
+        "which is faster; mdtest --cleanup %s removes them",
         t->places.base[-who], run->repetition, all.first, others, t->places.base[-who]);
 }
 

@@ -198,9 +198,8 @@ static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
         expected = 0;
     if (rec->interrupted || rec->steps_sum == expected)
         return 0;
-    return weir_refuse(err, WEIR_EIO,
-                       "%s worked on %" PRIu64 " items where %" PRIu64 " are expected",
-                       rec->phase->key, rec->steps_sum, expected);
+    return weir_refuse(err, WEIR_EIO, "%s processed %" PRIu64 " items instead of %" PRIu64,
+                                      rec->phase->key, rec->steps_sum, expected);
 }
 
 static void report_wall(struct weir_run *run, struct mdtest_test *t,

@@ -73,8 +73,8 @@ static int take_meta(struct mc_test *t, const char *path, char *text, size_t len
         return -1;
     if (l->meta.step == l->step)
         return 0;
-    return weir_refuse(err, WEIR_EDATA, "'%s' is of step %" PRId64 ", its directory of step %" PRId64, path, l->meta.step,
-                       l->step);
+    return weir_refuse(err, WEIR_EDATA, "'%s' has step %" PRId64 ", but its directory has step "
+                                        "%" PRId64, path, l->meta.step, l->step);
 }
 
 /* The newest checkpoint: the names of its files and the shape, on all ranks. */

@@ -173,7 +173,7 @@ static int read_model(struct reader *r, char **at, int *number, const char *path
     int rc;
 
     if (!end)
-        return weir_refuse(err, WEIR_EDATA, "'%s': the model has no end", path);
+        return weir_refuse(err, WEIR_EDATA, "'%s': the model has no closing '}'", path);
     end += *end == '\n';
     *at = end + 2;
     rc = mc_model_read(begin, (size_t)(end - begin), path, *number, &r->m->arena, &r->model, err);
@@ -192,7 +192,7 @@ static int read_lines(struct reader *r, char *at, const char *path, struct weir_
         bool good;
 
         if (!end)
-            return weir_refuse(err, WEIR_EDATA, "'%s': line %d is not whole", path, number);
+            return weir_refuse(err, WEIR_EDATA, "'%s': line %d is incomplete", path, number);
         *end = '\0';
         at = end + 1;
         if (strcmp(line, "model {") == 0) {
@@ -237,13 +237,13 @@ int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, st
     if (read_lines(&r, text, path, err) < 0)
         return -1;
     if (!is_whole(&r))
-        return weir_refuse(err, WEIR_EDATA, "'%s' is not whole", path);
+        return weir_refuse(err, WEIR_EDATA, "'%s' is incomplete", path);
     if (mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0 &&
         (mc_job_bytes(&m->job) == (uint64_t)m->bytes ||
          weir_refuse(err, WEIR_EDATA, "bytes = %" PRId64 ", but the tensors of the model have %" PRIu64, m->bytes,
                      mc_job_bytes(&m->job)) == 0) &&
         (strcmp(r.end, last) == 0 ||
-         weir_refuse(err, WEIR_EDATA, "its last line is not the sum of the others: something in it was changed") == 0))
+         weir_refuse(err, WEIR_EDATA, "the checksum in the last line is wrong") == 0))
         return 0;
     err->code = WEIR_EDATA;
     return weir_err_within(err, "'%s'", path);

@@ -102,7 +102,7 @@ static int check_model(struct mc_model *m, struct weir_err *err)
             return weir_refuse(err, WEIR_EUSAGE, "there is no line '%s = N'", needed[i]);
     if (m->head_dim == 0 && m->hidden % m->heads != 0)
         return weir_refuse(err, WEIR_EUSAGE, "hidden = %" PRId64 " is no multiple of heads = %" PRId64
-                           ": say how large a head is with head-dim", m->hidden, m->heads);
+                           ": give the size of a head with head-dim", m->hidden, m->heads);
     m->kv_heads = m->kv_heads ? m->kv_heads : m->heads;
     m->head_dim = m->head_dim ? m->head_dim : m->hidden / m->heads;
     if (m->heads % m->kv_heads != 0)
@@ -202,10 +202,10 @@ int mc_model_scale(struct mc_model *m, const char *scale, struct weir_err *err)
     double share, factor;
 
     if (!read_share(scale, &share))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is no share: write 1/1000 or 0.001, above 0 and at most 1",
-                           weir_quote_str(scale, shown));
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a fraction like 1/1000 or 0.001, above 0 "
+                                             "and at most 1", weir_quote_str(scale, shown));
     if (sqrt(share) * (double)head < 1 - 1e-9)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is too small a share of %s, whose heads have %" PRId64
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is too small for %s, whose heads have %" PRId64
                            " elements: the smallest is 1/%" PRId64 " (or describe a model in a file)",
                            weir_quote_str(scale, shown), m->name, head, head * head);
     m->head_dim = shrink(head, sqrt(share), 1);

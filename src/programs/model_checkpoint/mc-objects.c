@@ -145,8 +145,8 @@ static int read_text(struct mc_test *t, const char *path, struct weir_str *text,
 static int refuse_other(struct mc_test *t, const char *path, struct weir_err *err)
 {
     t->pub.is_staged = false;
-    return weir_refuse(err, WEIR_EIO, "'%s' is there: another model_checkpoint saves into '%s'; only one can at a time", path,
-                       t->o->path);
+    return weir_refuse(err, WEIR_EIO, "'%s' exists: another model_checkpoint saves into '%s', and "
+                                      "only one can do so at a time", path, t->o->path);
 }
 
 /* The condition is that no such object is there. */

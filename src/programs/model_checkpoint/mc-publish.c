@@ -169,7 +169,7 @@ int mc_before_remove(struct weir_run *run, void *state, const struct weir_stage 
         return -1;
     one = t->removal.stays == 1;
     if (run->par.rank == 0 && t->removal.stays > 0 && run->repetition == 0)
-        weir_note(&run->log, "--keep: %d checkpoint%s in '%s' stay%s, because something else is in %s",
+        weir_note(&run->log, "--keep: %d checkpoint%s in '%s' remain%s: other files are in %s",
                   t->removal.stays, one ? "" : "s", t->o->path, one ? "s" : "", one ? "it" : "them");
     t->times.remove_s = seconds_since(begin_ns);
     return 0;
@@ -257,8 +257,8 @@ static int remove_left(struct weir_run *run, struct mc_test *t, struct mc_found 
     if (n > 0)
         weir_note(&run->log, "%d unfinished checkpoint%s of a run that was killed removed", n, n == 1 ? "" : "s");
     if (stay > 0)
-        weir_note(&run->log, "%d unfinished checkpoint%s stay%s, because something else is in %s", stay, stay == 1 ? "" : "s",
-                  stay == 1 ? "s" : "", stay == 1 ? "it" : "them");
+        weir_note(&run->log, "%d unfinished checkpoint%s remain%s: other files are in %s",
+                  stay, stay == 1 ? "" : "s", stay == 1 ? "s" : "", stay == 1 ? "it" : "them");
     return rc;
 }
 

@@ -56,7 +56,7 @@ int mc_writer_begin(struct mc_test *t, const struct mc_plan *plan, struct weir_e
     if (sys != 0) {
         free(w);
         errno = sys;
-        return weir_fail(err, WEIR_ESETUP, "start a thread that writes beside the work");
+        return weir_fail(err, WEIR_ESETUP, "start a thread that writes in the background");
     }
     t->save.writer = w;
     return 0;

@@ -56,8 +56,8 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
         { o->broadcast && is_word(o->layout, "arrays"),
             "--broadcast is for files with tables of contents; --layout=arrays has none" },
         { o->run.gpu_memory && (o->broadcast || is_word(o->layout, "arrays")),
-          "--gpu-memory is for files that each rank reads itself: --broadcast sends what one has read, "
-          "and --layout=arrays has memory of the host" },
+          "--gpu-memory is for files that each rank reads itself: with --broadcast one rank reads "
+          "and sends the data, and --layout=arrays uses host memory" },
         { o->play && o->list, "--list shows all ranks of the job; leave --play out" },
         { o->play && saves(o) && o->dp == 0,
           "--play needs --dp or --preset: the tasks are not all ranks of the job" },
@@ -176,11 +176,11 @@ static void plan_place(const struct mc_test *t, const struct mc_options *o, int 
 static int choose_writer(struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
 {
     if (t->layout == MC_ARRAYS)
-        return weir_refuse(err, WEIR_EUSAGE, "--save=async: arrays cannot be written beside the work; use --save=sync");
+        return weir_refuse(err, WEIR_EUSAGE, "--save=async cannot write arrays; use --save=sync");
     if (!be->queue || t->access.depth > 1)
         return 0;
     if (t->access.depth == 1 && !be->depth_option)
-        return weir_refuse(err, WEIR_EUSAGE, "--save=async: %s writes beside the work by its queue; leave --depth=1 out", be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "--save=async uses the queue; leave --depth=1 out");
     t->access.depth = be->depth_option ? 1 : QUEUE;
     return 0;
 }
@@ -193,7 +193,7 @@ static int check_backend(struct mc_test *t, const struct weir_backend *be, struc
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO, or --layout=arrays", be->name);
     if ((be->flags & WEIR_BE_NO_DATA) && !saves(t->o))
-        return weir_refuse(err, WEIR_EUSAGE, "%s keeps nothing that could be loaded", be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "%s stores no data to load", be->name);
     return t->async && choose_writer(t, be, err) < 0 ? -1 : mc_place_store(t, be, err);
 }
 

@@ -300,7 +300,7 @@ static int keep_value(void *arg, const char *section, const char *key, const cha
     if (!k)
         return refuse_unknown(section, key, err);
     if (r->c->value[k - io500_keys])
-        note(r, r->sink.line, k->section, "%s stands twice: the last one counts", k->name);
+        note(r, r->sink.line, k->section, "%s is given twice: the last value is used", k->name);
     if (*value && check_value(k, value, err) < 0)
         return -1;
     r->c->value[k - io500_keys] = value;

@@ -291,9 +291,7 @@ int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
                                               : "No phase is surely too short");
     if (out.unknown)
         io500_say(run, t, "Where - stands for an interval, a phase was too short for one, and it is taken as none: give more seconds with --forecast-time");
-    io500_say(run, t,
-              "Rates and their intervals are those of %g s: what a cache of the storage takes in "
-              "that time, it does not take for %g s",
-              t->place.stonewall_s, WALL(t));
+    io500_say(run, t, "Rates and their intervals are measured in %g s: a cache of the storage can "
+                      "absorb that, but not a run of %g s", t->place.stonewall_s, WALL(t));
     return 0;
 }

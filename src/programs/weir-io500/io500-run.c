@@ -40,7 +40,7 @@ static int wait_while_paused(struct weir_run *run, struct io500 *t, const char *
             paused = access(path, F_OK) == 0;
         weir_bcast(&run->par, &paused, sizeof(paused), 0);
         if (paused && !was)
-            weir_note(&run->log, "phase %s begins when '%s' is gone", name, path);
+            weir_note(&run->log, "phase %s begins when '%s' is removed", name, path);
         if (paused)
             rc = weir_phase_pause(run, 0.5, err);
     } while (paused && rc == 0);

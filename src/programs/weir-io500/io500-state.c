@@ -133,7 +133,8 @@ static int compare(const char *what, const char *was, const char *is, struct wei
     if (strcmp(was, is) == 0)
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "option --resume: %s was '%s' and is '%s' now: a rehearsal is continued as it was begun", what, was, is);
+                       "option --resume: %s was '%s' and is '%s' now: a rehearsal must continue "
+                       "with the settings that it began with", what, was, is);
 }
 
 /* Texts with a '#' are written between double quotes. */

@@ -116,7 +116,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     t->o = chosen;
     t->skew_s = t->common_s = NAN;
     if (!t->o->plan)
-        return weir_refuse(err, WEIR_EUSAGE, "a plan is missing: weir-mix plan.txt (the page weir-mix(1) says what stands in it)");
+        return weir_refuse(err, WEIR_EUSAGE, "a plan is missing: weir-mix PLAN (see weir-mix(1))");
     while (strcasecmp(t->o->end, mix_ends[t->end]) != 0)
         t->end++;
     if (read_plan(run, t, err) < 0 || assign_ranks(run, t, err) < 0 || mix_check_groups(run, t, err) < 0)

@@ -87,8 +87,8 @@ static int check_files(struct weir_run *run, const struct mix_test *t, struct we
         weir_refuse(err, WEIR_EUSAGE, "group '%s': %s: %s", group[found].name, mix_program_of(&group[found]),
                     weir_job_error(job[found]));
     else
-        weir_refuse(err, WEIR_EUSAGE,
-                    "%s%s%s and group '%s' would both use '%s': give each its own, or say --shared-files where this is meant",
+        weir_refuse(err, WEIR_EUSAGE, "%s%s%s and group '%s' would both use '%s': give each its "
+                                      "own path, or give --shared-files if this is intended",
                     other < 0 ? "weir-mix itself" : "group '", other < 0 ? "" : group[other].name, other < 0 ? "" : "'",
                     group[found].name, weir_job_error(job[found]));
     return weir_err_within(err, "%s:%lu", t->o->plan, group[found].line);

@@ -186,7 +186,7 @@ static int read_value(void *arg, const char *section, const char *key, const cha
         return weir_refuse(err, WEIR_EUSAGE, "'%s =' needs a value", weir_quote_str(key, shown));
     if ((strcasecmp(key, "ranks") == 0 && g->has_ranks) || (strcasecmp(key, "start") == 0 && g->start_line) ||
         (strcasecmp(key, "command") == 0 && g->command))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' stands twice in group '%s'", key, g->name);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is given twice in group '%s'", key, g->name);
     if (strcasecmp(key, "ranks") == 0)
         return read_ranks(value, r->arena, g, err);
     if (strcasecmp(key, "start") == 0)
@@ -278,8 +278,8 @@ int mix_plan_read(const char *text, size_t len, const char *name, struct weir_ar
         return -1;
     weir_quote_str(name, shown);
     if (plan->n == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "%s: there is no group in it: write [NAME], 'ranks = 4' and 'command = ior ...'",
-                           shown);
+        return weir_refuse(err, WEIR_EUSAGE, "%s: the plan has no group; write [NAME], 'ranks = 4' "
+                                             "and 'command = ior ...'", shown);
     for (int i = 0; i < plan->n; i++)
         if (check_group(plan, &plan->group[i], err) < 0)
             return weir_err_within(err, "%s:%lu", shown, plan->group[i].line);

@@ -344,8 +344,8 @@ void mix_report_all(struct weir_run *run, const struct mix_test *t, int repetiti
     if (!isnan(t->skew_s))
         weir_report_line(r, "\nGroups that start at once began within %.3g s of each other", t->skew_s);
     if (t->common_s == 0)
-        weir_warn(&run->log, NULL, "in a repetition there was no time in which all groups ran: what is slowed down by what is not known; "
-                  "give the shorter ones more work, or --end=repeat");
+        weir_warn(&run->log, NULL, "in one repetition the groups never all ran at once, so "
+                                   "slowdowns are unreliable; use longer groups, or --end=repeat");
     else if (!isnan(t->common_s))
         weir_report_line(r, "All groups ran at the same time for %.6g s%s", t->common_s,
                          run->test->most > 1 ? " in each repetition at least" : "");
