@@ -76,7 +76,7 @@ def page(*keys, more=""):
 
 
 @pytest.mark.parametrize("rows, words", [
-    (page("q"), "lists another one"), (page("other/key"), "lists another one"), (page(more="same"), "it has no end")])
+    (page("q"), "lists another one"), (page("other/key"), "lists another one"), (page(more="same"), "an endless listing")])
 def test_a_listing_of_other_keys_or_without_an_end_is_an_error_and_nothing_is_removed(ior, proxy, rows, words):
     proxy.behind.put("other/key", b"x")
     ior(SMALL + "-F -w -k --s3.object=transfer -o " + proxy.store.name("d/x"), np=1, env=proxy.store.env).ok()

@@ -41,7 +41,7 @@ def test_a_read_that_is_cut_off_is_asked_again(ior, proxy, do):
 
 
 @pytest.mark.parametrize("mode", ["-F", "--s3.object=transfer"])
-@pytest.mark.parametrize("do, words", [(s3_proxy.truncate(1000), "tried 2 times"), (s3_proxy.changed(body=lambda body: body + b"more"), "more than the 65536 bytes")])
+@pytest.mark.parametrize("do, words", [(s3_proxy.truncate(1000), "tried 2 times"), (s3_proxy.changed(body=lambda body: body + b"more"), "more than the 65536 requested bytes")])
 def test_a_service_that_always_sends_other_amounts_is_an_error(ior, proxy, mode, do, words):
     kept(ior, proxy, mode)
     proxy.rule(do, method="GET", query="^$")
@@ -52,7 +52,7 @@ def test_an_answer_that_is_short_by_its_own_words(ior, proxy):
     """Of a range it is no answer; of an object it is what there is, and the rest is asked for."""
     kept(ior, proxy)
     proxy.rule(s3_proxy.changed(lie=100), method="GET")
-    names_it(ior(SMALL + "-F -r -k -o " + proxy.store.name("x"), np=1, env=proxy.store.env), proxy, "bytes 0-65535, and has 100 bytes")
+    names_it(ior(SMALL + "-F -r -k -o " + proxy.store.name("x"), np=1, env=proxy.store.env), proxy, "bytes 0-65535, but has 100 bytes")
     proxy.rules.clear()
     kept(ior, proxy, "--s3.object=transfer")
     proxy.rule(s3_proxy.changed(lie=100), method="GET", query="^$", first=1)
@@ -61,13 +61,13 @@ def test_an_answer_that_is_short_by_its_own_words(ior, proxy):
 
 
 @pytest.mark.parametrize("headers, words", [
-    ({"content-range": None}, "does not say which it has"), ({"content-range": "bytes 0-65535/262144"}, "has 0-65535"),
+    ({"content-range": None}, "does not report its range"), ({"content-range": "bytes 0-65535/262144"}, "has 0-65535"),
     ({"content-range": "bytes 65536-131000/262144"}, "has 65536-131000")])
 def test_another_range_than_was_asked_for_is_an_error(ior, proxy, headers, words):
     kept(ior, proxy)
     proxy.rule(s3_proxy.changed(headers=headers), method="GET", after=1)
     run = ior(SMALL + "-F -r -k -o " + proxy.store.name("x"), np=1, env=proxy.store.env)
-    names_it(run, proxy, "asked for bytes 65536-131071", words)
+    names_it(run, proxy, "bytes 65536-131071 were requested", words)
 
 
 @pytest.mark.parametrize("mode", ["-F", "--s3.object=transfer", "-F --depth=4"])
@@ -139,7 +139,7 @@ def test_a_part_without_etag_is_an_error(ior, proxy):
 
 def test_an_upload_without_id_is_an_error(ior, proxy):
     proxy.rule(s3_proxy.changed(body=lambda _: b"<InitiateMultipartUploadResult><Bucket>b</Bucket></InitiateMultipartUploadResult>"), method="POST")
-    run = ior(SMALL + "-w -o " + proxy.store.name("x"), np=1, env=proxy.store.env).fails(3, "no id")
+    run = ior(SMALL + "-w -o " + proxy.store.name("x"), np=1, env=proxy.store.env).fails(3, "no upload id")
     assert "up to 1 unfinished uploads" in " ".join(run.notes), run
 
 

@@ -142,15 +142,15 @@ static void data_that_were_not_asked_for_are_refused(void **state)
 {
     (void)state;
     range_fails("HTTP/1.1 206 P\r\nContent-Length: 4\r\nContent-Range: bytes 11-14/100\r\n\r\nabcd",
-                "asked for bytes 10-13, and the answer has 11-14");
+                "bytes 10-13 were requested, but the response has 11-14");
     range_fails("HTTP/1.1 206 P\r\nContent-Length: 3\r\nContent-Range: bytes 10-12/100\r\n\r\nabc",
-                "asked for bytes 10-13, and the answer has 10-12");
+                "bytes 10-13 were requested, but the response has 10-12");
     range_fails("HTTP/1.1 206 P\r\nContent-Length: 3\r\nContent-Range: bytes 10-13/100\r\n\r\nabc",
-                "has bytes 10-13, and has 3 bytes");
-    range_fails("HTTP/1.1 206 P\r\nContent-Length: 4\r\n\r\nabcd", "does not say which");
-    range_fails("HTTP/1.1 200 P\r\nContent-Length: 4\r\n\r\nabcd", "does not say which");
+                "reports bytes 10-13, but has 3 bytes");
+    range_fails("HTTP/1.1 206 P\r\nContent-Length: 4\r\n\r\nabcd", "does not report its range");
+    range_fails("HTTP/1.1 200 P\r\nContent-Length: 4\r\n\r\nabcd", "does not report its range");
     range_fails("HTTP/1.1 206 P\r\nContent-Length: 9\r\nContent-Range: bytes 10-18/100\r\n\r\nabcdefghi",
-                "more than the 4 bytes");
+                "more than the 4 requested bytes");
 }
 
 static void the_end_of_an_object_is_no_error(void **state)
@@ -321,7 +321,7 @@ static void data_are_sent_with_their_checksum(void **state)
 static bool count_notes(void *notes, const char *kind, const char *text)
 {
     (void)kind;
-    *(int *)notes += strstr(text, "has confirmed 1 of 3 checksums of data that task 0 has sent") != NULL;
+    *(int *)notes += strstr(text, "has confirmed only 1 of 3 checksums that task 0 has sent") != NULL;
     return true;
 }
 
@@ -373,14 +373,14 @@ static void data_that_are_read_are_compared_with_their_checksum(void **state)
     b->o.checksum = "crc32c";
     assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
     assert_int_equal(s3_call(b->client, &whole, &b->err), -1);
-    assert_non_null(strstr(b->err.text, "have the checksum mnG7TA== (crc32c), and the service says that the object has AAAAAA=="));
+    assert_non_null(strstr(b->err.text, "have the checksum mnG7TA== (crc32c), but the service reports AAAAAA== for the object"));
     assert_int_equal(b->err.sys, EBADMSG);
     assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
     assert_int_equal(s3_call(b->client, &range, &b->err), 0);
     assert_int_equal(b->client->with_data, 4);
     assert_int_equal(b->client->verified, 2);
     assert_int_equal(s3_call(b->client, &put, &b->err), -1);
-    assert_non_null(strstr(b->err.text, "has taken data with AAAAAA=="));
+    assert_non_null(strstr(b->err.text, "received data with AAAAAA=="));
     b->o.checksum = "none";
     assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
     end(b, N(acts));
@@ -406,7 +406,7 @@ static void data_that_are_read_are_compared_with_their_sha256(void **state)
     assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
     assert_int_equal(b->client->verified, 1);
     assert_int_equal(s3_call(b->client, &whole, &b->err), -1);
-    assert_non_null(strstr(b->err.text, "(sha256), and the service says that the object has AAAA"));
+    assert_non_null(strstr(b->err.text, "(sha256), but the service reports AAAA"));
     assert_int_equal(b->err.sys, EBADMSG);
     b->o.checksum = "crc32c";
     assert_int_equal(s3_call(b->client, &whole, &b->err), 0);
@@ -509,7 +509,7 @@ static void an_answer_that_declares_a_type_is_refused(void **state)
 
     (void)state;
     assert_int_equal(s3_xml(&text, NULL, NULL, &err), -1);
-    assert_non_null(strstr(err.text, "is no XML of the protocol: it declares a type of its own"));
+    assert_non_null(strstr(err.text, "is not S3 XML: it declares a type of its own"));
 }
 
 /* A second one is an error, with what would reach the place. */
@@ -604,7 +604,7 @@ static void what_is_lost_with_a_kept_connection_is_counted_or_not_sent_twice(voi
     b->o.retries = 0;
     c = get(b, 5);
     assert_int_equal(s3_call(b->client, &c, &b->err), -1);
-    assert_non_null(strstr(b->err.text, "not to be sent again"));
+    assert_non_null(strstr(b->err.text, "cannot be repeated"));
     end(b, N(acts));
 }
 

@@ -154,7 +154,7 @@ static void an_upload_whose_id_is_too_long_is_aborted(void **state)
     b = begin(acts, N(acts), "file");
     f = file_of(b, S3_PARTS, b->url);
     assert_int_equal(s3_upload_begin(&f, &b->err), -1);
-    assert_non_null(strstr(b->err.text, "an id of 1100 bytes"));
+    assert_non_null(strstr(b->err.text, "an upload id of 1100 bytes"));
     end(b, N(acts));
 }
 
@@ -186,7 +186,7 @@ static void an_upload_that_may_be_there_still_is_an_error(void **state)
 
     (void)state;
     assert_int_equal(s3_upload_end(begin_upload(b, &f), false, &b->err), -1);
-    assert_string_equal(b->err.text, "the upload was not given up");
+    assert_string_equal(b->err.text, "the upload was not aborted");
     assert_int_equal(b->err.sys, EACCES);
     end(b, N(acts));
 }

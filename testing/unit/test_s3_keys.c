@@ -103,7 +103,7 @@ static void the_environment_has_keys(void **state)
     memset(token, 't', sizeof(token));
     token[4096] = '\0';
     setenv("AWS_ACCESS_KEY_ID", "AK", 1);
-    assert_refused(NULL, "keys of the environment: there is 'AWS_ACCESS_KEY_ID'", "no 'AWS_SECRET_ACCESS_KEY'");
+    assert_refused(NULL, "keys of the environment: 'AWS_ACCESS_KEY_ID' is set", "'AWS_SECRET_ACCESS_KEY' is missing");
     setenv("AWS_SECRET_ACCESS_KEY", "a/b+c=", 1);
     assert_keys(NULL, "AK", "a/b+c=", "(none)");
     setenv("AWS_SESSION_TOKEN", token, 1);
@@ -152,11 +152,11 @@ static void files_of_other_systems_are_read(void **state)
 static void what_is_wrong_is_told_with_its_place(void **state)
 {
     static const char *const rows[][3] = {
-        { "[default]\naws_access_key_id = A\n", "profile 'default' of ", "no 'aws_secret_access_key'" },
-        { "[default]\naws_secret_access_key = hidden\n", "profile 'default' of ", "no 'aws_access_key_id'" },
+        { "[default]\naws_access_key_id = A\n", "profile 'default' of ", "'aws_secret_access_key' is missing" },
+        { "[default]\naws_secret_access_key = hidden\n", "profile 'default' of ", "'aws_access_key_id' is missing" },
         { "[default]\naws_access_key_id=A\naws_secret_access_key=hidden\naws_secret_access_key=hidden\n",
           "/credentials:4: ", "a second 'aws_secret_access_key'" },
-        { "[default]\naws_session_token=hidden\n", "session token", "no 'aws_access_key_id'" },
+        { "[default]\naws_session_token=hidden\n", "session token", "'aws_access_key_id' is missing" },
         { "[default\n", "/credentials:1: ", "no ']'" },
         { "[default]\nhidden\n", "/credentials:2: ", "neither" },
         { "# of one\naws_access_key_id = hidden\n[default]\n", "/credentials:2: ", "before the first section" },

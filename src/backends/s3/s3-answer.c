@@ -249,7 +249,7 @@ static void add_endpoint(struct s3_answer *a, const char *url)
         len -= (size_t)(at + 1 - host);
         host = at + 1;
     }
-    add_words(a, "; the service names another endpoint, which --s3.endpoints can give: %.*s%.*s",
+    add_words(a, "; the service names another endpoint (give it with --s3.endpoints): %.*s%.*s",
               (int)begin, url, (int)len, host);
 }
 
@@ -287,15 +287,15 @@ static void judge_error(struct s3_handle *h)
 static void judge_failure(struct s3_handle *h, CURLcode result)
 {
     struct s3_answer *a = &h->call->answer;
-    const char *words = result == CURLE_ABORTED_BY_CALLBACK ? "the connection was lost, and it is not to be sent again"
+    const char *words = result == CURLE_ABORTED_BY_CALLBACK ? "the connection was lost, and this "
+                                                              "request cannot be repeated"
                         : h->error[0]                    ? h->error
                                                             : curl_easy_strerror(result);
     long sys = 0;
 
     if (h->reply.excess) {
         if (h->call->into)
-            say(a, EIO, "the service sends more than the %zu bytes that were asked for",
-                h->call->room);
+            say(a, EIO, "the service sends more than the %zu requested bytes", h->call->room);
         else
             say(a, EIO, "the response has more than %d MiB, so it is not an S3 response",
                 WORDS_MOST);
@@ -317,14 +317,14 @@ static void judge_range(struct s3_handle *h)
     if (a->status == 200 && !r->has_range && c->off == 0) {
         a->length = a->moved;
     } else if (!r->has_range) {
-        say(a, EIO, "asked for bytes %" PRIu64 "-%" PRIu64 ", and the answer (%d) does not say which it has", c->off,
-            last, a->status);
+        say(a, EIO, "bytes %" PRIu64 "-%" PRIu64 " were requested, but the response (%d) does not "
+                    "report its range", c->off, last, a->status);
     } else if (r->from != c->off || r->to > last || (r->to < last && (!r->has_total || r->to + 1 != r->total))) {
-        say(a, EIO, "asked for bytes %" PRIu64 "-%" PRIu64 ", and the answer has %" PRIu64 "-%" PRIu64, c->off, last,
-            r->from, r->to);
+        say(a, EIO, "bytes %" PRIu64 "-%" PRIu64 " were requested, but the response has "
+                    "%" PRIu64 "-%" PRIu64, c->off, last, r->from, r->to);
     } else if (a->moved != r->to - r->from + 1) {
-        say(a, EIO, "the answer says that it has bytes %" PRIu64 "-%" PRIu64 ", and has %" PRIu64 " bytes", r->from,
-            r->to, a->moved);
+        say(a, EIO, "the response reports bytes %" PRIu64 "-%" PRIu64 ", but has %" PRIu64 " bytes",
+                    r->from, r->to, a->moved);
     } else {
         a->length = r->total;
     }
@@ -344,10 +344,8 @@ static void verify_received(struct s3_handle *h)
         return;
     ours = s3_checksum_header(h->client->sv->o->checksum, h->call->into, (size_t)a->moved, header);
     if (ours && strcmp(ours, r->checksum) != 0)
-        say(a, EBADMSG,
-            "the data that came have the checksum %s (%s), and the service says that the object "
-            "has %s",
-            ours, h->client->sv->o->checksum, r->checksum);
+        say(a, EBADMSG, "the received data have the checksum %s (%s), but the service reports %s "
+                        "for the object", ours, h->client->sv->o->checksum, r->checksum);
     h->client->verified += ours != NULL;
 }
 
@@ -359,8 +357,8 @@ static void verify_sent(struct s3_handle *h)
     h->client->with_sum += a->checksum[0] != '\0';
     h->client->confirmed += a->checksum[0] && h->reply.checksum[0];
     if (a->checksum[0] && h->reply.checksum[0] && strcmp(a->checksum, h->reply.checksum) != 0)
-        say(a, EBADMSG, "the data that were sent have the checksum %s (%s), and the service has taken data with %s",
-            a->checksum, h->client->sv->o->checksum, h->reply.checksum);
+        say(a, EBADMSG, "the sent data have the checksum %s (%s), but the service received data "
+                        "with %s", a->checksum, h->client->sv->o->checksum, h->reply.checksum);
 }
 
 static void judge_data(struct s3_handle *h)
@@ -379,7 +377,7 @@ static void judge_data(struct s3_handle *h)
     if (c->method == S3_GET && c->into && !a->sys)
         verify_received(h);
     if (c->text && c->text->failed)
-        say(a, ENOMEM, "no memory for the answer");
+        say(a, ENOMEM, "no memory for the response");
 }
 
 static uint64_t info_ns(CURL *easy, CURLINFO what)

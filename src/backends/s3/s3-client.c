@@ -140,13 +140,10 @@ static void note(const struct s3_client *c)
                   "and --s3.region so that no request is sent twice",
                   c->sv->endpoint, c->route.endpoint, c->route.region);
     if (c->confirmed < c->with_sum)
-        weir_note(c->s->log,
-                  "--s3.checksum=%s: the service has confirmed %" PRIu64 " of %" PRIu64
-                  " checksums of data "
-                  "that task 0 has sent: it may not have verified the others; --s3.payload=signed "
-                  "is verified by all "
-                  "that verify signatures",
-                  kind, c->confirmed, c->with_sum);
+        weir_note(c->s->log, "--s3.checksum=%s: the service has confirmed only %" PRIu64 " of "
+                             "%" PRIu64 " checksums that task 0 has sent; the others are perhaps "
+                             "not verified (--s3.payload=signed is verified with the signature)",
+                             kind, c->confirmed, c->with_sum);
     if (strcmp(kind, "none") != 0 && c->verified < c->with_data)
         weir_note(c->s->log,
                   "--s3.checksum=%s: %" PRIu64 " of %" PRIu64

@@ -223,7 +223,7 @@ static int find_region(struct s3_service *sv, struct weir_err *err)
 
     if (n == 0 || n > REGION_TYPED || strspn(s.value, ALPHANUMERIC "-_.") < n)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "%s: '%s' is no region: up to %d letters, digits and '-'", s.from,
+                           "%s: '%s' is not a region (up to %d letters, digits and '-')", s.from,
                            weir_quote_str(s.value, shown), REGION_TYPED);
     return copy(&sv->region, s.value, err);
 }
@@ -303,10 +303,12 @@ void s3_service_note(const struct s3_service *sv, const struct weir_session *s)
     const int users = nodes ? s->par->nodes : s->par->size;
 
     if (!sv->keys.id)
-        weir_note(s->log, "requests are not signed: there are no keys, neither in the environment (AWS_ACCESS_KEY_ID, "
-                          "AWS_SECRET_ACCESS_KEY) nor in the files of a profile");
+        weir_note(s->log, "requests are not signed, because no keys are found in the environment "
+                          "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in the files of a "
+                          "profile");
     if (sv->https && sv->o->insecure)
-        weir_note(s->log, "certificates are not verified (--s3.insecure): anybody on the way may be the service");
+        weir_note(s->log, "certificates are not verified (--s3.insecure): the identity of the "
+                          "service is not known");
     if (proxy(sv))
         weir_note(
             s->log,

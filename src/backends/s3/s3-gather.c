@@ -168,9 +168,8 @@ static int check_whole(const struct s3_file *f, struct weir_err *err)
 
     if (f->upload || f->base.s->access.stops || f->parts.n == 0 || bytes >= f->parts.bytes)
         return 0;
-    return weir_refuse(err, WEIR_EINTR,
-                       "of %" PRIu64 " bytes %" PRIu64 " were written, so there is no new object",
-                       f->parts.bytes, bytes);
+    return weir_refuse(err, WEIR_EINTR, "of %" PRIu64 " bytes only %" PRIu64 " were written, so no "
+                                        "object was created", f->parts.bytes, bytes);
 }
 
 int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)

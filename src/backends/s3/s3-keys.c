@@ -192,7 +192,7 @@ static int read_all(int fd, char **text, size_t *len, struct weir_err *err)
         *len += (size_t)n;
     if (n < 0)
         return weir_fail(err, WEIR_ESETUP, "read it");
-    return strlen(*text) == *len ? 0 : weir_refuse(err, WEIR_ESETUP, "a NUL byte: this is no text");
+    return strlen(*text) == *len ? 0 : weir_refuse(err, WEIR_ESETUP, "a NUL byte: not a text");
 }
 
 /* A file that is not there is empty, unless a variable names it and there are no keys yet. */
@@ -246,10 +246,10 @@ static int check_keys(const struct s3_keys *k, const char *const names[2], struc
     int rc = -1;
 
     if (!k->id != !k->secret)
-        weir_refuse(err, WEIR_ESETUP, "there is '%s', but no '%s'", names[!k->id],
+        weir_refuse(err, WEIR_ESETUP, "'%s' is set, but '%s' is missing", names[!k->id],
                     names[!k->secret]);
     else if (!k->id && k->token)
-        weir_refuse(err, WEIR_ESETUP, "there is a session token, but no '%s'", names[0]);
+        weir_refuse(err, WEIR_ESETUP, "a session token is set, but '%s' is missing", names[0]);
     else if (check_key(k->id, "the id of the key", S3_SECRET_MOST, err) == 0 &&
              check_key(k->secret, "the secret key", S3_SECRET_MOST, err) == 0)
         rc = check_key(k->token, "the session token", TOKEN_MOST, err);
@@ -297,13 +297,10 @@ static int take_profile(struct s3_keys *k, struct reader r[2], const char *named
     if (!k->from || from.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for keys");
     if (named && !k->id && !k->secret && !k->token)
-        return weir_refuse(
-            err, WEIR_ESETUP,
-            "%s has no keys. Those of a program or of another service (credential_process, "
-            "role_arn, "
-            "SSO) are not asked for here: put them into the environment (aws configure "
-            "export-credentials --format env)",
-            k->from);
+        return weir_refuse(err, WEIR_ESETUP, "%s has no keys. Keys of a program or another service "
+                                             "(credential_process, role_arn, SSO) are not "
+                                             "supported: put the keys into the environment (aws "
+                                             "configure export-credentials --format env)", k->from);
     return check_keys(k, names, err);
 }
 

@@ -72,17 +72,17 @@ static int read_page(const struct weir_str *text, struct listing *l, struct weir
     if (s3_xml(text, take_element, l, err) < 0)
         return -1;
     if (!l->is_list)
-        return weir_refuse(err, WEIR_EIO, "the answer is no list of objects");
+        return weir_refuse(err, WEIR_EIO, "the response is not a list of objects");
     if (l->token.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the token of a listing");
     if (!l->more)
         weir_str_clear(&l->token);
     else if (l->token.len == 0)
-        return weir_refuse(err, WEIR_EIO, "the service says that a listing goes on, and gives no token for the rest");
+        return weir_refuse(err, WEIR_EIO, "the service reports an incomplete listing, but gives no "
+                                          "continuation token");
     else if (strcmp(l->token.text, weir_str_text(&l->last)) == 0)
-        return weir_refuse(err, WEIR_EIO,
-                           "the service says that a listing goes on with the page that it has "
-                           "given: it has no end");
+        return weir_refuse(err, WEIR_EIO, "the service reports an endless listing: each page "
+                                          "continues with itself");
     return 0;
 }
 

@@ -64,8 +64,8 @@ static int check_style(const struct s3_options *o, const char *bucket, struct we
     if (strcmp(o->style, "host") != 0 || !strchr(bucket, '.'))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "bucket '%s' has a dot in its name, and --s3.style=host puts it before the name of "
-                       "the endpoint, where certificates do not cover it: take --s3.style=path", bucket);
+                       "bucket '%s' has a dot in its name, and certificates do not cover such "
+                       "names with --s3.style=host; use --s3.style=path", bucket);
 }
 
 /* ---- keys ---- */

@@ -72,8 +72,8 @@ static int begin_read(struct s3_file *f, const struct weir_io *io, struct s3_fli
 static int begin_whole(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl, struct weir_err *err)
 {
     if (io->off != 0 || (f->written && io->len != f->size))
-        return weir_refuse(err, WEIR_EIO,
-                           "the object is one PUT, and has no place for these bytes; nothing can be added to an object");
+        return weir_refuse(err, WEIR_EIO, "the object is written with one PUT, and no bytes can be "
+                                          "added to an object");
     s3_put(f, f->url.text, io->buf, io->len, fl);
     return 0;
 }

@@ -127,9 +127,8 @@ static int check_put(const struct shape *f, uint64_t bytes, struct weir_err *err
     weir_size_show(weir_signed(bytes), text);
     if (size > 0 && size < bytes)
         return refuse_with(f, 0, err, "a request carries 5 GiB at most, not %s", text);
-    return weir_refuse(err, WEIR_EUSAGE,
-                       "a request carries 5 GiB at most, not %s; take smaller transfers (-t)",
-                       text);
+    return weir_refuse(err, WEIR_EUSAGE, "a request can have at most 5 GiB, not %s; use smaller "
+                                         "transfers (-t)", text);
 }
 
 static int check_gathering(const struct shape *f, uint64_t part, struct weir_err *err)
@@ -142,9 +141,8 @@ static int check_gathering(const struct shape *f, uint64_t part, struct weir_err
                            "the offsets are random", typed(part, own));
     if (part % f->transfer == 0)
         return 0;
-    return refuse_with(f, 0, err,
-                       "--s3.part=%s is no multiple of a transfer (%s): a part has whole transfers",
-                       typed(part, own), typed(f->transfer, transfer));
+    return refuse_with(f, 0, err, "--s3.part=%s is not a multiple of the transfer size (%s)",
+                                  typed(part, own), typed(f->transfer, transfer));
 }
 
 /* Parts of several tasks, or of several blocks, are where the bytes of one block are. */
@@ -182,8 +180,8 @@ static int check_number(const struct shape *f, uint64_t size, struct weir_err *e
     weir_size_show(weir_signed(f->bytes), text);
     if (f->bytes > S3_OBJECT_MOST)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "an object has 5 TiB at most, not %s; take more files or smaller ones, or --s3.object=transfer",
-                           text);
+                           "an object can have at most 5 TiB, not %s; use more files or smaller "
+                           "ones, or --s3.object=transfer", text);
     if (parts_of(f->bytes, size) <= S3_PARTS_MOST)
         return 0;
     return refuse_with(
@@ -222,8 +220,8 @@ static int unknown_parts(const struct shape *f, struct s3_parts *out, struct wei
 {
     *out = (struct s3_parts) { .size = (uint64_t)(f->o->part ? f->o->part : f->o->part_least), .gathered = true };
     if (!f->alone)
-        return weir_refuse(err, WEIR_EUSAGE, "a file of several tasks whose transfers and blocks are not known has no "
-                                             "parts; take a file per task");
+        return weir_refuse(err, WEIR_EUSAGE, "parts of a shared file need known transfer and block "
+                                             "sizes; use a file per task");
     return 0;
 }
 

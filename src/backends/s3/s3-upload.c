@@ -91,7 +91,7 @@ static int check_absent(const struct s3_upload *u, struct weir_err *err)
 
     if (s3_call(u->client, &c, err) == 0) {
         errno = EEXIST;
-        return weir_fail(err, WEIR_EIO, "the object is there, and it was to be made");
+        return weir_fail(err, WEIR_EIO, "the object exists already");
     }
     return c.answer.sys == ENOENT ? 0 : -1;
 }
@@ -110,9 +110,8 @@ static int begin(const struct s3_upload *u, struct weir_str *id, int *unsure, st
     if (rc == 0) {
         rc = s3_xml(&text, take_id, id, err);
         if (rc == 0 && (id->failed || id->len == 0))
-            rc = weir_refuse(err, WEIR_EIO, "%s",
-                             id->failed ? "no memory for an upload"
-                                        : "the service began an upload and gave no id of it");
+            rc = weir_refuse(err, WEIR_EIO, "%s", id->failed ? "no memory for an upload" :
+                             "the service created an upload, but gave no upload id");
         *unsure += rc < 0;
     }
     weir_str_free(&text);
@@ -151,10 +150,10 @@ static int read_outcome(const struct weir_str *text, struct outcome *o, struct w
 {
     *o = (struct outcome) { .made = false };
     if (s3_xml(text, take_outcome, o, err) < 0)
-        return weir_err_within(err, "the answer to the end of an upload");
+        return weir_err_within(err, "complete an upload");
     if (o->made)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "the end of an upload: the service answered 200, then %s%s%s",
+    return weir_refuse(err, WEIR_EIO, "complete an upload: the service responded 200, then %s%s%s",
                        o->code[0] ? o->code : "not that there is an object", o->message[0] ? ": " : "", o->message);
 }
 
@@ -225,7 +224,7 @@ static int delete_upload(const struct s3_upload *u, const char *id, struct weir_
 
     weir_str_addf(&query, "uploadId=%s", id);
     c.query = weir_str_text(&query);
-    rc = query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory to give up an upload") : 0;
+    rc = query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory to abort an upload") : 0;
     for (int i = 0; rc == 0 && i < ABORTS && c.answer.status != 404; i++) {
         if (i > 1)
             weir_sleep_ns(BETWEEN_NS);
@@ -244,7 +243,7 @@ static int abort_upload(const struct s3_upload *u, const char *id, struct weir_e
         return 0;
     weir_err_within(&left, "an unfinished multipart upload remains and uses space");
     weir_report_error(u->f->base.s->log, &left);
-    weir_refuse(err, WEIR_EIO, "the upload was not given up");
+    weir_refuse(err, WEIR_EIO, "the upload was not aborted");
     if (err)
         err->sys = left.sys;
     return -1;
@@ -307,9 +306,8 @@ static int ask_for_id(struct s3_upload *u, struct weir_err *err)
     } else if (rc == 0) {
         rc = -1;
         if (abort_upload(u, id.text, err) == 0)
-            weir_refuse(err, WEIR_EIO,
-                        "the service gave an upload an id of %zu bytes, and %d are the most here",
-                        id.len, ID_MOST - 1);
+            weir_refuse(err, WEIR_EIO, "the service gave an upload id of %zu bytes, but at most %d "
+                                       "are supported", id.len, ID_MOST - 1);
     }
     weir_str_free(&id);
     return rc;
@@ -364,7 +362,8 @@ int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struc
     struct part *p;
 
     if (!a->etag[0])
-        return weir_refuse(err, WEIR_EIO, "the service took part %" PRIu64 " and gave no ETag", number);
+        return weir_refuse(err, WEIR_EIO, "the service stored part %" PRIu64 ", but gave no ETag",
+                                          number);
     p = part_of(u, number);
     if (!p)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the list of parts");

@@ -83,7 +83,7 @@ int s3_xml(const struct weir_str *text, s3_element_fn *take, void *mine, struct 
     int rc = -1;
 
     if (!w.parser)
-        return weir_refuse(err, WEIR_ESETUP, "no memory to read an answer");
+        return weir_refuse(err, WEIR_ESETUP, "no memory to read a response");
     XML_SetUserData(w.parser, &w);
     XML_SetElementHandler(w.parser, begin, end);
     XML_SetCharacterDataHandler(w.parser, characters);
@@ -91,9 +91,9 @@ int s3_xml(const struct weir_str *text, s3_element_fn *take, void *mine, struct 
     if (XML_Parse(w.parser, weir_str_text(text), (int)text->len, 1) == XML_STATUS_OK && !w.ended)
         rc = 0;
     else if (w.bad)
-        weir_refuse(err, WEIR_EIO, "the answer is no XML of the protocol: %s", w.bad);
+        weir_refuse(err, WEIR_EIO, "the response is not S3 XML: %s", w.bad);
     else if (!w.ended) /* else take has filled err */
-        weir_refuse(err, WEIR_EIO, "the answer is no XML: line %lu: %s",
+        weir_refuse(err, WEIR_EIO, "the response is not XML: line %lu: %s",
                     (unsigned long)XML_GetCurrentLineNumber(w.parser),
                     XML_ErrorString(XML_GetErrorCode(w.parser)));
     XML_ParserFree(w.parser);

@@ -21,17 +21,16 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
     if (o->bucket && s3_bucket_check(o->bucket, err) < 0)
         return -1;
     if (o->part > 0 && o->part < o->part_least)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--s3.part=%lld is less than --s3.part-least=%lld, the least part that "
-                           "the service takes",
-                           (long long)o->part, (long long)o->part_least);
+        return weir_refuse(err, WEIR_EUSAGE, "--s3.part=%lld is less than --s3.part-least=%lld, "
+                                             "the smallest part that the service accepts",
+                                             (long long)o->part, (long long)o->part_least);
     if (s3_service_begin(&sv, s, err) < 0)
         return -1;
     s3_service_end(&sv);
     if (s3_has_pieces(o) && o->part > 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "--s3.part with --s3.object=transfer: each transfer is an object, and none has parts; leave one "
-                           "of the options out");
+                           "--s3.part with --s3.object=transfer: each transfer is an object "
+                           "without parts; leave one of the options out");
     if (s->access.directories && !o->markers)
         return weir_refuse(err, WEIR_EUSAGE, "directories exist only as prefixes of names, so they "
                                              "cannot be measured; give --s3.markers, which creates "
