@@ -131,8 +131,8 @@ static int load(const struct weir_backend **be, struct search *s, const char *fi
                            weir_str_text(&s->path), words);
     if (words)
         return weir_refuse(err, WEIR_ESETUP,
-                           "load backend %s: there is no '%s' in %sor where the dynamic linker looks "
-                           "(LD_LIBRARY_PATH): put it beside the program, or install weir",
+                           "load backend %s: '%s' is not in %sor where the dynamic linker searches "
+                           "(LD_LIBRARY_PATH); put the file next to the program, or install weir",
                            (*be)->name, s->file, weir_str_text(&s->looked));
     loaded = dlsym(plugin, "weir_plugin");
     if (check(*be, loaded, weir_str_text(&s->path), err) < 0)

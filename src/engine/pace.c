@@ -15,11 +15,11 @@ static int parse_rate(const char *option, const char *text, struct weir_load *ou
         return 0;
     if (text[strspn(text, "0123456789.")] == '\0' && *text)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --%s: '%s' has no unit; %sops are operations a second, %sb, k, m or g bytes a second",
-                           option, text, text, text);
+                           "option --%s: '%s' has no unit; %sops are operations/s, %sb, k, m or g "
+                           "are bytes/s", option, text, text, text);
     return weir_refuse(err, WEIR_EUSAGE,
-                       "option --%s: '%s' is no rate, like 100m (bytes a second) or 500ops (operations "
-                       "a second, up to 1e9)%s",
+                       "option --%s: '%s' is not a rate like 100m (bytes/s) or 500ops "
+                       "(operations/s, up to 1e9)%s",
                        option, text, strcmp(option, "rate") == 0 ? ", or 10%..90%:5 of the maximum" : "");
 }
 
@@ -50,9 +50,8 @@ int weir_pace_parse(const struct weir_run_options *o, int tasks, struct weir_loa
     if (parse_rates(o, tasks, out, points, err) < 0)
         return -1;
     if (o->burst && !weir_load_parse_burst(o->burst, out))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "option --burst: '%s' is no N:PAUSE, like 100:0.5 (operations, seconds)",
-                           o->burst);
+        return weir_refuse(err, WEIR_EUSAGE, "option --burst: '%s' is not N:PAUSE, like 100:0.5 "
+                                             "(operations, seconds)", o->burst);
     for (int i = 0; o->arrivals && weir_arrivals[i]; i++)
         if (strcasecmp(o->arrivals, weir_arrivals[i]) == 0)
             out->arrivals = (enum weir_arrivals)i;

@@ -147,7 +147,8 @@ int weir_unwind_push(struct weir_unwind *u, weir_release_fn *release, void *what
 {
     if (u->n == WEIR_UNWIND_MOST) {
         release(what, NULL);
-        return weir_refuse(err, WEIR_EBUG, "a test takes more than %d things", WEIR_UNWIND_MOST);
+        return weir_refuse(err, WEIR_EBUG, "a test allocates more than %d resources",
+                                           WEIR_UNWIND_MOST);
     }
     u->item[u->n].release = release;
     u->item[u->n].what = what;

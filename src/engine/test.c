@@ -126,8 +126,8 @@ static int check_name(const struct weir_test *t, const struct weir_session *s, s
 
     if (!own || strcmp(own->name, be->name) == 0 || (be->flags & WEIR_BE_NO_DATA))
         return t && t->plan.path && be->check_name ? be->check_name(s, t->plan.path, err) : 0;
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is a name of the backend %s, and not of %s: take that backend", t->plan.path,
-                       own->name, be->name);
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is a name for the backend %s, not for %s; use that "
+                                         "backend", t->plan.path, own->name, be->name);
 }
 
 /* Prepared by each rank alone, then agreed; only then begun, which may be collective. */

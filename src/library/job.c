@@ -105,7 +105,7 @@ static int try_words(struct weir_job *job, int argc, char *const *argv)
     rc = weir_program_options(&run, &command, job->program, argc, argv, &err);
     if (rc == 0 && (command.common.help || command.common.version || command.common.dump))
         rc = weir_refuse(&err, WEIR_EUSAGE,
-                         "%s asks for help, the version or the options: on a command line these run nothing",
+                         "%s requests help, the version or the options, which run no benchmark",
                          argc == 2 ? argv[1] : "one of the words");
     weir_program_end(&run);
     return rc < 0 ? refuse(job, err.text) : 0;

@@ -59,7 +59,7 @@ int weir_par_subset(const struct weir_par *all, int tasks, struct weir_par *out,
 
     *out = empty();
     if (tasks < 1 || tasks > all->size)
-        return weir_refuse(err, WEIR_EUSAGE, "%d tasks asked for, but there are %d", tasks,
+        return weir_refuse(err, WEIR_EUSAGE, "%d tasks are requested, but there are only %d", tasks,
                            all->size);
 
     weir_mpi_must(all, MPI_Comm_group(all->comm, &group), "MPI_Comm_group");

@@ -78,10 +78,9 @@ int weir_patches_begin(struct weir_patches *p, const struct weir_par *par, uint6
     weir_allsum_u64(par, &sum, 1);
     weir_allmax_i64(par, &most, 1);
     if (sum > INT_MAX || most > INT_MAX)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "%llu pieces of %lld elements are gathered to one rank: MPI counts to "
-                           "2^31 - 1; take more writers",
-                           (unsigned long long)sum, (long long)most);
+        return weir_refuse(err, WEIR_EUSAGE, "%llu pieces of %lld elements are gathered on one "
+                                             "rank, but MPI counts only to 2^31 - 1; use more "
+                                             "writers", (unsigned long long)sum, (long long)most);
     p->mine = (int)mine;
     p->has_type = unit > 1;
     if (p->has_type) {

@@ -15,7 +15,7 @@ def test_a_file_may_not_grow_beyond_the_limit(ior, need_backend, backend, access
         pytest.skip("NCMPI has no file per process")
     run = ior("-a %s %s -w -b 20m -t 256k" % (backend, access), prefix=LIMIT)
     if backend == "HDF5":  # the library would not survive it
-        run.fails(2, "a file may have 16384000 bytes at most (ulimit -f)")
+        run.fails(2, "files can have at most 16384000 bytes (ulimit -f)")
     else:
         run.fails(3, "testFile", "File too large")
     assert ior.files() == []

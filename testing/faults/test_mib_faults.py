@@ -39,7 +39,7 @@ BAD = [
     ("word", 1, ["'word' is not an option"]),
     ("-t", 1, ["-t", "needs a value"]),
     ("-d -p", 1, ["option -d needs a value (DIR)", "--directio"]),
-    ("-d none", 1, ["-d (log_dir)", "'none' is no directory"]),
+    ("-d none", 1, ["-d (log_dir)", "'none' is not a directory"]),
     ("--api nothing", 1, ["nothing", "is not a backend"]),
     ("--api DUMMY -p none/x", 2, ["none/x.write"]),
     ("--api DUMMY -p x --report=json:x.read", 1, ["x.read", "--report"]),

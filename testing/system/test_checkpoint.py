@@ -488,7 +488,7 @@ def test_bad_lines_are_named(run, ior, text, words):
     ("raw_bw", "--nx 4 --n_levs 2 --n_writers 1 --report=json:./scratch.00000", 1, "scratch.00000"),
     ("checkpoint_simulator", "--nx 1 --ny 1 --write_binary -D 1", 6, "option -D (deadline)"),
     ("combo", "--nx 4 --n_levs 2 --n_writers 1 -D 1", 1, "option -D (deadline)"),
-    ("gatherv", "--nx 40000 --n_levs 2 --n_writers 1", 1, "MPI counts to 2^31 - 1; take more writers"),
+    ("gatherv", "--nx 40000 --n_levs 2 --n_writers 1", 1, "MPI counts only to 2^31 - 1; use more writers"),
     ("gatherv", "--nx 100000000 --n_levs 100000000 --n_writers 1", 1, "more than 2^63 bytes")])
 def test_what_cannot_be_is_refused(run, program, args, ranks, words):
     run(program, args, ranks).fails(1, words)
@@ -502,7 +502,7 @@ def test_without_netcdf_the_run_says_so_before_it_starts(ior, tmp_path):
     shutil.copy(conftest.BUILD / "src" / "checkpoint_simulator.x", ior.program)
     size = "--nx 1 --ny 1 --im_world 6 --lm 1 --ntrials 1"
     out = ior(size, np=6)
-    assert out.returncode != 0 and len(out.errors) == 1 and "netCDF is not in this build" in out.errors[0], out
+    assert out.returncode != 0 and len(out.errors) == 1 and "this build has no netCDF" in out.errors[0], out
     assert "--write_binary" in out.errors[0] and out.stdout == "" and ior.files() == [], out
     ior(size + " --write_binary", np=6).ok()
 

@@ -204,7 +204,7 @@ def test_a_target_may_get_several_stripes(logged):
     ("--posix.lustre.osts=0-3 --posix.lustre.pool=fast", "leave out --posix.lustre.pool"), ("--posix.lustre.overstripe", "needs --posix.lustre.stripecount or"),
     ("--posix.lustre.pool=fast", "needs --posix.lustre.stripecount"),
     ("--posix.lustre.pool=fast --posix.lustre.stripecount=1", "and --posix.lustre.stripesize"),
-    (LUSTRE + " --posix.lustre.pool=" + 70 * "p", "no pool has so long a name"),
+    (LUSTRE + " --posix.lustre.pool=" + 70 * "p", "the name is too long for a pool"),
     ("--posix.beegfs.ChunkSize=4k", "power of two from 64k"), ("--posix.beegfs.ChunkSize=100k", "power of two"),
     ("--posix.beegfs.ChunkSize=4g", "to 2g"), ("--posix.beegfs.ChunkSize=0", "power of two")])
 def test_values_that_do_not_fit_are_refused_before_anything_is_made(logged, args, words):

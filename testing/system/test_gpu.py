@@ -211,7 +211,7 @@ def test_a_transfer_in_compatibility_mode_is_not_called_direct(ior, gpu):
 REFUSED = [("--gpuDirect", "GPUDirect moves bytes of a GPU"), ("--gpu-path=staged", "--gpu-path is for buffers in memory of a GPU"),
            ("-O allocateBufferOnGPU=3,GPUDirect=1", "add --posix.odirect"), ("-O allocateBufferOnGPU=3 -a MMAP", "use -a POSIX"),
            ("-O allocateBufferOnGPU=3,GPUDirect=1 --gpu-path=staged", "contradict each other"),
-           ("-O allocateBufferOnGPU=3 --gpu-path=mapped", "cannot touch memory of the device"),
+           ("-O allocateBufferOnGPU=3 --gpu-path=mapped", "cannot access device memory"),
            ("-O allocateBufferOnGPU=2 --gpu-path=mapped -a AIO", "choose staged"),
            ("-O allocateBufferOnGPU=3,GPUDirect=1 -a AIO --posix.odirect", "not with AIO"),
            ("-O allocateBufferOnGPU=3,GPUid=x", "GPUid: 'x'"), ("-O allocateBufferOnGPU=4", "allocateBufferOnGPU")]

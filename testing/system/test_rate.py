@@ -175,9 +175,9 @@ def test_a_rank_that_fails_ends_a_curve_in_order(ior):
     ior("-a DUMMY --dummy.store -w -F -b 8k -t 1k --rate=10%..90%:5 --rate-time=0.05 --dummy.fail-at=30 --dummy.fail-rank=1").fails(3, "rank 1", "injected")
     assert ior.files() == []
     run = ior("-a DUMMY -w -r --rate=10%..90%:5 -O dryRun=1", np=None).ok()
-    assert any("2 phases at full speed and at 5 rates, at most 5 s each: 60 s" in note for note in run.notes), run
+    assert any("2 phases at the maximum rate and at 5 rates, at most 5 s each: 60 s" in note for note in run.notes), run
     run = ior("-a DUMMY -w --rate=50% -O dryRun=1", np=None).ok()
-    assert any("1 phase at full speed and at 1 rate, at most 5 s each: 10 s" in note for note in run.notes), run
+    assert any("1 phase at the maximum rate and at 1 rate, at most 5 s each: 10 s" in note for note in run.notes), run
 
 
 # ---- programs ----
@@ -220,17 +220,17 @@ def test_waiting_is_no_stall_and_a_signal_ends_it(ior):
 
 
 @pytest.mark.parametrize("args, words", [
-    ("--rate=fast", ("--rate: 'fast' is no rate", "500ops")),
-    ("--rate=0ops", ("--rate: '0ops' is no rate",)),
-    ("--rate=100", ("--rate: '100' has no unit", "100ops are operations", "100b, k, m or g bytes")),
+    ("--rate=fast", ("--rate: 'fast' is not a rate", "500ops")),
+    ("--rate=0ops", ("--rate: '0ops' is not a rate",)),
+    ("--rate=100", ("--rate: '100' has no unit", "100ops are operations/s", "100b, k, m or g are bytes/s")),
     ("--rate-total=2.5", ("--rate-total: '2.5' has no unit", "2.5ops")),
     ("--rate=5ops --rate-total=5ops", ("--rate and --rate-total", "one of them")),
-    ("--burst=5", ("--burst: '5' is no N:PAUSE",)),
+    ("--burst=5", ("--burst: '5' is not N:PAUSE",)),
     ("--arrivals=poisson", ("--arrivals needs --rate",)),
     ("--rate=5ops --arrivals=random", ("--arrivals", "'random'", "poisson")),
     ("--rate=5ops --sweep=ranks", ("--sweep", "--rate")),
-    ("--rate=10%..90%", ("--rate: '10%..90%' is no rate", "10%..90%:5")),
-    ("--rate-total=50%", ("--rate-total: '50%' is no rate",)),
+    ("--rate=10%..90%", ("--rate: '10%..90%' is not a rate", "10%..90%:5")),
+    ("--rate-total=50%", ("--rate-total: '50%' is not a rate",)),
     ("--rate-time=1", ("--rate-time needs --rate with points",)),
     ("--rate=50% --rate-time=0", ("--rate-time",)),
     ("--rate=50% --mix=read:1,write:1", ("--mix with a --rate in percent",)),

@@ -72,7 +72,7 @@ static void test_a_wrong_plan_is_refused_with_its_line_and_what_would_be_right(v
         { "[a]\nstart=after -1 s", "'start = after -1 s': give 'at once', 'after 5 s', or" },
         { "[a]\nstart=after b", "'start = after b': give" },
         { "[a]\nranks=1", "plan.txt:1: group 'a' has no line 'command = ...'" },
-        { A "start=after writer write\n[write]\nranks=1\ncommand=ior", "'writer', which is no group (did you mean 'write'?)" },
+        { A "start=after writer write\n[write]\nranks=1\ncommand=ior", "'writer', which is not a group (did you mean 'write'?)" },
         { A "start=after b x\n[b]\nranks=1\ncommand=ior\nstart = after a x", "plan.txt:1: group 'a' would wait for itself" },
         { "[a]\nranks=rest\ncommand=ior\n[b]\nranks=rest\ncommand=ior", "cannot both have the rest" },
     };

@@ -275,8 +275,8 @@ static int judge(struct mpiio_arrays *f, enum weir_dir dir, uint64_t want, MPI_S
     if (MPI_Get_elements_x(status, MPI_BYTE, &moved) == MPI_SUCCESS && (uint64_t)moved == want)
         return 0;
     if (sys == 0 || sys == mpi_of(f)->comm_errno)
-        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %llu bytes and gives no reason%s", call,
-                           (long long)moved, (unsigned long long)want,
+        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %llu bytes and reports no error%s",
+                           call, (long long)moved, (unsigned long long)want,
                            dir == WEIR_DIR_WRITE ? " (is the file system full?)"
                                                  : " (end of file?)");
     errno = sys;

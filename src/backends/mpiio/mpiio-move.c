@@ -58,7 +58,7 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
 
     if (MPI_Get_elements_x(status, MPI_BYTE, &moved) != MPI_SUCCESS || moved < 0 ||
         (size_t)moved > want)
-        return weir_refuse(err, WEIR_EIO, "%s does not say how many of %zu bytes it moved", call,
+        return weir_refuse(err, WEIR_EIO, "%s does not report how many of %zu bytes it moved", call,
                            want);
     if ((size_t)moved == want)
         return (ssize_t)moved;
@@ -68,7 +68,7 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
     if (moved > 0 && !together)
         return (ssize_t)moved;
     if (sys == 0 || sys == mpi_of(f)->comm_errno)
-        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and gives no reason%s", call,
+        return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and reports no error%s", call,
                            (long long)moved, want,
                            io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
     errno = sys;

@@ -20,12 +20,11 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 {
     (void)s;
     if (spec->type.elem == WEIR_ELEM_COMPOUND)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "NCMPI cannot keep elements of a compound type: the formats of PnetCDF "
-                           "have none");
+        return weir_refuse(err, WEIR_EUSAGE, "NCMPI cannot store elements of a compound type: the "
+                                             "formats of PnetCDF have no compound types");
     if (spec->chunk.rank > 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "NCMPI cannot store arrays in chunks: the formats of PnetCDF have none");
+        return weir_refuse(err, WEIR_EUSAGE, "NCMPI cannot store arrays in chunks: the formats of "
+                                             "PnetCDF have no chunks");
     return 0;
 }
 

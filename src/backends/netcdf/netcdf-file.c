@@ -141,7 +141,7 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
     if (!name)
         return -1;
     if (strstr(name, "://"))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF takes it for an address", path);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s': netCDF reads this name as a URL", path);
     errno = 0;
     weir_timed_begin(f->base.s);
     rc = call_library(f, flags, name);

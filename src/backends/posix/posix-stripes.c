@@ -98,8 +98,8 @@ static int lustre_check(const struct posix_layout *l, struct weir_err *err)
             "--posix.lustre.pool=%s needs --posix.lustre.stripecount and --posix.lustre.stripesize",
             l->pool);
     if (l->pool && strlen(l->pool) >= POOL_TEXT)
-        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s: no pool has so long a name",
-                           l->pool);
+        return weir_refuse(err, WEIR_EUSAGE, "--posix.lustre.pool=%s: the name is too long for a "
+                                             "pool", l->pool);
     return 0;
 }
 

@@ -212,7 +212,7 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
     if (f->fd < 0)
         weir_fail(err, WEIR_EIO, "%s '%s'%s", flags & WEIR_OPEN_CREATE ? "create" : "open", path,
                   o->odirect && errno == EINVAL
-                      ? " (this file system may not allow --posix.odirect)"
+                      ? " (does this file system support --posix.odirect?)"
                       : weir_posix_why(s));
     else if ((!o->odirect || posix_check_direct(f->fd, &f->base, err) == 0) &&
              (!o->atomic || !(flags & WEIR_OPEN_WRITE) ||

@@ -25,7 +25,8 @@ int weir_array_check_name(const struct weir_array_file *f, const char *name, str
     size_t len = strlen(name);
 
     if (len == 0 || name[0] == '/' || name[len - 1] == '/' || strstr(name, "//"))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is no name in a file: use 'a' or 'a/b'", name);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a name in a file; use a name like 'a' or "
+                                             "'a/b'", name);
     if (strchr(name, '/') && !ops_of(f)->group)
         return cannot(f->s, "make groups", err);
     return 0;

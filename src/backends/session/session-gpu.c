@@ -38,11 +38,9 @@ static int check_mapped(const struct weir_backend *be, enum weir_gpu_memory memo
     if (memory != WEIR_MEMORY_DEVICE || (be->flags & WEIR_BE_NO_DATA))
         return 0;
     if (!(be->flags & WEIR_BE_NEEDS_MPI))
-        return weir_refuse(
-            err, WEIR_EUSAGE,
-            "--gpu-path=mapped: a system call of %s cannot touch memory of the device "
-            "(allocateBufferOnGPU=3); choose staged or direct, or managed memory (2)",
-            be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "--gpu-path=mapped: system calls of %s cannot access "
+                                             "device memory (allocateBufferOnGPU=3); choose staged "
+                                             "or direct, or managed memory (2)", be->name);
     if (mpi_takes_device())
         return 0;
     return weir_refuse(

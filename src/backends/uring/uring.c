@@ -51,7 +51,7 @@ static int uring_check(struct weir_session *s, const struct weir_extent *extent,
     if (s->be->base->check(s, extent, err) < 0 || weir_posix_check_queue(s, err) < 0)
         return -1;
     if (s->access.depth > DEPTH_MOST)
-        return weir_refuse(err, WEIR_EUSAGE, "--depth=%d: an io_uring has %d entries at most",
+        return weir_refuse(err, WEIR_EUSAGE, "--depth=%d: an io_uring has at most %d entries",
                            s->access.depth, DEPTH_MOST);
     if (o->iopoll && !weir_posix_is_direct(s))
         return weir_refuse(err, WEIR_EUSAGE,

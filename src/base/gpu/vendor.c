@@ -148,7 +148,7 @@ static int check(const struct weir_gpu_driver *d, result rc, enum weir_code code
     else if (d->cuda_text(rc, &text) != 0)
         text = NULL;
     return weir_refuse(err, code, "%s: %s: %s (error %d)", d->vendor->name, doing,
-                       text ? text : "the driver has no words for it", rc);
+                       text ? text : "the driver has no text for this error", rc);
 }
 
 int weir_gpu_driver_begin(struct weir_gpu_driver **out, const struct weir_gpu_vendor *vendor,

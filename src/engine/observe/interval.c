@@ -118,9 +118,8 @@ static int parse(const char *text, uint64_t *ns, struct weir_err *err)
     end = weir_real_scan(text, &s);
     if (end == text || *end || !(s == 0 || (s >= LEAST_S && s <= MOST_S)))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "option --interval: '%s' is no time in seconds from %g to %g, or 0 for "
-                           "no intervals",
-                           text, LEAST_S, MOST_S);
+                           "option --interval: '%s' is not a time from %g to %g seconds, or 0 for "
+                           "no intervals", text, LEAST_S, MOST_S);
     *ns = (uint64_t)(s * WEIR_NS_PER_S + 0.5);
     return 0;
 }

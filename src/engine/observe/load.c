@@ -330,7 +330,8 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
         weir_note(&run->log, "--rate: this test has no phase that can run at a percentage of its "
                              "maximum rate");
     else if (o->dry_run)
-        weir_note(&run->log, "--rate: %d phase%s at full speed and at %d rate%s, at most %.6g s each: %.6g s", c.n,
+        weir_note(&run->log, "--rate: %d phase%s at the maximum rate and at %d rate%s, at most "
+                             "%.6g s each: %.6g s", c.n,
                   c.n == 1 ? "" : "s", s->points.n, s->points.n == 1 ? "" : "s", o->rate_s, o->rate_s * c.n * (s->points.n + 1));
     for (int i = 0; i <= s->points.n && c.n > 0 && !o->dry_run && rc == 0; i++) {
         if (weir_stages_time_is_up(run)) {

@@ -94,7 +94,8 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     if (can_end(run))
         return weir_tally_begin(&s->tally, &run->par, NUMBERS, err);
     return weir_refuse(err, WEIR_EUSAGE,
-                       "option --until=steady: this test has no phase that can end early; phases that move data or make items can");
+                       "option --until=steady: this test has no phase that can end early; only "
+                       "phases that move data or create items can");
 }
 
 static void test_free(struct weir_run *run, void *state)

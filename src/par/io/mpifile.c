@@ -239,10 +239,9 @@ int weir_mpi_check_room(const char *path, uint64_t need, struct weir_err *err)
 
     if (room >= need)
         return 0;
-    return weir_refuse(
-        err, WEIR_EIO,
-        "the file system of '%s' is full: %llu bytes are left, the metadata may need %llu", path,
-        (unsigned long long)room, (unsigned long long)need);
+    return weir_refuse(err, WEIR_EIO, "the file system of '%s' is full: %llu bytes are free, but "
+                                      "the metadata can need %llu", path, (unsigned long long)room,
+                                      (unsigned long long)need);
 }
 
 int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err)
@@ -342,7 +341,7 @@ int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err
         limit.rlim_cur >= need)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
-                       "a file may have %llu bytes at most (ulimit -f), and the %s file of this "
+                       "files can have at most %llu bytes (ulimit -f), but the %s file of this "
                        "test needs %llu",
                        (unsigned long long)limit.rlim_cur, format, (unsigned long long)need);
 }

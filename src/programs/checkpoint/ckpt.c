@@ -121,8 +121,8 @@ static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err 
 
     if (weir_values_backend(run->test->values, name, &run->world, &t->be, &t->be_opt, err) < 0) {
         if (strcasecmp(name, "NETCDF") == 0)
-            weir_err_within(err, "netCDF is not in this build (configure says why); --write_binary "
-                                 "and other backends (--api=NAME) do not need it");
+            weir_err_within(err, "this build has no netCDF (configure reports why); --write_binary "
+                                 "and other backends (--api=NAME) do not need netCDF");
         return -1;
     }
     if (!t->be->array)

@@ -210,7 +210,8 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
                   run->repetition, (unsigned long long)t->size.buffer);
     h5ex_fill(&t->set[H5EX_DOUBLES].put, run->repetition);
     take_turns(t, H5EX_FILE_CREATE, H5EX_FILE_CLOSE);
-    return name->failed ? weir_refuse(err, WEIR_ESETUP, "memory for a name") : reserve(t, 1, err);
+    return name->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name")
+                        : reserve(t, 1, err);
 }
 
 static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)

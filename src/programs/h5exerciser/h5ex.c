@@ -149,9 +149,8 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     if (check_backend(t->o, t->be, err) < 0)
         return -1;
     if (!t->be->array->group && run->test->variant == 0)
-        weir_note(&run->log,
-                  "%s has no groups: the datasets are in none, and the column Group is 0",
-                  t->be->name);
+        weir_note(&run->log, "%s has no groups: the datasets are in no group, and the column Group "
+                             "is 0", t->be->name);
     return 0;
 }
 
@@ -191,7 +190,8 @@ static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
     if (t->o->derived)
         weir_str_addf(&t->set[H5EX_RECORDS].name, "%ssimulation parameters",
                       t->be->array->group ? "Data/derivedData/" : "");
-    return t->set[H5EX_RECORDS].name.failed ? weir_refuse(err, WEIR_ESETUP, "memory for a name") : 0;
+    return t->set[H5EX_RECORDS].name.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name")
+                                            : 0;
 }
 
 static void end_test(void *state)

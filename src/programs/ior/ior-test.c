@@ -98,11 +98,9 @@ static void note_repeats(struct weir_run *run, const struct ior_test *t)
 static void note_distance(const struct weir_run *run, const struct ior_options *o)
 {
     if (run->repetition == 0 && o->node_offset > 1 && o->node_offset >= run->par.cache.nodes)
-        weir_note(
-            &run->log,
-            "-Q %d is not less than the number of nodes, %d: -Z takes data that are at least %d "
-            "nodes away",
-            o->node_offset, run->par.cache.nodes, run->par.cache.nodes - 1);
+        weir_note(&run->log, "-Q %d is not less than the number of nodes, %d: -Z reads data that "
+                             "are at least %d nodes away", o->node_offset, run->par.cache.nodes,
+                             run->par.cache.nodes - 1);
 }
 
 /* -Z draws with repetition: report how many files are read how often, and how many never. */

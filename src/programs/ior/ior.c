@@ -105,7 +105,7 @@ static int take_memory(struct ior_test *t, struct weir_err *err)
     if (t->memory.bytes <= 0 || t->o->run.dry_run)
         return 0;
     if (weir_mem_aligned(&t->memory.taken, PAGE, (size_t)t->memory.bytes, err) < 0)
-        return weir_err_within(err, "take memory away (-M, memoryPerTask)");
+        return weir_err_within(err, "allocate memory (-M, memoryPerTask)");
     return 0;
 }
 

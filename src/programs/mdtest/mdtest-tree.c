@@ -187,9 +187,8 @@ int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, s
     memset(n, 0, sizeof(*n));
     if (shortest >= PATH_MAX)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "names in a tree of depth %u (-z) have more than %d bytes, and the "
-                           "system takes at most %d",
-                           tree->depth, PATH_MAX, PATH_MAX);
+                           "names in a tree of depth %u (-z) have more than %d bytes, but the "
+                           "system allows at most %d", tree->depth, PATH_MAX, PATH_MAX);
     n->tree = tree;
     n->room = base_len + sizeof("/" MDTEST_TESTS "-") + 2 * NUMBER +
               (size_t)(tree->depth + 1) * each + sizeof("/file.mdtest..") + 2 * NUMBER + 8;

@@ -163,9 +163,8 @@ static int check_log_dir(const struct mib_options *o, struct weir_err *err)
     if (stat(o->log_dir, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;
     errno = errno == ENOENT ? ENOENT : ENOTDIR;
-    return weir_fail(err, WEIR_EUSAGE,
-                     "option -d (log_dir): '%s' is no directory (O_DIRECT is --directio)",
-                     o->log_dir);
+    return weir_fail(err, WEIR_EUSAGE, "option -d (log_dir): '%s' is not a directory (O_DIRECT is "
+                                       "--directio)", o->log_dir);
 }
 
 /* Look at the file system of the test directory, and refuse it where mib must not run (on 'nodes'

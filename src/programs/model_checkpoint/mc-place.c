@@ -20,8 +20,8 @@ int mc_place_store(struct mc_test *t, const struct weir_backend *be, struct weir
     t->store = t->is_objects ? &mc_objects : &mc_directories;
     if (!t->is_stored || t->is_objects || (be->ns && be->ns->ordinary))
         return 0;
-    return weir_refuse(err, WEIR_EUSAGE, "%s has no directory to rename, by which a checkpoint is published; use a backend whose "
-                       "files are the system's, like POSIX, URING or MPIIO, or objects (S3)", be->name);
+    return weir_refuse(err, WEIR_EUSAGE, "%s cannot rename directories to publish checkpoints; use "
+                                         "a backend like POSIX, URING, MPIIO or S3", be->name);
 }
 
 /* ---- names ---- */

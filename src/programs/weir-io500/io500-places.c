@@ -104,8 +104,8 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
         return -1;
     weir_bcast(&run->world, t->stamp, sizeof(t->stamp), 0);
     if (weir_backend_of_name(io500_text(&t->config, "global", "datadir")))
-        return weir_refuse(err, WEIR_EUSAGE, "[global] datadir is the name of an object: weir-io500 needs a directory of the system, "
-                           "in which it looks for files; ior and mdtest -a S3 measure objects");
+        return weir_refuse(err, WEIR_EUSAGE, "[global] datadir names an object, but a directory is "
+                                             "needed; use ior and mdtest -a S3 to measure objects");
     t->place.config = &t->config;
     t->place.data = name_place(run, t, "datadir", "timestamp-datadir", err);
     t->place.results = name_place(run, t, "resultdir", "timestamp-resultdir", err);

@@ -177,7 +177,7 @@ static int read_made(struct io500 *t, const char *key, const char *value, struct
     char *end;
 
     if (family < 0 || family > IO500_FAMILIES)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is no directory of a rehearsal", key);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a directory of a rehearsal", key);
     t->made[family].ours = strncmp(value, "made ", 5) == 0;
     t->made[family].device = strtoull(numbers, &end, 10);
     t->made[family].inode = strtoull(end, NULL, 10);
@@ -235,7 +235,7 @@ static int read_value(void *arg, const char *section, const char *key, const cha
     if (strcmp(key, "verdict") == 0 && strlen(value) < sizeof(r->t->done[0].verdict))
         memcpy(r->t->done[r->phase].verdict, value, strlen(value) + 1);
     else if (!read_field(key, value, &r->t->done[r->phase]) && strcmp(key, "verdict") != 0)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is nothing that a rehearsal keeps", key);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a file of a rehearsal", key);
     return 0;
 }
 

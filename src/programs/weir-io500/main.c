@@ -113,8 +113,8 @@ static int check_options(const struct io500_options *o, struct weir_err *err)
 static int check_names(const struct io500 *t, struct weir_err *err)
 {
     if (strpbrk(t->place.data, "@,\n'") || strpbrk(t->place.results, "@,\n'"))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s', '%s': names of directories with ',', '@' or \"'\" cannot stand in all command lines", t->place.data,
-                           t->place.results);
+        return weir_refuse(err, WEIR_EUSAGE, "'%s', '%s': names of directories cannot have ',', "
+                                             "'@' or \"'\"", t->place.data, t->place.results);
     return 0;
 }
 

@@ -23,7 +23,7 @@ static int refuse_program(const char *name, struct weir_err *err)
     const char *names[MIX_GROUPS] = { NULL };
     char shown[WEIR_QUOTE_TEXT];
 
-    weir_refuse(err, WEIR_EUSAGE, "'%s' is no program of the suite: there are ",
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is not a program of the suite; the programs are ",
                 weir_quote_str(name, shown));
     for (int i = 0; i < MIX_GROUPS - 1 && (names[i] = weir_benchmark_name(i)); i++)
         weir_err_add(err, "%s%s", i ? ", " : "", names[i]);
@@ -121,7 +121,7 @@ static void refuse_start(const struct mix_group *waits, const struct phases *all
                          struct weir_err *err)
 {
     weir_refuse(err, WEIR_EUSAGE,
-                "group '%s' starts after the phase '%s' of '%s', which has none of this name",
+                "group '%s' starts after the phase '%s' of '%s', which has no phase of this name",
                 waits->name, waits->phase, waits->after_name);
     weir_near_ask(err, waits->phase, strlen(waits->phase), all->name);
     for (int i = 0; i < all->n; i++)

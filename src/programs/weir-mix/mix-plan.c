@@ -237,7 +237,7 @@ static int find_after(struct mix_plan *plan, struct mix_group *g, struct weir_er
             return 0;
         }
     }
-    weir_refuse(err, WEIR_EUSAGE, "group '%s' starts after a phase of '%s', which is no group",
+    weir_refuse(err, WEIR_EUSAGE, "group '%s' starts after a phase of '%s', which is not a group",
                 g->name, g->after_name);
     return weir_near_ask(err, g->after_name, strlen(g->after_name), names);
 }
