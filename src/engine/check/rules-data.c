@@ -309,8 +309,8 @@ const struct weir_rule weir_rules_data[] = {
     { WEIR_RULE("H04", 30, "bytes asked for that no block device moved", "%"),
       .brief = "%.0f %% reached no device", WEIR_RULE_AT(5, NOTE, NOTE, NOTE, NOTE), .measure = h04,
       .unknown = "it is known of local block file systems only",
-      .remedy = "compare with the rate of the device; the rest was served by memory, or never "
-                "stored (holes, compression)" },
+      .remedy = "compare with the rate of the device: memory served the rest, or the rest was "
+                "never stored (holes, compression)" },
     { WEIR_RULE("H05", 34, "not on storage at the end of the write time", "%"),
       .brief = "not flushed", WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h05, .needs = WEIR_NEEDS_WRITES, WEIR_RULE_PHASE(dirty), .cached = true,
@@ -332,7 +332,7 @@ const struct weir_rule weir_rules_data[] = {
       .measure = h07, .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, own_node),
       .text = "%.0f %% of the tasks read what their own node wrote",
       .unknown = "the program does not report which task wrote the data",
-      .remedy = "let another node read it: -C, with a -Q that is no multiple of the nodes" },
+      .remedy = "let another node read the data: -C, with a -Q that is no multiple of the nodes" },
     { WEIR_RULE("H08", 0, "data that no task reads, because other data are read twice", "%"),
       .brief = "%.0f %% of data never read", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, unread),

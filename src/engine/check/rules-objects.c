@@ -42,10 +42,11 @@ static void h41(const struct weir_inputs *f, struct weir_finding *out)
     int n = f->service.endpoints;
 
     if (n == 1)
-        weir_finding_set(out, f->tasks, f->tasks == 1 ? "one task asks one endpoint" : "%d tasks on %d %s ask one endpoint",
+        weir_finding_set(out, f->tasks, f->tasks == 1 ? "one task uses one endpoint"
+                                                      : "%d tasks on %d %s use one endpoint",
                          f->tasks, f->nodes, f->nodes == 1 ? "node" : "nodes");
     else if (n > 1)
-        weir_finding_set(out, 0, "%d tasks ask %d endpoints", f->tasks, n);
+        weir_finding_set(out, 0, "%d tasks use %d endpoints", f->tasks, n);
 }
 
 static void h42(const struct weir_inputs *f, struct weir_finding *out)
@@ -75,27 +76,27 @@ const struct weir_rule weir_rules_objects[] = {
       WEIR_RULE_AT5(1, SUSPECT, SUSPECT, INVALID, SUSPECT, NOTE),
       .measure = h39, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "the program does not report the size of the objects",
-      .remedy = "read each object once, since a server may have it in its memory the second time: write new ones for each "
-                "repetition, or let them be larger than the memory of the servers" },
+      .remedy = "read each object once, because a server can have it in memory later: write new "
+                "objects for each repetition, or more data than the memory of the servers" },
     { WEIR_RULE("H40", 26, "data that are read from a service against the memory of its servers",
                 "x memory"),
       .brief = "data are %.2g x server memory", .below = true,
       WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h40, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "the memory of the servers is not known",
-      .remedy = "make the data larger than the memory of all servers together, or say that they are read from it" },
-    { WEIR_RULE("H41", 0, "tasks that ask a service over its only endpoint", "tasks"),
+      .remedy = "make the data larger than the memory of all servers, or report a cached rate" },
+    { WEIR_RULE("H41", 0, "tasks that use the only endpoint of a service", "tasks"),
       .brief = "tasks on one endpoint: %.0f", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h41, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not report the number of endpoints",
-      .remedy = "name all endpoints of the service, which tasks share then: one of them, or a load balancer after it, may be the limit" },
+      .remedy = "give all endpoints, so that tasks share them; one endpoint can be the limit" },
     { WEIR_RULE("H42", 0, "transfers in flight for each connection of a task to a service",
                 "transfers"),
       .brief = "%.2g transfers a connection", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h42, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not report the number of connections of a task",
-      .remedy = "allow as many connections as --depth has transfers: with HTTP/1.1 a request waits until its connection "
-                "is free" },
+      .remedy = "allow as many connections as --depth has transfers: with HTTP/1.1 a request waits "
+                "for a free connection" },
     { WEIR_RULE("H43", 38,
                 "transfers of objects that did not have what other tasks had just written",
                 "transfers"),
@@ -103,8 +104,8 @@ const struct weir_rule weir_rules_objects[] = {
       WEIR_RULE_AT5(0, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h43, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "no phase checks data (-R) that other tasks wrote in this test",
-      .remedy = "ask who runs the service: one that gives old data after a write that it has answered must not be read at "
-                "once" },
+      .remedy = "ask the operator of the service: data of a confirmed write cannot be read at "
+                "once, so wait before the read phase" },
     { WEIR_RULE("H44", 34, "GPUDirect that goes through memory of the host", "cases"),
       .brief = "GPUDirect is not direct", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_IS, indirect),

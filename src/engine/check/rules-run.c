@@ -38,7 +38,7 @@ static void h23(const struct weir_inputs *f, struct weir_finding *out)
 static void h24(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->objects)
-        weir_finding_set(out, 0, "all nodes ask the same service");
+        weir_finding_set(out, 0, "all nodes use the same service");
     else if (f->nodes < 2)
         weir_finding_unknown(out, WEIR_ONE_NODE);
     if (f->shared != 1 && out->severity == WEIR_INVALID)
@@ -199,12 +199,12 @@ const struct weir_rule weir_rules_run[] = {
       .text = "open, close and sync are %.0f %% of a %s phase",
       .unknown = WEIR_NO_DATA,
       .remedy = "move more data for each file, or state that the rate includes them" },
-    { WEIR_RULE("H21", 0, "user time, or time to make and check data", "% of the time"),
+    { WEIR_RULE("H21", 0, "user CPU time, or time to generate and check data", "% of the time"),
       .brief = "processor busy %.0f %%", WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h21, WEIR_RULE_PHASE(cpu),
       .text = "user CPU time is %.0f %% of a %s phase",
       .unknown = WEIR_NO_PHASE,
-      .remedy = "the processor is the limit: use more nodes, or larger transfers" },
+      .remedy = "CPU time is the limit: use more nodes, or larger transfers" },
     { WEIR_RULE("H22", 0, "tasks for each core that they may use", "tasks"),
       .brief = "%.3g tasks for a core", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_TEST, tasks_per_core),
@@ -228,7 +228,7 @@ const struct weir_rule weir_rules_run[] = {
       .brief = "file system %.0f %% full", WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE), .measure = h25,
       .unknown = "the backend does not report it",
       .remedy = "make room: file systems slow down when they are nearly full" },
-    { WEIR_RULE("H26", 10, "bytes of the device that others moved, or processors that they used",
+    { WEIR_RULE("H26", 10, "bytes of the device that other processes moved, or CPU time they used",
                 "%"),
       .brief = "others used %.0f %% of the node",
       WEIR_RULE_AT(100 * WEIR_OTHERS_SHARE, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
@@ -239,15 +239,15 @@ const struct weir_rule weir_rules_run[] = {
       .measure = h27, WEIR_RULE_PHASE(left), .cached = true,
       .text = "%.0f %% of the bytes of a %s phase with direct I/O are in the page cache",
       .unknown = WEIR_NO_DATA,
-      .remedy = "the file system takes direct I/O for buffered I/O: use another one, or larger "
-                "aligned transfers" },
-    { WEIR_RULE("H28", 0, "short transfers, and calls or requests that were tried again (more than "
-                "1 % of the requests to a service: SUSPECT)", "calls"),
+      .remedy = "the file system treats direct I/O as buffered I/O: use another file system, or "
+                "larger aligned transfers" },
+    { WEIR_RULE("H28", 0, "short transfers, and retried calls or requests (more than 1 % of the "
+                          "requests to a service: SUSPECT)", "calls"),
       .brief = "calls tried again: %.0f", WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h28, WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
       .text = "%.0f short transfers or retried calls",
       .unknown = "the program has no session that counts them",
-      .remedy = "look for a full or interrupted file system, or for a service that has more to do than it can: ask it with "
+      .remedy = "check for a full or interrupted file system, or for an overloaded service: send "
                 "fewer requests at a time" },
     { WEIR_RULE("H29", 0, "independent transfers where collective ones were asked for", "cases"),
       .brief = "transfers not collective", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
@@ -262,58 +262,58 @@ const struct weir_rule weir_rules_run[] = {
       .text = "the layout is not the one that was asked for",
       .text_not = "the layout is the one that was asked for",
       .unknown = "no layout was asked for, or the library does not read it back",
-      .remedy = "remove the old files: a layout is chosen when a file is made" },
+      .remedy = "remove the old files: a layout is fixed when a file is created" },
     { WEIR_RULE("H31", 0, "files that were written with other parameters", "cases"),
       .brief = "files of other parameters", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_IS, foreign),
       .text = "the files that are read have a different size than this test writes",
       .text_not = "the files have the size that the test writes",
       .unknown = "the size of the files is not known",
-      .remedy = "read what the same options wrote, best in the same run" },
+      .remedy = "read files that the same options wrote, best in the same run" },
     { WEIR_RULE("H32", 33, "random writes for each request that a device completed until the flush",
                 "writes"),
       .brief = "%.0f writes a device request", WEIR_RULE_AT(4, SUSPECT, SUSPECT, NOTE, SUSPECT),
       .measure = h32, .needs = WEIR_NEEDS_WRITES,
       .unknown = "it is known of buffered random writes that are flushed to a local block file system",
-      .remedy = "use direct I/O: the operations a second are those of the page cache, and the device had "
-                "large writes in order" },
+      .remedy = "use direct I/O: this rate is that of the page cache, and the device had large "
+                "sequential writes" },
     { WEIR_RULE("H33", 0, "items that a reader needs and the results do not have", "items"),
       .data_only = true,
       WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h33,
       .unknown = "no results for programs are written",
-      .remedy = "say in words: kernel, mount options, layout and binding of the tasks" },
+      .remedy = "describe in words: kernel, mount options, layout and binding of the tasks" },
     { WEIR_RULE("H34", 0, "time that a task worked against the resolution of the clock",
                   "x resolution"),
       .brief = "too short for the clock", .below = true, WEIR_RULE_AT(1000, NOTE, NOTE, NOTE, NOTE),
       .measure = h34, .unknown = WEIR_NO_PHASE,
       .remedy = "do more operations for each task" },
-    { WEIR_RULE("H35", 12, "phases in which a node looks at what it made itself", "phases"),
+    { WEIR_RULE("H35", 12, "phases in which a node accesses items that it created", "phases"),
       .brief = "nodes look at their own items", WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SOUND),
       .measure = h35, WEIR_RULE_VALUE(WEIR_VALUE_IS, own_metadata),
       .text = "nodes access items that they created themselves",
       .text_not = "items are accessed by other nodes than those that created them",
       .unknown = "the program does not report which task created the items",
-      .remedy = "let another node look at it (mdtest -N with the tasks of a node, on several "
+      .remedy = "let another node access the items (mdtest -N with the tasks of a node, on several "
                 "nodes)" },
     { WEIR_RULE("H36", 42, "nodes of MPI that are not the kernels of the tasks", "cases"),
       .brief = "nodes of MPI are wrong", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h36,
       .unknown = "the kernels are not known",
-      .remedy = "repair the MPI library or its launcher; where the kernels are wrong, set "
+      .remedy = "repair the MPI library or its launcher; if the kernels are wrong, set "
                 "IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES" },
     { WEIR_RULE("H37", 40, "rate that was asked for and not reached", "%"),
       .brief = "rate missed by %.1f %%", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h37,
       .unknown = "no rate was asked for",
-      .remedy = "the times are those of a lower load: ask for a lower rate (--rate), or give each task more "
-                "transfers in flight (--depth), or use more tasks" },
+      .remedy = "the times are those of a lower load: use a lower rate (--rate), more transfers in "
+                "flight (--depth), or more tasks" },
     { WEIR_RULE("H38", 8, "phases that --until=steady found not to be steady", "% of its limit"),
       .brief = "phases never steady", WEIR_RULE_AT(100, SUSPECT, SUSPECT, NOTE, INVALID),
       .measure = h38,
       .unknown = "--until=steady was not asked for",
-      .remedy = "let the phases be longer (most=SECONDS, -D), so that the storage can come to its steady state, or "
-                "find what changes with time" },
+      .remedy = "make the phases longer (most=SECONDS, -D), so that the storage reaches its steady "
+                "state, or find what changes with time" },
     { .id = NULL }
 };
 WEIR_RULES_FIT(weir_rules_run);

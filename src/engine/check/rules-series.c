@@ -219,16 +219,15 @@ const struct weir_rule weir_rules_series[] = {
               { WEIR_SOUND, 0, NULL },
               { WEIR_INVALID, 10, NULL } },
       .measure = h15, .unknown = WEIR_NO_PHASE,
-      .remedy = "repeat the test (-i) until the interval of the median is narrow; what differs "
-                "between runs, repetitions of one run do not show" },
+      .remedy = "repeat the test (-i) until the interval of the median is narrow; repetitions do "
+                "not show the differences between runs" },
     { WEIR_RULE("H16", 4, "drift of the repetitions, or a gap between two groups, of their range",
                   "%"),
       .brief = "repetitions drift or in groups",
       WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h16,
       .unknown = "there are fewer than 6 repetitions",
-      .remedy = "do not use one number for it: find what changes with time, or tells the groups "
-                "apart" },
+      .remedy = "do not report one number: find what changes with time, or separates the groups" },
     { WEIR_RULE("H17", 0, "change of the rate inside a phase", "%"),
       .brief = "rate changed %.0f %% in a phase", WEIR_RULE_AT(20, NOTE, NOTE, NOTE, INVALID),
       .measure = h17,
@@ -237,7 +236,7 @@ const struct weir_rule weir_rules_series[] = {
     { WEIR_RULE("H18", 0, "first repetition against the others", "interquartile ranges"),
       .brief = "first repetition is off", WEIR_RULE_AT(3, NOTE, NOTE, NOTE, NOTE), .measure = h18,
       .unknown = "there are fewer than 5 repetitions",
-      .remedy = "leave the first repetition out, or make all repetitions cold" },
+      .remedy = "leave the first repetition out, or start all repetitions with cold caches" },
     { .id = NULL }
 };
 WEIR_RULES_FIT(weir_rules_series);
