@@ -79,7 +79,7 @@ def test_intervals_that_are_too_many_become_wider(ior):
     (rows, _), = adds_up(ior.cwd / "r.json").values()
     (width,) = {r["seconds"] for r in rows[:-1]}
     assert 2048 <= len(rows) <= 4096 and width / 0.001 in (2, 4, 8, 16), (width, run)  # 2 where 5 s are not much more
-    assert any("--interval" in n and "%g s wide" % width in n for n in run.notes), run
+    assert any("--interval" in n and "width is now %g s" % width in n for n in run.notes), run
 
 
 def test_a_stall_is_in_the_interval_in_which_it_ends(ior):
