@@ -62,6 +62,12 @@ def test_help_is_one_screen_then_topics(program):
     assert [name for name in own if name in hidden and name != "version"] == [], "every option stands in a topic"
 
 
+def test_an_old_flag_has_no_value():
+    """-B and -P were flags; -J had a size."""
+    shown = [next(line for line in answer("ior", "--help=" + word).splitlines() if line.startswith(word)) for word in ("-B", "-P", "-J")]
+    assert shown == ["-B, key useO_DIRECT", "-P, key useSharedFilePointer", "-J=SIZE, key setAlignment"], shown
+
+
 WHOLE = ["h5exerciser", "checkpoint_simulator.x", "restart_simulator.x", "raw_bw.x", "gatherv.x", "combo.x", "model_checkpoint"]
 
 

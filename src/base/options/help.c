@@ -66,7 +66,7 @@ static void add_value(const struct weir_optrow *at, struct weir_str *out)
 static bool is_flag(const struct weir_opt *row)
 {
     return row->type == WEIR_OPT_FLAG || row->type == WEIR_OPT_COUNT ||
-           (row->type == WEIR_OPT_ALIAS && !weir_opt_takes_value(row));
+           row->type == WEIR_OPT_GONE || (weir_opt_stands_for(row) && !weir_opt_takes_value(row));
 }
 
 /* Has the row neither letter nor long name? Then -O must go before its key. */
