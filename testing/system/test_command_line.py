@@ -115,6 +115,12 @@ def test_memory_is_a_size_or_a_share(ior):
     ior("-a DUMMY -w -M 101% -b 8k -t 8k", np=None).fails(1, "101%")
 
 
+def test_a_number_that_was_a_share_is_bytes_with_a_note(ior):
+    for given, noted in (("50", True), ("101", False), ("50m", False), ("50%", False)):
+        run = ior("--dry-run -a DUMMY -w -M %s -b 8k -t 8k" % given, np=None).ok()
+        assert any("write -M 50% for a share" in n for n in run.notes) == noted, run
+
+
 @pytest.mark.parametrize("count", ["0", "-1", "-3", "-2147483648"])
 def test_too_few_repetitions_are_one(ior, count):
     """Less than one repetition means one, with one message, and overruns nothing."""

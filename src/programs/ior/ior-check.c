@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -299,6 +300,14 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     return check_backend(t, run, err);
 }
 
+/* True for a number without a suffix that the original reads as a percentage. */
+static bool is_bare_share(const char *text)
+{
+    size_t digits = strspn(text, "0123456789");
+
+    return digits > 0 && text[digits] == '\0' && strtol(text, NULL, 10) <= 100;
+}
+
 /* Warn of combinations that can be run but are probably a mistake. */
 static void note_odd(const struct ior_test *t, const struct weir_log *log)
 {
@@ -313,6 +322,9 @@ static void note_odd(const struct ior_test *t, const struct weir_log *log)
     if (o->random_offset == 1 && o->block == o->transfer && o->segments == 1 &&
         (o->file_per_task || t->layout.tasks == 1))
         weir_note(log, "-z has no effect: each file has one transfer");
+    if (o->memory_per_node && is_bare_share(o->memory_per_node))
+        weir_note(log, "-M %s is %s bytes of each node; write -M %s%% for a share of its memory",
+                  o->memory_per_node, o->memory_per_node, o->memory_per_node);
     if (o->collective && !t->access.collective)
         weir_note(log, "-c has no effect: %s has no collective transfers", t->be->name);
 }
