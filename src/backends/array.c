@@ -201,8 +201,8 @@ static int place(struct weir_array *a, bool makes, struct weir_err *err)
     }
     if (!makes && a->file->made > 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "a file of %s does not say where its arrays are: open them in their "
-                           "order, before others are made",
+                           "files of %s do not store the offsets of arrays: open existing arrays "
+                           "in their order, before new ones are created",
                            a->file->s->be->name);
     return weir_shape_bytes(&a->spec.shape, a->elem, &bytes, err) < 0 ? -1
                                                                       : place_next(a, bytes, err);

@@ -241,7 +241,7 @@ static int check_call(const struct weir_inside *in, struct weir_outcome *out)
         return refuse(out, "the communicator is MPI_COMM_NULL", "");
     MPI_Comm_test_inter(in->comm, &inter);
     if (inter)
-        return refuse(out, "the communicator is one between two groups (MPI_Intercomm_merge makes one of them)", "");
+        return refuse(out, "an intercommunicator is not possible: MPI_Intercomm_merge makes an intracommunicator", "");
     if (in->argc < 1 || !in->argv || !in->argv[0])
         return refuse(out, "argv[0] is missing: it is the name of a program", "");
     for (int i = 1; i < in->argc; i++)

@@ -393,9 +393,9 @@ GATHER_3D: .true.\nSCATTER_3D: .true.\nWRITE_BARRIER: .true.\nREAD_BARRIER: .fal
 def test_a_size_that_a_configuration_lacks_is_told(run, ior):
     (ior.cwd / "c.rc").write_text("nx: 1\nNY: 1\nNUM_ARRAYS: 1\nNTRIALS: 1\n")
     out = run("checkpoint_simulator", "--config_file c.rc --im_world 6 --lm 2 --write_binary", 6).ok()
-    assert len(out.notes) == 1 and out.notes[0].startswith("IM_WORLD, LM: not in 'c.rc'"), out
+    assert len(out.notes) == 1 and out.notes[0].startswith("IM_WORLD, LM: missing in 'c.rc'"), out
     (ior.cwd / "c.rc").write_text("NX: 1\nNY: 1\nNUM_ARRAYS: 1\nNTRIALS: 1\nIM_WORLD: 6\nLM: 2\n")
-    assert "not in" not in run("checkpoint_simulator", "--config_file c.rc --write_binary", 6).ok().stderr
+    assert "missing in" not in run("checkpoint_simulator", "--config_file c.rc --write_binary", 6).ok().stderr
 
 
 SIZES = "NX: 1\nNY: 1\nIM_WORLD: 6\nLM: 2\nNUM_ARRAYS: 2\nNTRIALS: 2\n"

@@ -296,7 +296,7 @@ def test_a_granularity_that_no_file_will_have_is_refused_before_anything_is_writ
         assert mib.data() == {}
     mib("-F -t {d} -l 16 -s 64k -b 1m", np=2).ok()
     mib("-F -t {d} -l 4 -s 64k -b 512k", np=2).ok()  # what is there is long enough
-    mib("-F -t {d} -l 4 -s 64k -b 512k -n", np=2).fails(1, "will have 262144 at most")
+    mib("-F -t {d} -l 4 -s 64k -b 512k -n", np=2).fails(1, "will have 262144 bytes at most")
     mib("-F -t {d} -l 4 -s 64k -b 512k -W", np=2).ok()
 
 

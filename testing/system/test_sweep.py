@@ -118,7 +118,7 @@ def test_a_signal_in_a_turn_ends_all(ior):
 def test_a_dry_run_says_the_schedule_and_its_time(ior):
     run = ior("-w -r --dry-run --sweep=ranks --sweep-turns=2 --sweep-time=3 --rerun-suspects", np=3).ok()
     note, = [n for n in run.notes if "--sweep" in n]
-    assert "3 ranks in 2 turns after one warm-up turn, at most 2 at a time; 2 phases of at most 3 s in each turn: 18 s" in note, run
+    assert "3 ranks in 2 turns after one warm-up turn, at most 2 at a time; 2 phases of at most 3 s in each turn: 18 s in all" in note, run
     assert "if one is slow, 2 more rounds of at most 13 turns" in note and "Slow:" not in run.stdout, run
     ior.program = conftest.BUILD / "src" / "mdtest"
     run = ior("-n 3 --dry-run --sweep=ranks", np=2).ok()

@@ -254,7 +254,7 @@ def test_a_rehearsal_that_was_killed_goes_on_and_keeps_what_it_has(io500, tmp_pa
     state.write_text(re.sub("(?m)^begins = .*$", "begins = mdtest-easy-delete", state.read_text()))
     next((io500.data / "mdtest-easy").rglob("file.mdtest.*")).unlink()
     run = io500.config(debug={"pause-dir": "./hold"})("c.ini --resume", np=2).ok()
-    assert "made again by mdtest-easy-write" in run.notes[0], run
+    assert "mdtest-easy-write creates them again" in run.notes[0], run
     phases = phases_of(io500.document())
     assert [row["resumed"] for row in phases.values()] == ["yes"] * 10 + ["no"] * 3, phases
     for name in before.sections()[1:]:

@@ -326,7 +326,7 @@ static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io,
     if (n >= 0)
         return n;
     return weir_fail(err, WEIR_EIO, "%s",
-                     io->dir == WEIR_DIR_WRITE ? "provide pages" : "read pages");
+                     io->dir == WEIR_DIR_WRITE ? "allocate pages (pwrite)" : "read pages (pread)");
 }
 
 /* Only with a file that is longer than its extent says. The range is this rank's own: no other rank

@@ -142,7 +142,7 @@ static int take_url(const struct s3_service *sv, const struct source *list, cons
     else if (at < 0)
         weir_refuse(err, WEIR_ESETUP, "no memory for the URLs of %s", list->from);
     else if (at != number - 1)
-        weir_refuse(err, WEIR_EUSAGE, "%s: URLs %d and %d are the same, '%s'; each task has one of different ones",
+        weir_refuse(err, WEIR_EUSAGE, "%s: URLs %d and %d are the same, '%s'; list each URL once",
                     list->from, (int)at + 1, number, weir_str_text(&url));
     free(own);
     weir_str_free(&url);
@@ -312,8 +312,8 @@ void s3_service_note(const struct s3_service *sv, const struct weir_session *s)
     if (proxy(sv))
         weir_note(
             s->log,
-            "the environment names a proxy (%s): unless no_proxy names the endpoint, requests go "
-            "through it, and what is measured is both",
+            "the environment names a proxy (%s): unless no_proxy names the endpoint, requests pass "
+            "through the proxy, and the results include its time",
             proxy(sv));
     if (users < sv->endpoints)
         weir_note(s->log, "%d of %d endpoints are not used: there are %d %s", sv->endpoints - users, sv->endpoints,

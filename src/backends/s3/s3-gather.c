@@ -104,8 +104,8 @@ static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_e
     struct s3_flight *fl;
 
     if (io->off % f->parts.size != 0)
-        return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) begins at a multiple of that",
-                           f->parts.size);
+        return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) must begin at a multiple of its size; "
+                           "leave --s3.part out, so that each transfer is a part", f->parts.size);
     fl = p->idle ? s3_pop(&p->idle) : make_flight(p->size, err);
     if (!fl)
         return -1;
@@ -128,8 +128,8 @@ static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir
     fl = f->filling;
     if (io->off != f->begin + fl->len)
         return weir_refuse(err, WEIR_EIO,
-                           "offset %" PRIu64 " comes next: parts of --s3.part are gathered from transfers in order; "
-                           "leave the option out, so that each transfer is a part",
+                           "the next transfer must begin at offset %" PRIu64 ", because --s3.part joins transfers in order; "
+                           "leave --s3.part out, so that each transfer is a part",
                            f->begin + fl->len);
     room = (size_t)f->parts.size - fl->len;
     len = io->len < room ? io->len : room;

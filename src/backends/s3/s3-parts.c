@@ -195,7 +195,7 @@ static int check_holes(const struct shape *f, struct weir_err *err)
     if (!f->a->stops || (f->alone && !f->random))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "%s may leave out %s, and an object has no holes; leave it out, or give %s--s3.object=transfer",
+                       "with %s the run may skip %s, but an object cannot have holes; remove that option, or give %s--s3.object=transfer",
                        f->a->stops, f->alone ? "transfers at any place" : "blocks of tasks that are slower",
                        f->alone ? "" : "a file per task (-F), or ");
 }

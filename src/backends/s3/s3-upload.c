@@ -153,8 +153,8 @@ static int read_outcome(const struct weir_str *text, struct outcome *o, struct w
         return weir_err_within(err, "complete an upload");
     if (o->made)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "complete an upload: the service responded 200, then %s%s%s",
-                       o->code[0] ? o->code : "not that there is an object", o->message[0] ? ": " : "", o->message);
+    return weir_refuse(err, WEIR_EIO, "complete an upload: the service responded 200, then reported %s%s%s",
+                       o->code[0] ? o->code : "no object", o->message[0] ? ": " : "", o->message);
 }
 
 /* An earlier try may have made the object though its answer was lost: then there is no such upload any more, or an object

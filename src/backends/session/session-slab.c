@@ -38,7 +38,8 @@ static int check_memory(const struct weir_memory *m, uint64_t elem, uint64_t ele
         return weir_err_within(err, "memory");
     if (n != elements)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "%" PRIu64 " elements of the array, but %" PRIu64 " of the memory",
+                           "the slab of the array has %" PRIu64 " elements, but the slab of the memory "
+                           "has %" PRIu64,
                            elements, n);
     return 0;
 }

@@ -139,7 +139,7 @@ static int check_conf(const struct weir_offset_conf *c, struct weir_err *err)
                            (unsigned long long)l->block);
     if (c->order == WEIR_ORDER_RANDOM && c->file_bytes < l->block)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "random blocks of %llu bytes from a file of only %llu bytes",
+                           "a random block of %llu bytes does not fit into a file of %llu bytes",
                            (unsigned long long)l->block, (unsigned long long)c->file_bytes);
     return 0;
 }

@@ -182,7 +182,7 @@ static void h09(const struct weir_inputs *f, struct weir_finding *out)
     bool here = f->distance == 0 && f->nodes > 1; /* a -Q that is a multiple of the nodes */
 
     if (here && !(f->own_node < 1)) {
-        weir_finding_set(out, 1, "-Q leads to the node that wrote the data");
+        weir_finding_set(out, 1, "-Q is a multiple of the nodes: tasks read what their own node wrote");
         out->brief = "-Q leads to the same node";
     } else if (here && !f->uneven) { /* see ior_shift */
         weir_finding_set(out, 1, "-Q shifts by tasks, not by nodes: %.0f %% of the tasks read what "

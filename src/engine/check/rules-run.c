@@ -32,7 +32,7 @@ static void h21(const struct weir_inputs *f, struct weir_finding *out)
 static void h23(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->nodes < 2 && f->tasks < 2)
-        weir_finding_set(out, 0, "one clock");
+        weir_finding_set(out, 0, "one task has one clock");
 }
 
 static void h24(const struct weir_inputs *f, struct weir_finding *out)

@@ -119,7 +119,7 @@ static void note_plan(struct weir_run *run, const struct state *s)
                  later == 1 ? "" : "s", WEIR_SWEEP_CONTROLS + 1);
     weir_note(&run->log,
               "--sweep: %d %s in %d turns after one warm-up turn, at most %d at a time; %d phase%s "
-              "of at most %.6g s in each turn: %.6g s%s",
+              "of at most %.6g s in each turn: %.6g s in all%s",
               n, weir_sweep_units[units_of(run)], r.turns, weir_sweep_together(&r), s->ops,
               s->ops == 1 ? "" : "s", o->sweep_s, o->sweep_s * s->ops * (r.turns + 1), more);
 }

@@ -330,7 +330,7 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
     bool good = weir_code_is_whole(code);
 
     if (run->world.rank == 0 && t->choice.path && t->phases > UINT16_MAX)
-        weir_note(&run->log, "the timeline has the first %d phases", t->phases);
+        weir_note(&run->log, "the timeline has only the first %d phases", t->phases);
     if (run->world.rank == 0 && is_on(t) && write_document(run, t, good, &err) < 0) {
         weir_run_refuse(run, &err);
         t->failed = true;

@@ -231,7 +231,7 @@ static int add_line(struct weir_sink *s, bool marked, struct weir_err *err)
         s->sys = ENOMEM;
     errno = s->sys;
     if (s->sys != 0)
-        weir_fail(err, WEIR_ESETUP, "the line for %s", s->path);
+        weir_fail(err, WEIR_ESETUP, "format the JSON line for %s", s->path);
     else
         rc = s->out ? (fprintf(s->out, "%s\n", text), 0) : weir_addline(s->path, text, err);
     free(text);

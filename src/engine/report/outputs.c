@@ -42,7 +42,7 @@ static const struct weir_sink_ops *text_of_environment(struct weir_err *err)
     if (strcmp(form, "3.3") == 0)
         return &weir_sink_text_33;
     weir_refuse(err, WEIR_EUSAGE,
-                "environment variable WEIR_TEXT is '%s'; the forms of the text are 3.3 and 4",
+                "environment variable WEIR_TEXT is '%s'; it must be 3.3 or 4",
                 form);
     return NULL;
 }

@@ -178,8 +178,8 @@ static void note_missing(const struct config *c, const char *name)
         if (c->any && !c->has[i])
             weir_str_addf(&words, "%s%s", words.len > 0 ? ", " : "", sizes[i]);
     if (words.len > 0 && c->sink->note) {
-        weir_str_addf(&words, ": not in '%s', where the original wants it; the command line or the "
-                              "default says what holds", name);
+        weir_str_addf(&words, ": missing in '%s', where the original needs it; the value of the "
+                              "command line or the default is used", name);
         c->sink->note(c->sink->arg, weir_str_text(&words));
     }
     weir_str_free(&words);

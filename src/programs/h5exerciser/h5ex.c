@@ -89,14 +89,14 @@ static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struc
         if (s->file.odd[d] &&
             weir_warn(&run->log, err,
                       "--fileblocks does not divide the %llu elements of dimension "
-                      "%d: they are one block",
+                      "%d, so they are written as one block; use a divisor",
                       (unsigned long long)s->file.len[d], d + 1) < 0)
             return -1;
     if (!s->mem_odd)
         return 0;
     return weir_warn(&run->log, err,
-                     "--memblock does not divide the %llu elements of a task: they are in one "
-                     "piece",
+                     "--memblock does not divide the %llu elements of a task, so the buffer has no "
+                     "gaps; use a divisor",
                      (unsigned long long)s->file.elements);
 }
 

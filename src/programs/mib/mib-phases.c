@@ -158,7 +158,7 @@ static int plan_random(struct mib_test *t, int repetition, struct weir_err *err)
     for (int i = 0; i < 2; i++)
         if (t->read_bytes < least[i])
             return weir_refuse(err, WEIR_EUSAGE,
-                               "'%s' has %" PRIu64 " bytes, too few for %s of %" PRIu64,
+                               "'%s' has %" PRIu64 " bytes, too few for %s of %" PRIu64 " bytes",
                                weir_str_text(&t->peer), t->read_bytes, what[i], least[i]);
     t->places = (t->read_bytes - least[1]) / least[0] + 1;
     t->key = weir_rng_at((uint64_t)t->task + 1, (uint64_t)repetition);

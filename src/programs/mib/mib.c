@@ -274,7 +274,7 @@ static int check_granularity(struct weir_run *run, void *state, struct weir_err 
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "the granularity (-b) is %" PRIu64 " bytes, but '%s' will have %" PRIu64
-                       " at most (call limit -l, call size -s, time limit -L)",
+                       " bytes at most; reduce -b, or increase -l, -s or -L",
                        least, path, most);
 }
 

@@ -143,7 +143,7 @@ static int finish_family(struct walk *w, struct io500 *t, int family, bool direc
     w->directories = true;
     rc = walk_family(w, t, family, err);
     if (rc == 0 && w->left)
-        weir_note(&w->run->log, "%" PRIu64 " path%s in '%s/%s' stay%s, like '%s': the rehearsal has not made %s", w->left, w->left == 1 ? "" : "s",
+        weir_note(&w->run->log, "%" PRIu64 " path%s in '%s/%s' remain%s, like '%s': the rehearsal did not create %s", w->left, w->left == 1 ? "" : "s",
                   t->place.data, io500_families[family].section, w->left == 1 ? "s" : "", weir_str_text(&w->first), w->left == 1 ? "it" : "them");
     if (rc == 0 && directory && !w->left)
         remove_made(t, family);

@@ -290,7 +290,7 @@ int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
     io500_say(run, t, "\n%s", out.short_phases ? "A run with this configuration would be INVALID: a phase that writes is too short"
                                               : "No phase is surely too short");
     if (out.unknown)
-        io500_say(run, t, "Where - stands for an interval, a phase was too short for one, and it is taken as none: give more seconds with --forecast-time");
+        io500_say(run, t, "An interval '-' was not measured, because its phase was too short, and is ignored: use a longer --forecast-time");
     io500_say(run, t, "Rates and their intervals are measured in %g s: a cache of the storage can "
                       "absorb that, but not a run of %g s", t->place.stonewall_s, WALL(t));
     return 0;

@@ -297,7 +297,7 @@ static int mend(struct weir_run *run, struct io500 *t, struct weir_err *err)
         if (io500_phases[i].makes && io500_phases[i].family == p->family) {
             struct io500_done d = { .spread = 1 };
 
-            weir_note(&run->log, "phase %s had begun and changed its files: they are made again by %s, which does not count", p->name,
+            weir_note(&run->log, "phase %s was interrupted after it had changed its files: %s creates them again, and is not scored this time", p->name,
                       io500_phases[i].name);
             return io500_job_run(run, t, i, &d, err);
         }
