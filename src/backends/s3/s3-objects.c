@@ -97,8 +97,7 @@ static int begin_part(struct s3_file *f, const struct weir_io *io, struct s3_fli
     const uint64_t size = f->parts.size, whole = f->base.extent.file_bytes;
 
     if (io->off % size != 0 || io->len > size || (io->len < size && io->off + io->len != whole))
-        return weir_refuse(err, WEIR_EIO, "each transfer must be one part: %" PRIu64 " bytes, at a multiple of that size; "
-                                           "only the last part may be smaller", size);
+        return weir_refuse(err, WEIR_EIO, "each transfer must be one part: %" PRIu64 " bytes at a multiple of its size", size);
     fl->file = f;
     fl->len = io->len;
     fl->number = s3_part_at(&f->parts, io->off);

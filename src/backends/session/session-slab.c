@@ -38,8 +38,7 @@ static int check_memory(const struct weir_memory *m, uint64_t elem, uint64_t ele
         return weir_err_within(err, "memory");
     if (n != elements)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "the slab of the array has %" PRIu64 " elements, but the slab of the memory "
-                           "has %" PRIu64,
+                           "the array's slab has %" PRIu64 " elements, that of the memory %" PRIu64,
                            elements, n);
     return 0;
 }

@@ -130,8 +130,7 @@ static int make_job(struct weir_run *run, struct mc_test *t, struct mc_options *
     weir_allsum_u64(&run->world, &t->save.bytes, 1);
     return t->save.bytes > 0 ? 0
                              : weir_refuse(err, WEIR_EUSAGE,
-                                           "--play=%s: these ranks write no data, because other ranks "
-                                           "write their states; use other ranks",
+                                           "--play=%s: the job's other ranks write the states of these",
                                            o->play);
 }
 
