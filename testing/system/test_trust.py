@@ -170,6 +170,12 @@ def test_what_failed_before_a_phase_was_measured_has_no_verdict(ior):
     assert test["verdictReason"] == "no phase was measured", test
 
 
+def test_the_table_of_findings_begins_with_the_worst(ior):
+    said = ior("-b 64k -t 16k --findings=all", np=None).ok().stdout
+    found = re.findall(r"^H\d\d  (SUSPECT|NOTE) ", said, re.M)
+    assert set(found) == {"SUSPECT", "NOTE"} and found == sorted(found, key=["SUSPECT", "NOTE"].index), said
+
+
 def test_the_text_is_the_same_but_for_the_table_of_findings(ior):
     def shape(run):
         return re.sub(r"[\d.]+|Command line.*|(Began|StartTime|Finished).*", "", run.stdout).split()
