@@ -300,12 +300,12 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     return check_backend(t, run, err);
 }
 
-/* True for a number without a suffix that the original reads as a percentage. */
+/* True for a number from 1 to 100 without a suffix, which the original reads as a percentage. */
 static bool is_bare_share(const char *text)
 {
-    size_t digits = strspn(text, "0123456789");
+    long number = strtol(text, NULL, 10);
 
-    return digits > 0 && text[digits] == '\0' && strtol(text, NULL, 10) <= 100;
+    return text[strspn(text, "0123456789")] == '\0' && number > 0 && number <= 100;
 }
 
 /* Warn of combinations that can be run but are probably a mistake. */
