@@ -2,7 +2,6 @@
 /* array.c - what arrays are made of: types, shapes and chunks that make sense, places in a plain
  * file */
 #include "backends/array.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,7 +56,7 @@ static int check_member(const struct weir_type *t, int i, struct weir_err *err)
     for (int k = 0; k < i; k++)
         if (strcmp(t->members[k].name, m->name) == 0 || overlap(&t->members[k], m))
             return weir_refuse(err, WEIR_EUSAGE,
-                               "members '%s' and '%s' have the same name or place",
+                               "members '%s' and '%s' have the same name or overlap",
                                t->members[k].name, m->name);
     return 0;
 }
@@ -118,6 +117,20 @@ int weir_array_spec_check(const struct weir_array_spec *spec, struct weir_err *e
 
 /* ---- memory ---- */
 
+void *weir_piece(size_t len, size_t least, const char *name, char **copy, struct weir_err *err)
+{
+    size_t head = len > least ? len : least;
+    size_t name_len = strlen(name) + 1;
+    char *piece = calloc(1, head + name_len);
+
+    if (!piece) {
+        weir_fail(err, WEIR_ESETUP, "memory to open '%s'", name);
+        return NULL;
+    }
+    *copy = memcpy(piece + head, name, name_len);
+    return piece;
+}
+
 void weir_array_file_free(struct weir_array_file *f)
 {
     while (f && f->first) {
@@ -151,7 +164,7 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
         return 0;
     weir_str_addf(&words, "it is ");
     add_spec(&words, have);
-    weir_str_addf(&words, ", wanted is ");
+    weir_str_addf(&words, ", but this test needs ");
     add_spec(&words, want);
     weir_refuse(err, WEIR_EIO, "%s", weir_str_words(&words));
     weir_str_free(&words);
@@ -192,8 +205,7 @@ static int place(struct weir_array *a, bool makes, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE, "the file has an array of this name already");
     if (a->spec.shape.rank == 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "a file of %s does not say what its arrays are: type and shape must be "
-                           "given",
+                           "files of %s do not store type and shape of arrays; give both",
                            a->file->s->be->name);
     if (before) {
         a->at = before->at;

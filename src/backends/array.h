@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* array.h - the optional part of the contract of a backend: files that hold n-dimensional arrays */
-#ifndef WEIR_BACKENDS_ARRAY_H
-#define WEIR_BACKENDS_ARRAY_H
+#pragma once
 
 #include "backends/backend.h"
 #include "base/clock.h"
@@ -34,8 +33,7 @@ struct weir_type {
     int count; /* of members */
 };
 
-/* The type and the shape of an array. Members, dims and what they point to belong to the caller and
- * outlive the array. */
+/* The type and shape of an array. Members and dims belong to the caller, and outlive it. */
 struct weir_array_spec {
     struct weir_type type;
     struct weir_shape shape;
@@ -151,6 +149,10 @@ static inline void weir_timed_end(struct weir_session *s)
     s->timed.exact = true;
 }
 
+/* len zeroed bytes, at least 'least', and a copy of the name after them, *copy: one piece for
+ * free(). For the session. Local. NULL and err (WEIR_ESETUP). */
+void *weir_piece(size_t len, size_t least, const char *name, char **copy, struct weir_err *err);
+
 /* Free a file that is closed, and its arrays; f may be NULL. For the session. Local. */
 void weir_array_file_free(struct weir_array_file *f);
 
@@ -172,7 +174,7 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
 /* For backends whose file is nothing but the arrays, in the order in which they were made. Each
  * begins at the next multiple of WEIR_ARRAY_ALIGN bytes, its last dimension varies fastest, and
  * elements have the machine's byte order. They implement check, make and find of struct
- * weir_array_ops. make sets a->at of a new array. find sets that of one that is opened, in the same
+ * weir_array_ops. 'make' sets a->at of a new array, 'find' that of one that is opened, in the same
  * order, with its old shape, in a file of 'size' bytes. Local. Errors of make and find: not that order, no
  * shape given, or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is too short
  * (WEIR_EIO). */
@@ -181,5 +183,3 @@ int weir_plain_array_check(const struct weir_session *s, const struct weir_array
 int weir_plain_array_make(struct weir_array *a, struct weir_err *err);
 int weir_plain_array_find(struct weir_array *a, uint64_t size, struct weir_err *err);
 #define WEIR_ARRAY_ALIGN 8u
-
-#endif

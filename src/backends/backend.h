@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* backend.h - the contract of a backend: one header to read before writing one */
-#ifndef WEIR_BACKENDS_BACKEND_H
-#define WEIR_BACKENDS_BACKEND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +16,24 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 18
+#define WEIR_BACKEND_ABI 20
 
 struct weir_array_ops;
 
-enum weir_dir { WEIR_DIR_WRITE, WEIR_DIR_READ };
+/* The operation of a transfer. The last three move no data, and are for backends with
+ * WEIR_BE_OBJECTS: requests for the object at io->off. LIST: the names of objects from this one on,
+ * as many as one answer has. */
+enum weir_dir {
+    WEIR_DIR_WRITE,
+    WEIR_DIR_READ,
+    WEIR_DIR_LIST,
+    WEIR_DIR_HEAD,
+    WEIR_DIR_DELETE,
+    WEIR_DIRS
+};
+
+/* "write", "read" and so on (session/complete.c). */
+extern const char *const weir_dir_names[WEIR_DIRS];
 
 /* Flags of open. An existing file is opened unless CREATE is set too. */
 enum {
@@ -52,6 +64,7 @@ struct weir_access {
     const char *partly;   /* the option by which a file gets new bytes in some places only; NULL: each is written whole */
     const char *stops;    /* the option by which a task may end before all of its file is written; NULL: none */
     bool only_reads;      /* no file is opened for writing */
+    bool deletes;         /* objects of transfers are deleted, so a file may be left with none */
     bool directories;     /* directories are measured: made, looked at and removed for themselves */
     bool only_new;        /* set by the engine: no file that is made may be there before (--existing=fail). A backend that
                            * can make that a condition of a write does */
@@ -146,6 +159,7 @@ struct weir_session_stats {
     struct weir_hist hist[WEIR_HISTS];
     uint64_t completed_ns; /* clock at the last completion of a queue; 0: none, or it was empty since */
     uint64_t short_transfers, retries; /* continuations after a short transfer; EINTR and EAGAIN */
+    uint64_t stored; /* bytes that filters of a library left of those written; 0: none, or not known */
 };
 
 /* Parts of a request to a service, in ns: connect and TLS handshake (new connections only),
@@ -163,6 +177,9 @@ enum weir_sent { WEIR_SENT, WEIR_SENT_CONNECTIONS, WEIR_SENT_REFUSED, WEIR_SENT_
 struct weir_service_stats {
     struct weir_hist part[WEIR_PARTS];
     uint64_t count[WEIR_SENT_COUNTS];
+    /* Constant: the URLs of the endpoints of all tasks, and the number of that of this task. */
+    const char *const *endpoint;
+    int endpoints, own;
 };
 
 /* One backend in use by one test. Made by weir_session_begin. */
@@ -177,7 +194,7 @@ struct weir_session {
     const struct weir_par *par;
     const struct weir_log *log;
     void *priv;     /* priv_size zeroed bytes, the backend's own */
-    unsigned flags; /* be->flags as they hold here: begin may clear some (DUMMY that stores) */
+    unsigned flags; /* be->flags as they hold here: begin may change some (DUMMY that stores) */
     int depth;      /* transfers in flight at most: access.depth, 1, or what begin has set */
     int in_flight;  /* submitted and not given back yet */
     struct weir_request *only; /* of a queue of depth 1 */
@@ -213,10 +230,17 @@ struct weir_file {
 struct weir_io {
     enum weir_dir dir;
     void *buf;
-    size_t len;   /* 0 is allowed when access.collective: take part, move nothing */
+    size_t len;   /* 0 is allowed when access.collective: take part, move nothing. Operations that
+                   * move no data have 0 */
     uint64_t off; /* bytes */
     uint64_t tag; /* the caller's */
 };
+
+/* False for a transfer by which a rank only takes part in those of others. */
+static inline bool weir_io_acts(const struct weir_io *io)
+{
+    return io->len > 0 || io->dir > WEIR_DIR_READ;
+}
 
 /* A transfer that ends later than the call that starts it. It and its buffer belong to the queue
  * from submit until complete gives it back. */
@@ -224,11 +248,12 @@ struct weir_request {
     struct weir_io io;
     struct weir_file *file;
     void *gpu_buf;             /* io.buf as submitted, while a GPU has another one for it */
-    size_t gpu_len;            /* io.len as submitted, where the copy failed; 0: it did not */
+    size_t gpu_len;            /* io.len as submitted; io.len is 0 after a copy that failed */
     ssize_t n;                 /* bytes moved, or -1 */
     int sys;                   /* with -1: errno */
     uint64_t begin_ns, end_ns; /* local clock: submitted, given back */
     uint64_t due_ns;           /* the caller's: when it was to begin, at a rate */
+    uint64_t holds;            /* the caller's: which data are in its buffer; 0: not known */
     struct weir_request *next; /* the queue's */
     struct weir_request *older, *newer; /* the session's: in flight, in the order of submission */
 };
@@ -251,6 +276,33 @@ struct weir_fs_usage {
  * -1 and err, which ends the list. */
 typedef int weir_name_fn(void *mine, const char *name, uint64_t bytes, struct weir_err *);
 
+/* Calls of the system on one name, which phases of mdtest measure. */
+enum weir_name_op {
+    WEIR_NAME_LINK = 1, /* path becomes a hard link to the file 'other' */
+    WEIR_NAME_SYMLINK,  /* path becomes a symbolic link with the text 'other' */
+    WEIR_NAME_READLINK,
+    WEIR_NAME_UNLINK,
+    WEIR_NAME_RENAME,    /* to 'other' */
+    WEIR_NAME_SETXATTR,  /* the extended attribute 'other' */
+    WEIR_NAME_GETXATTR,  /* the same */
+    WEIR_NAME_LISTXATTR, /* names, each with a 0 at its end */
+    WEIR_NAME_CHMOD,
+    WEIR_NAME_MODE,      /* as chmod sets it */
+    WEIR_NAME_DIR,       /* entries but "." and "..", with 0 bytes, go to take */
+    WEIR_NAME_DIRPLUS    /* and with their bytes, from a stat of each */
+};
+
+struct weir_name_call {
+    enum weir_name_op op;
+    const char *name; /* for messages */
+    const char *path, *other;
+    void *buf;  /* bytes to set, or capacity for bytes that are read */
+    size_t len; /* of buf; set to the bytes that were read */
+    unsigned mode;
+    weir_name_fn *take;
+    void *mine;
+};
+
 /* Functions on names, for mdtest and for the removal of files. All are local. Each returns 0, or
  * -1 and err. NULL means "cannot"; weir_posix_ns is shared by all backends whose files are
  * ordinary ones. */
@@ -270,6 +322,7 @@ struct weir_ns {
      * bytes: "a/b" for one in a directory in it. Nothing below it: none. */
     int (*list)(struct weir_session *, const char *dir, const char *begin, weir_name_fn *take, void *mine,
                 struct weir_err *);
+    int (*call)(struct weir_session *, struct weir_name_call *, struct weir_err *);
 };
 
 /* Properties of a backend that its functions do not show. */
@@ -287,10 +340,12 @@ enum {
                                       begin with a driver of MPI-IO (weir_system_path) */
     WEIR_BE_TAKES_POINTERS = 1u << 10, /* a call gets the pointer of a transfer, also of managed
                                         * memory of a GPU */
+    WEIR_BE_OTHER_SIZE = 1u << 12,     /* the size of a file does not tell how far its data go: they are
+                                        * compressed, or kept in further files */
     WEIR_BE_HOST_ONLY = 1u << 11,      /* its buffers are in memory of the host (MMAP) */
-    WEIR_BE_OBJECTS = 1u << 9      /* names are those of a service: the operating system has none for them
-                                      (weir_system_path), no directory needs to be there, and a file that
-                                      is made replaces one that is there as a whole */
+    WEIR_BE_OBJECTS = 1u << 9      /* Names are those of a service. The system has none for them
+                                      (weir_system_path), and no directory needs to exist. A new
+                                      file replaces an existing one as a whole. */
 };
 
 /* The contract. Functions return 0 (xfer: bytes moved) or -1 with err filled: what was
@@ -336,10 +391,10 @@ struct weir_backend {
      * queue: from now on up to depth (1 to s->depth) requests are in flight. None is now.
      * submit: start r, or keep it for a batch. There is capacity: the session counts. 1: it was moved in
      * the call, complete gives it back. -1: not in the queue. An error after submit comes from complete.
-     * complete: give back requests with n and sys set, of any file of the session and in any order. It
-     * waits for 'least' (not more than are in flight; 0: do not wait), or for fewer where the system
-     * cannot go on, and gives back 'most' at most. f is for messages. Returns how many, or -1 and err:
-     * the state of the requests is no longer known.
+     * complete: give back up to 'most' requests with n and sys set, of any file of the session, in
+     * any order. It waits for 'least' (no more than are in flight; 0: do not wait), or fewer where
+     * the system cannot go on. Messages are about f. Returns how many, or -1 and err: the state of
+     * the requests is no longer known.
      * reason: why n of r is -1; NULL: the text of r->sys. Returns -1.
      * xfer may be called while requests are in flight: it continues those that came back short.
      * Where access.collective is set and the transfers are, all ranks submit in the same order, one
@@ -360,8 +415,7 @@ struct weir_backend {
     int (*descriptor)(const struct weir_file *);
     /* Take a directory back to the default layout (striping) of the file system. Local. */
     int (*reset_dir)(struct weir_session *, const char *path, struct weir_err *);
-    /* Facts for the report (hints in effect ...): append lines "key = value\n" to out. After the
-     * first open. */
+    /* After the first open: append facts for the report (hints ...), "key = value\n" each. */
     void (*describe)(struct weir_file *, struct weir_str *out);
     /* The hints in effect of an open file, for programs: append "key\0value\0" for each. Local, and
      * quick: it is called between open and the first transfer. */
@@ -378,5 +432,3 @@ extern const struct weir_backend weir_plugin __attribute__((visibility("default"
  * names may begin with one. Points into path. NULL: it has none, and the file must not be
  * searched for there (WEIR_BE_OBJECTS). Local. */
 const char *weir_system_path(const struct weir_backend *be, const char *path);
-
-#endif

@@ -6,7 +6,6 @@
  * ranks on one node. A program that is linked with libaio does not start on a node that lacks
  * it. */
 #include "backends/plugin.h"
-#include "config.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -103,22 +102,16 @@ static bool is_missing(const struct search *s, const char *words)
            strcmp(words + len - tail, reason) == 0;
 }
 
-/* A search that is not there yet asks for several names. */
-static void *open_known(struct search *s, const char *file)
-{
-    weir_str_addf(&s->path, "%s", file);
-    return *file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
-}
-
 static int load(const struct weir_backend **be, struct search *s, const char *file,
                 struct weir_err *err)
 {
-    void *plugin = open_known(s, file);
+    void *plugin = *file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
     const struct weir_backend *loaded;
     struct weir_clock_source *clock;
     const char *words;
     bool found;
 
+    weir_str_addf(&s->path, "%s", file);
     found = plugin || find(s);
     if (s->path.failed || s->looked.failed)
         return weir_refuse(err, WEIR_ESETUP, "load backend %s: no memory for its name",
@@ -153,7 +146,7 @@ int weir_backend_load(const struct weir_backend **be, char *file, struct weir_er
         return 0;
     len = snprintf(s.file, sizeof(s.file), "weir-%s.so", (*be)->plugin);
     if (len < 0 || (size_t)len >= sizeof(s.file))
-        return weir_refuse(err, WEIR_EBUG, "backend %s: its plugin has too long a name",
+        return weir_refuse(err, WEIR_EBUG, "backend %s: the name of its plugin is too long",
                            (*be)->name);
     rc = load(be, &s, file ? file : "", err);
     if (file && (rc < 0 || snprintf(file, PATH_MAX, "%s", weir_str_text(&s.path)) >= PATH_MAX))

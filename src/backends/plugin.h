@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plugin.h - backends whose library is loaded when the backend is chosen */
-#ifndef WEIR_BACKENDS_PLUGIN_H
-#define WEIR_BACKENDS_PLUGIN_H
+#pragma once
 
 #include "backends/backend.h"
 
@@ -11,5 +10,3 @@
  * tried first. On return it is the path where it was found, "" after a failure. Local. Returns 0, or
  * -1 and err (WEIR_ESETUP) with the paths that were tried, or what the dynamic linker misses. */
 int weir_backend_load(const struct weir_backend **be, char *file, struct weir_err *err);
-
-#endif

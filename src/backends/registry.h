@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* registry.h - the backends that were built; configure writes the list */
-#ifndef WEIR_BACKENDS_REGISTRY_H
-#define WEIR_BACKENDS_REGISTRY_H
+#pragma once
 
 #include "backends/backend.h"
 
@@ -16,5 +15,3 @@ const struct weir_backend *weir_backend_of_name(const char *name);
 
 /* Append the names of all backends for messages: "POSIX, DUMMY, ...". Appends to out. */
 void weir_backend_names(struct weir_str *out, const char *between);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* banned.h - functions that cannot be used safely are compile errors; the build includes this file
  * into every object */
-#ifndef WEIR_BASE_BANNED_H
-#define WEIR_BASE_BANNED_H
+#pragma once
 
 /* The declarations first: a macro of the same name would change them later. */
 #include <stdio.h>
@@ -48,5 +47,3 @@
 #define atoll(text) WEIR_BANNED(atoll)
 #undef atof
 #define atof(text) WEIR_BANNED(atof)
-
-#endif

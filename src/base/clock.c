@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.c - the time-stamp counter as a clock: when it is trusted, its rate, and when it is left */
-#include "config.h"
 #include "base/clock.h"
 
 #include <dlfcn.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.h - the one clock, in nanoseconds: CLOCK_MONOTONIC, or the time-stamp counter */
-#ifndef WEIR_BASE_CLOCK_H
-#define WEIR_BASE_CLOCK_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -90,5 +89,3 @@ static inline void weir_sleep_ns(uint64_t ns)
         /* a signal: sleep for what is left */
     }
 }
-
-#endif

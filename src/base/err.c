@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* err.c - errors as values: fill and extend the text */
 #include "base/err.h"
-#include "config.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#define INTERNAL "internal error: "
 #define ROOM_FOR_CONTEXT                                                                           \
     512 /* for what callers put in front, so that this too does not push the reason out */
 
@@ -43,12 +43,15 @@ static void append_clipped(char *text, size_t room, const char *words)
 int weir_fail_with(struct weir_err *err, enum weir_code code, int sys, const char *why,
                    const char *fmt, va_list ap)
 {
+    const size_t head = code == WEIR_EBUG ? strlen(INTERNAL) : 0;
     char text[WEIR_ERR_TEXT]; /* the arguments may point into err->text */
 
     if (!err)
         return -1;
     /* The reason matters most: long words are cut off to make room for it. */
-    format_clipped(text, sizeof(text) - (why ? strlen(why) + ROOM_FOR_CONTEXT : 0), fmt, ap);
+    memcpy(text, INTERNAL, head);
+    format_clipped(text + head, sizeof(text) - head - (why ? strlen(why) + ROOM_FOR_CONTEXT : 0),
+                   fmt, ap);
     if (why) {
         append_clipped(text, sizeof(text), ": ");
         append_clipped(text, sizeof(text), why);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* err.h - errors as values: what went wrong, where, and the exit status it asks for */
-#ifndef WEIR_BASE_ERR_H
-#define WEIR_BASE_ERR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -51,7 +50,8 @@ struct weir_err {
 int weir_fail(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Record an error that has no errno: the text is the formatted words. Otherwise as weir_fail. */
+/* Record an error that has no errno: the text is the formatted words, after "internal error: " where
+ * the code is WEIR_EBUG. Otherwise as weir_fail. */
 int weir_refuse(struct weir_err *err, enum weir_code code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -75,5 +75,3 @@ int weir_err_within(struct weir_err *err, const char *fmt, ...)
 
 /* Append words to the text of a recorded error. Local. Returns -1. */
 int weir_err_add(struct weir_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hash.h - FNV-1a, of 64 bits (Fowler, Noll, Vo) */
-#ifndef WEIR_BASE_HASH_H
-#define WEIR_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ static inline uint64_t weir_hash(uint64_t hash, const void *bytes, size_t len)
         hash = (hash ^ *b++) * UINT64_C(0x100000001b3);
     return hash;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hist.c - latency histogram: merging and quantiles */
 #include "base/hist.h"
-#include "config.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hist.h - latency histogram: 64 powers of two, 32 linear steps each (error below 3.2 %) */
-#ifndef WEIR_BASE_HIST_H
-#define WEIR_BASE_HIST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -55,5 +54,3 @@ void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2]);
 /* The value below which the share q (0..1) of all latencies lies, in ns: the upper edge of its
  * bin, clamped to the extremes seen. 0 for an empty histogram. */
 uint64_t weir_hist_quantile(const struct weir_hist *h, double q);
-
-#endif

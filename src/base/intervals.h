@@ -4,16 +4,39 @@
  * Bytes that cross a boundary are divided by time into whole bytes. So the sum over all intervals is
  * what was moved. An operation counts, with its whole time, in the interval in which it ends. When
  * there are more intervals than bins, or no memory for more times, two intervals become one. */
-#ifndef WEIR_BASE_INTERVALS_H
-#define WEIR_BASE_INTERVALS_H
+#pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/histpack.h"
+#include "base/hist.h"
 
 #define WEIR_INTERVALS 4096 /* bins */
 #define WEIR_INTERVALS_TIMES ((size_t)32 << 20) /* bytes for the times of operations, at most */
+
+#define WEIR_HISTPACK_BINS 8 /* of a piece: a quarter of a power of two */
+
+struct weir_histpack_piece {
+    uint32_t next; /* of the same histogram, with longer times; 0: none */
+    uint32_t at;   /* its first bin, in pieces */
+    uint64_t count[WEIR_HISTPACK_BINS];
+};
+
+struct weir_histpack_row {
+    uint64_t max_ns;
+    uint32_t first; /* piece; 0: the histogram is empty */
+};
+
+/* Many latency histograms in fixed memory: each takes room only for the times that it has. */
+struct weir_histpack {
+    struct weir_histpack_row *row;
+    struct weir_histpack_piece *piece; /* number 0 is none */
+    size_t rows;
+    uint32_t pieces, used; /* that there are, that were ever taken */
+    uint32_t spare, spares; /* the first of those that were given back, and how many */
+};
 
 /* Zero: off. Release with weir_intervals_free. Arrays have WEIR_INTERVALS bins for each kind of
  * operation: see weir_intervals_row. */
@@ -67,7 +90,7 @@ bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin);
 void weir_intervals_spread(struct weir_intervals *s, int kind, uint64_t begin_ns, uint64_t end_ns,
                            uint64_t bytes);
 
-/* Add an operation, which began so much after it was due; times before the origin count as the origin. Local,
+/* Add an operation that began late_ns after it was due; times before the origin count as the origin. Local,
  * some ns. */
 static inline void weir_intervals_add(struct weir_intervals *s, int kind, uint64_t begin_ns,
                                       uint64_t end_ns, uint64_t bytes, uint64_t late_ns)
@@ -79,4 +102,11 @@ static inline void weir_intervals_add(struct weir_intervals *s, int kind, uint64
     weir_hist_add(&s->live[kind], end_ns - begin_ns + late_ns);
 }
 
-#endif
+/* Add the histogram of a row to *out: the counts and the longest time; the sum and the shortest
+ * time are not known. Local. */
+void weir_histpack_get(const struct weir_histpack *p, size_t row, struct weir_hist *out);
+
+/* The first and the last bin that n histograms from 'row' have, in whole pieces. Local. False: they
+ * are empty. */
+bool weir_histpack_range(const struct weir_histpack *p, size_t row, size_t n, unsigned *first,
+                         unsigned *last);

@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.c - messages for people */
 #include "base/log.h"
-#include "config.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <unistd.h>
 
 #include "base/str.h"
-
-struct kind {
-    const char *key, *title;
-};
-
-static const struct kind warning = { .key = "warning", .title = "WARNING: " };
-static const struct kind note = { .key = "note", .title = "NOTE: " };
-static const struct kind error = { .key = "error", .title = "ERROR: " };
-
-/* Write all of it. A message that cannot be written is lost: there is no other way to report it. */
-static void write_all(int fd, const char *text, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, text, len);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return;
-        text += n;
-        len -= (size_t)n;
-    }
-}
 
 /* One message is one line: a line break inside, in a file name for example, becomes a blank. Other
  * control characters could change the state of a terminal. */
@@ -45,21 +20,23 @@ static void join_lines(struct weir_str *s)
     }
 }
 
-/* Assemble the line first: a single write keeps lines of many ranks apart. */
-static void emit(const struct weir_log *log, const struct kind *kind, const char *text)
+/* Assemble the line first: a single write keeps lines of many ranks apart. A message that cannot be
+ * written is lost: there is no other way to report it. */
+static void emit(const struct weir_log *log, const char *kind, const char *title, const char *text)
 {
     struct weir_str line = { .text = NULL };
     int before = errno;
+    size_t done;
 
-    if (log->observer && log->observer(log->observer_arg, kind->key, text))
+    if (log->observer && log->observer(log->observer_arg, kind, text))
         return;
-    weir_str_addf(&line, "%s%s", kind->title, text);
+    weir_str_addf(&line, "%s: %s", title, text);
     join_lines(&line);
     weir_str_addc(&line, '\n');
     if (line.failed)
-        write_all(log->fd, "ERROR: no memory for a message\n", 31);
+        weir_write_all(log->fd, "ERROR: no memory for a message\n", 31, &done);
     else
-        write_all(log->fd, line.text, line.len);
+        weir_write_all(log->fd, line.text, line.len, &done);
     weir_str_free(&line);
     errno = before;
 }
@@ -76,7 +53,7 @@ int weir_warn(const struct weir_log *log, struct weir_err *err, const char *fmt,
     if (log->warnings_are_errors)
         rc = weir_refuse(err, WEIR_EUSAGE, "%s", weir_str_text(&text));
     else if (log->rank == 0)
-        emit(log, &warning, weir_str_words(&text));
+        emit(log, "warning", "WARNING", weir_str_words(&text));
     weir_str_free(&text);
     return rc;
 }
@@ -91,11 +68,11 @@ void weir_note(const struct weir_log *log, const char *fmt, ...)
     va_start(ap, fmt);
     weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
-    emit(log, &note, weir_str_words(&text));
+    emit(log, "note", "NOTE", weir_str_words(&text));
     weir_str_free(&text);
 }
 
 void weir_report_error(const struct weir_log *log, const struct weir_err *err)
 {
-    emit(log, &error, err->text);
+    emit(log, "error", "ERROR", err->text);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log.h - messages for people: one line, one write, stderr, from rank 0 unless it concerns a
  * rank */
-#ifndef WEIR_BASE_LOG_H
-#define WEIR_BASE_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ void weir_note(const struct weir_log *log, const char *fmt, ...)
 /* Print "ERROR: <text>", whatever the rank; the ranks have agreed before which of them prints.
  * Local. */
 void weir_report_error(const struct weir_log *log, const struct weir_err *err);
-
-#endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mem.c - arenas and page-aligned transfer buffers */
 #include "base/mem.h"
-#include "config.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,14 +37,10 @@ void *weir_arena_alloc(struct weir_arena *a, size_t len, struct weir_err *err)
 
 char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct weir_err *err)
 {
-    char *copy;
+    /* one for the NUL, or none where the length alone is refused */
+    size_t room = len < SIZE_MAX ? len + 1 : len;
+    char *copy = weir_arena_alloc(a, room, err);
 
-    if (len == SIZE_MAX) {
-        errno = ENOMEM;
-        weir_fail(err, WEIR_ESETUP, "allocate %zu bytes", len);
-        return NULL;
-    }
-    copy = weir_arena_alloc(a, len + 1, err);
     if (copy && len > 0)
         memcpy(copy, s, len);
     return copy;
@@ -52,6 +49,23 @@ char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct
 char *weir_arena_strdup(struct weir_arena *a, const char *s, struct weir_err *err)
 {
     return weir_arena_strndup(a, s, strlen(s), err);
+}
+
+char *weir_arena_textf(struct weir_arena *a, struct weir_err *err, const char *fmt, ...)
+{
+    char *text;
+    va_list ap;
+    int len;
+
+    va_start(ap, fmt);
+    len = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    text = weir_arena_alloc(a, (size_t)len + 1, err);
+    va_start(ap, fmt);
+    if (text)
+        vsnprintf(text, (size_t)len + 1, fmt, ap);
+    va_end(ap);
+    return text;
 }
 
 void weir_arena_free(struct weir_arena *a)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mem.h - arenas for what lives as long as a run, and page-aligned transfer buffers */
-#ifndef WEIR_BASE_MEM_H
-#define WEIR_BASE_MEM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,11 +20,15 @@ void *weir_arena_alloc(struct weir_arena *a, size_t len, struct weir_err *err);
  * out. */
 char *weir_arena_strdup(struct weir_arena *a, const char *s, struct weir_err *err);
 char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct weir_err *err);
+/* As weir_arena_strdup, of a formatted text. */
+char *weir_arena_textf(struct weir_arena *a, struct weir_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Free everything; the arena is empty and usable again. */
 void weir_arena_free(struct weir_arena *a);
 
-/* Bytes of a huge page. */
+/* Bytes of a page, and of a huge one. */
+#define WEIR_PAGE ((size_t)4096)
 #define WEIR_HUGE ((size_t)2 << 20)
 
 /* Allocate len bytes (rounded up) aligned to align (a power of two), touched so that no page fault is left for the timed part. With WEIR_HUGE or more they
@@ -36,5 +39,3 @@ int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
 /* Make room for entry n, from 0, of 'size' bytes in a list that realloc makes, for *room entries now: 'list' is the
  * address of the pointer. It doubles. Local. False: no memory, and the list is as it was. */
 bool weir_mem_room(void *list, size_t n, size_t *room, size_t size);
-
-#endif

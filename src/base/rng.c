@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rng.c - keyed permutation and glibc's generators */
 #include "base/rng.h"
-#include "config.h"
 
 enum { ROUNDS = 4, WORDS = 31, LAG = 3, WARM_UP = 310 };
 

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rng.h - random numbers: a counter generator, a keyed permutation, and glibc's generators for
  * compatible placement */
-#ifndef WEIR_BASE_RNG_H
-#define WEIR_BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
-/* The n-th 64-bit number of stream 'key': no state, any n at once (splitmix64's finaliser over a
- * Weyl sequence). */
-static inline uint64_t weir_rng_at(uint64_t key, uint64_t n)
+/* A bijection of 64 bits, whose values look like random ones (splitmix64's finaliser). */
+static inline uint64_t weir_rng_mix(uint64_t z)
 {
-    uint64_t z = key + (n + 1) * 0x9e3779b97f4a7c15u;
-
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
+}
+
+/* Its inverse. */
+static inline uint64_t weir_rng_unmix(uint64_t z)
+{
+    z = (z ^ z >> 31 ^ z >> 62) * 0x319642b2d24d8ec3u;
+    z = (z ^ z >> 27 ^ z >> 54) * 0x96de1b173f119089u;
+    return z ^ z >> 30 ^ z >> 60;
+}
+
+/* The n-th 64-bit number of stream 'key': no state, any n at once (over a Weyl sequence). */
+static inline uint64_t weir_rng_at(uint64_t key, uint64_t n)
+{
+    return weir_rng_mix(key + (n + 1) * 0x9e3779b97f4a7c15u);
 }
 
 /* The n-th number of stream 'key' that is below 'limit' (not 0). */
@@ -43,5 +53,3 @@ struct weir_glibc_random {
 };
 void weir_glibc_srandom(struct weir_glibc_random *g, uint32_t seed);
 int32_t weir_glibc_random(struct weir_glibc_random *g);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* size.c - numbers and sizes as people type and read them */
 #include "base/size.h"
-#include "config.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -81,16 +80,6 @@ static enum reading read_number(const char **s, int64_t *out)
     return how;
 }
 
-/* Say that a value is not within the range. */
-static int refuse_range(const char *text, int64_t min, int64_t max, struct weir_err *err)
-{
-    if (max == INT64_MAX && min != INT64_MIN)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to 2^63-1",
-                           text, (long long)min);
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld", text,
-                       (long long)min, (long long)max);
-}
-
 /* Bytes of a decimal fraction with a suffix, "1.5g", as a whole number with one, "1536m"; nothing
  * where it is no such text or not whole. */
 static void suggest_whole(const char *text, char out[WEIR_SIZE_TEXT])
@@ -109,12 +98,7 @@ static void suggest_whole(const char *text, char out[WEIR_SIZE_TEXT])
     whole = whole * scale + parts;
     if (*s || bits == 0 || __builtin_mul_overflow(whole, INT64_C(1) << bits, &whole) || whole % scale)
         return;
-    whole /= scale;
-    for (bits = 0; whole > 0 && whole % 1024 == 0 && suffixes[bits]; bits++)
-        whole /= 1024;
-    if (snprintf(out, WEIR_SIZE_TEXT, "; write %lld%.1s", (long long)whole,
-                 bits > 0 ? suffixes + bits - 1 : "") >= WEIR_SIZE_TEXT)
-        out[0] = '\0';
+    weir_size_typed(whole / scale, out);
 }
 
 int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err)
@@ -127,13 +111,18 @@ int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, st
     if (how == READ_GARBAGE || *s != '\0') {
         suggest_whole(text, instead);
         return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is not a whole number with an optional suffix k, m, g, t or p%s",
-                           text, instead);
+                           "'%s' is not a whole number with an optional suffix k, m, g, t or p%s%s",
+                           text, *instead ? "; write " : "", instead);
     }
-    if (how == READ_TOO_BIG || value < min || value > max)
-        return refuse_range(text, min, max, err);
-    *out = value;
-    return 0;
+    if (how == READ_WELL && value >= min && value <= max) {
+        *out = value;
+        return 0;
+    }
+    if (max == INT64_MAX && min != INT64_MIN)
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to 2^63-1",
+                           text, (long long)min);
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld", text,
+                       (long long)min, (long long)max);
 }
 
 #undef strtod /* here alone */
@@ -176,22 +165,30 @@ int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct w
 const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT])
 {
     const struct unit *unit = units, *end = units + sizeof(units) / sizeof(*units);
-    int len;
 
     while (unit < end && bytes < unit->bytes)
         unit++;
     if (bytes < 0)
-        len = snprintf(out, WEIR_SIZE_TEXT, "-");
+        (void)snprintf(out, WEIR_SIZE_TEXT, "-");
     else if (unit == end)
-        len = snprintf(out, WEIR_SIZE_TEXT, "%lld bytes", (long long)bytes);
+        (void)snprintf(out, WEIR_SIZE_TEXT, "%lld bytes", (long long)bytes);
     else if (bytes % unit->bytes == 0)
-        len =
-            snprintf(out, WEIR_SIZE_TEXT, "%lld %s", (long long)(bytes / unit->bytes), unit->name);
-    else
-        len = snprintf(out, WEIR_SIZE_TEXT, "%.2f %s", (double)bytes / (double)unit->bytes,
+        (void)snprintf(out, WEIR_SIZE_TEXT, "%lld %s", (long long)(bytes / unit->bytes),
                        unit->name);
-    if (len < 0 || len >= WEIR_SIZE_TEXT)
-        out[0] = '\0'; /* cannot be: the longest is 19 digits and a suffix */
+    else
+        (void)snprintf(out, WEIR_SIZE_TEXT, "%.2f %s", (double)bytes / (double)unit->bytes,
+                       unit->name);
+    return out;
+}
+
+const char *weir_size_typed(int64_t bytes, char out[WEIR_SIZE_TEXT])
+{
+    int unit = 0;
+
+    for (; bytes != 0 && bytes % 1024 == 0 && suffixes[unit]; unit++)
+        bytes /= 1024;
+    (void)snprintf(out, WEIR_SIZE_TEXT, "%lld%.1s", (long long)bytes,
+                   unit > 0 ? suffixes + unit - 1 : "");
     return out;
 }
 

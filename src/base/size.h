@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* size.h - numbers and sizes as people type and read them */
-#ifndef WEIR_BASE_SIZE_H
-#define WEIR_BASE_SIZE_H
+#pragma once
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -30,6 +28,9 @@ const char *weir_real_scan(const char *text, double *out);
  * integer if exact ("1 MiB"), else two decimals ("1.50 MiB"). Smaller ones are "%lld bytes",
  * negative ones "-". Returns out. */
 const char *weir_size_show(int64_t bytes, char out[WEIR_SIZE_TEXT]);
+
+/* Format a size as an option takes it, always exact: "1m" for 1048576. Returns out. */
+const char *weir_size_typed(int64_t bytes, char out[WEIR_SIZE_TEXT]);
 
 /* a * b, or UINT64_MAX where that is more. */
 static inline uint64_t weir_product(uint64_t a, uint64_t b)
@@ -58,5 +59,3 @@ static inline int64_t weir_signed(uint64_t n)
 /* The edit descriptor G16.8: 16 characters with 8 digits, the exponent only where it is needed.
  * Local. Returns out. */
 const char *weir_fortran_g(double value, char out[WEIR_FORTRAN_TEXT]);
-
-#endif

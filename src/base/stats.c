@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stats.c - mergeable moments of a series; its median, slope and steadiness */
 #include "base/stats.h"
-#include "config.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stats.h - mergeable moments of a series: count, extremes, mean, standard deviation; its median, slope
  * and steadiness */
-#ifndef WEIR_BASE_STATS_H
-#define WEIR_BASE_STATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ double weir_series_slope(const double *v, int n);
  * count. Returns the larger of the range and twice the fit's change, over the mean (limits 20 %
  * and 10 % of SNIA). NaN: too few intervals. */
 double weir_series_unsteady(const uint64_t *moved, unsigned n, double width, double end);
-
-#endif

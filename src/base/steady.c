@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* steady.c - is a series steady in a window of rounds */
-#include "config.h"
 #include "base/steady.h"
 
 #include <ctype.h>
@@ -13,7 +12,7 @@
 #include "base/size.h"
 
 #define NAME "steady"
-#define ROUNDS_MOST 25 /* SNIA's number, for phases without a limit of their duration */
+#define ROUNDS_MAX 25 /* SNIA's number, for phases without a limit of their duration */
 #define EXACT 1e-9     /* of a limit: what is on it is not above it */
 
 /* ---- arithmetic ---- */
@@ -87,39 +86,37 @@ void weir_steady_judge(const struct weir_steady *s, struct weir_steady_verdict *
     }
 }
 
-double weir_steady_past(const struct weir_steady_verdict *v)
-{
-    return v->worst ? fmin(v->value / v->limit, WEIR_STEADY_FAR) : WEIR_STEADY_FAR;
-}
-
 const char *weir_steady_why(const struct weir_steady_verdict *v, char out[WEIR_STEADY_TEXT])
 {
-    int len;
-
     if (!v->whole)
-        len = snprintf(out, WEIR_STEADY_TEXT, "it had %" PRId64 " of the %" PRId64 " rounds that are needed", v->rounds,
+        (void)snprintf(out, WEIR_STEADY_TEXT,
+                       "it had %" PRId64 " of the %" PRId64 " rounds that are needed", v->rounds,
                        v->window);
     else if (!v->worst)
-        len = snprintf(out, WEIR_STEADY_TEXT, "nothing was done in a round of the last %" PRId64, v->window);
+        (void)snprintf(out, WEIR_STEADY_TEXT, "nothing was done in a round of the last %" PRId64,
+                       v->window);
     else
-        len = snprintf(out, WEIR_STEADY_TEXT, "in the last %" PRId64 " of %" PRId64 " rounds the %s is %.4g %%, and %.4g %% "
-                       "is the most that is steady", v->window, v->rounds, v->worst, 100 * v->value, 100 * v->limit);
-    if (len < 0)
-        out[0] = '\0';
+        (void)snprintf(out, WEIR_STEADY_TEXT,
+                       "in the last %" PRId64 " of %" PRId64 " rounds the %s is %.4g %%, and "
+                       "%.4g %% is the most that is steady", v->window, v->rounds, v->worst,
+                       100 * v->value, 100 * v->limit);
     return out;
 }
 
 /* ---- words ---- */
 
-/* A word: key=number, which is at least 'least' and at most 'most'; of a percentage 100 times the field. */
+/* A word: key=number, which is at least min and at most max; of a percentage 100 times the field.
+ * unit 0: a whole number. */
 static const struct word {
     const char *key, *form;
     size_t offset;
-    double least, most, unit;
+    double min, max, unit;
 } words[] = {
 #define FIELD(f) offsetof(struct weir_steady_choice, f)
     { "round", "round=SECONDS, from 0.05 to 1000000", FIELD(round_s), 0.05, 1e6, 1 },
-    { "most", "most=SECONDS, from 0.1 to 2147483647", FIELD(most_s), 0.1, INT32_MAX, 1 },
+    { "window", "window=N, a whole number of rounds from 2 to 100", FIELD(window), 2,
+      WEIR_STEADY_WINDOW_MAX, 0 },
+    { "most", "most=SECONDS, from 0.1 to 2147483647", FIELD(max_s), 0.1, INT32_MAX, 1 },
     { "excursion", "excursion=P%, above 0 and at most 1000", FIELD(excursion), 1e-9, 1000, 100 },
     { "slope", "slope=P%, above 0 and at most 1000", FIELD(slope), 1e-9, 1000, 100 },
 };
@@ -153,28 +150,22 @@ static int refuse(const char *at, size_t len, const char *form, struct weir_err 
 }
 
 /* The number after the key, up to the end of the word. */
-static int read_number(const char *at, size_t len, const struct word *w, double *out, struct weir_err *err)
+static int read_number(const char *at, size_t len, const struct word *w, void *out,
+                       struct weir_err *err)
 {
-    const char *value = at + strlen(w->key) + 1, *end = weir_real_scan(value, out);
+    double n;
+    const char *value = at + strlen(w->key) + 1, *end = weir_real_scan(value, &n);
 
     if (end > value && w->unit > 1 && *end == '%')
         end++;
-    if (end == value || end != at + len || !(*out >= w->least && *out <= w->most))
+    if (end == value || end != at + len || !(n >= w->min && n <= w->max) ||
+        (w->unit == 0 && n != floor(n)))
         return refuse(at, len, w->form, err);
-    *out /= w->unit;
+    if (w->unit == 0)
+        *(int64_t *)out = (int64_t)n;
+    else
+        *(double *)out = n / w->unit;
     return 0;
-}
-
-static int read_window(const char *at, size_t len, int64_t *out, struct weir_err *err)
-{
-    const struct word w = { "window", "window=N, a whole number of rounds from 2 to 100", 0, 2,
-                            WEIR_STEADY_WINDOW_MOST, 1 };
-    double n;
-
-    if (read_number(at, len, &w, &n, err) < 0)
-        return -1;
-    *out = (int64_t)n;
-    return n == (double)*out ? 0 : refuse(at, len, w.form, err);
 }
 
 static int read_word(const char *at, size_t len, struct weir_steady_choice *out, struct weir_err *err)
@@ -185,9 +176,7 @@ static int read_word(const char *at, size_t len, struct weir_steady_choice *out,
         key = 0;
     for (size_t i = 0; i < N_WORDS; i++)
         if (is_word(at, key, words[i].key))
-            return read_number(at, len, &words[i], (double *)(void *)((char *)out + words[i].offset), err);
-    if (is_word(at, key, "window"))
-        return read_window(at, len, &out->window, err);
+            return read_number(at, len, &words[i], (char *)out + words[i].offset, err);
     if (!is_word(at, key, "of"))
         return refuse(at, len, "one of the words that can follow 'steady': round=SECONDS, window=N, most=SECONDS, "
                                "excursion=P%, slope=P%, of=rate, of=p99, of=both", err);
@@ -218,7 +207,7 @@ int weir_steady_read(const char *value, struct weir_steady_choice *out, struct w
 
 double weir_steady_bound(const struct weir_steady_choice *c, double deadline_s)
 {
-    double most = c->most_s > 0 ? c->most_s : deadline_s > 0 ? deadline_s : ROUNDS_MOST * c->round_s;
+    double most = c->max_s > 0 ? c->max_s : deadline_s > 0 ? deadline_s : ROUNDS_MAX * c->round_s;
 
     return deadline_s > 0 && deadline_s < most ? deadline_s : most;
 }

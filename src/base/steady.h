@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* steady.h - is a series steady in a window of rounds, in the sense of SNIA's Performance Test
  * Specification 2.0; and the arguments of --until=steady */
-#ifndef WEIR_BASE_STEADY_H
-#define WEIR_BASE_STEADY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,14 +19,14 @@ struct weir_steady_fit {
  * above 0. Pure. */
 struct weir_steady_fit weir_steady_fit_of(const double *y, int n);
 
-#define WEIR_STEADY_WINDOW_MOST 100
+#define WEIR_STEADY_WINDOW_MAX 100
 
 /* The arguments of --until=steady,WORD=VALUE... */
 struct weir_steady_choice {
     double round_s;    /* width of a round */
-    double most_s;     /* no phase is longer; 0: not said */
+    double max_s;     /* maximum of a phase; 0: not given */
     int64_t window;    /* rounds */
-    double excursion, slope; /* the most that is steady, of 1 */
+    double excursion, slope; /* their limits, of 1 */
     bool rate, p99;    /* which of the series must be steady */
 };
 
@@ -47,7 +46,7 @@ enum weir_steady_series { WEIR_STEADY_RATE, WEIR_STEADY_P99, WEIR_STEADY_SERIES 
 /* The last rounds of a phase. Zero, but for choice: there was none. */
 struct weir_steady {
     struct weir_steady_choice choice;
-    double y[WEIR_STEADY_SERIES][WEIR_STEADY_WINDOW_MOST]; /* the window, or what there is of it */
+    double y[WEIR_STEADY_SERIES][WEIR_STEADY_WINDOW_MAX]; /* the window, or what there is of it */
     int64_t rounds;                                        /* of the phase until now */
 };
 
@@ -59,20 +58,14 @@ struct weir_steady_verdict {
     bool steady, whole; /* whole: there were as many rounds as a window has */
     int64_t rounds, window;
     struct weir_steady_fit fit[WEIR_STEADY_SERIES]; /* NaN when the window is not complete */
-    const char *worst; /* the criterion that is the most of its limit: "slope of p99"; NULL: not whole, or a round had no value */
-    double value, limit; /* of it, of 1; the limit is the most that is steady */
+    const char *worst; /* the criterion with the highest share of its limit: "slope of p99"; NULL: not whole, or a round had no value */
+    double value, limit; /* of this criterion, of 1; above the limit a series is not steady */
 };
 
 /* Judge it. The words are static. Local. */
 void weir_steady_judge(const struct weir_steady *s, struct weir_steady_verdict *out);
 
-/* Return the worst criterion over its limit: above 1 it is not steady; WEIR_STEADY_FAR: none. Pure. */
-#define WEIR_STEADY_FAR 9.99
-double weir_steady_past(const struct weir_steady_verdict *v);
-
 #define WEIR_STEADY_TEXT 160
 
 /* The worst criterion, or why there is none, in words. Local. Returns out. */
 const char *weir_steady_why(const struct weir_steady_verdict *v, char out[WEIR_STEADY_TEXT]);
-
-#endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* str.c - a string that grows */
 #include "base/str.h"
-#include "config.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FIRST_CAP = 64 };
 
@@ -119,6 +117,20 @@ void weir_str_free(struct weir_str *s)
 bool weir_str_print(const struct weir_str *s, FILE *to)
 {
     return (fputs(weir_str_words(s), to) != EOF && fflush(to) != EOF) || errno == EPIPE;
+}
+
+int weir_write_all(int fd, const char *text, size_t len, size_t *done)
+{
+    for (*done = 0; *done < len;) {
+        ssize_t n = write(fd, text + *done, len - *done);
+
+        if (n == 0)
+            errno = EIO;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            return -1;
+        *done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
 }
 
 const char *weir_trimmed(const char *text, size_t *len)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* str.h - a string that grows */
-#ifndef WEIR_BASE_STR_H
-#define WEIR_BASE_STR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* The error of a text file that has a byte 0. */
+#define WEIR_NOT_TEXT "a NUL byte; this is not a text file"
 
 /* Zero-initialise; release with weir_str_free. text is NUL-terminated, and NULL while nothing was
  * added. When memory runs out the string keeps what it has and 'failed' stays set: check it once
@@ -48,7 +50,9 @@ char *weir_trim(char *text);
  * made while time is measured. */
 char *weir_put_u64(char *at, uint64_t number);
 
+/* Write len bytes to a descriptor, through interruptions; *done counts them. Local. Returns 0, or
+ * -1 with errno, EIO where nothing could be written. */
+int weir_write_all(int fd, const char *text, size_t len, size_t *done);
+
 void weir_str_clear(struct weir_str *s); /* empty, keeps the memory */
 void weir_str_free(struct weir_str *s);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* answer.c - what a command line asks of the program itself: help, version, its options, completions */
-#include "config.h"
 #include "engine/command.h"
 
 #include <stdio.h>
@@ -76,15 +75,16 @@ void weir_command_complete(const struct weir_command *c, const char *before, con
     weir_str_free(&out);
 }
 
-/* The options of a topic, and what observers have to say of it. */
+/* The help of options and observers for a topic or a word. */
 static int add_help(struct weir_command *c, const struct weir_help *help, struct weir_str *out,
                     struct weir_err *err)
 {
-    if (weir_opthelp(&c->opts, help, c->common.help, out, err) < 0)
-        return -1;
-    for (int i = 0; !c->line->few && weir_topic_names[i]; i++)
-        if (strcasecmp(c->common.help, weir_topic_names[i]) == 0)
-            weir_observers_help((enum weir_topic)(i + 1), out);
+    int rc = weir_opthelp(&c->opts, help, c->common.help, out, err);
+
+    if (!c->cli->minimal)
+        weir_observers_help(c->common.help, out);
+    if (rc < 0 && out->len == 0)
+        return rc;
     return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the help text") : 0;
 }
 
@@ -92,18 +92,18 @@ bool weir_command_answer(struct weir_command *c, int *status)
 {
     const struct weir_help help = { .program = c->program->name,
                                     .brief = c->program->brief,
-                                    .usage = c->line->usage,
+                                    .usage = c->cli->usage,
                                     .examples = c->program->examples,
                                     .tasks = c->program->example_tasks,
-                                    .common = c->line->few ? NULL : common_examples };
+                                    .common = c->cli->minimal ? NULL : common_examples };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_str out = { 0 };
     int rc = 0;
 
     if (c->common.help)
         rc = add_help(c, &help, &out, &err);
-    else if (c->common.version && c->line->version)
-        c->line->version(&out);
+    else if (c->common.version && c->cli->version)
+        c->cli->version(&out);
     else if (c->common.version)
         weir_str_addf(&out, "%s (weir) %s\n", c->program->name, PACKAGE_VERSION);
     else if (c->common.dump)

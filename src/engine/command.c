@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.c - from argv and script to the tests of a run */
-#include "config.h"
 #include "engine/command.h"
 
 #include <limits.h>
@@ -24,12 +23,12 @@ static const char *const clocks[] = { "auto", "monotonic", NULL };
 
 static const struct weir_opt common_opts[] = {
     OPT_STR('h', "help", NULL, struct weir_common, help, NULL, "NAME",
-            "First page of help, or all of a topic, backend, option or word",
+            "Help: first page, or a topic, backend, option or word",
             .flags = WEIR_OPT_OPTARG | WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
     OPT_FLAG(0, "version", NULL, struct weir_common, version, "Version",
              .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
     OPT_STR(0, "clock", NULL, struct weir_common, clock, "auto", "CLOCK",
-            "Clock of all times: the processor's counter where the kernel trusts it, or the kernel's",
+            "Clock: the processor's counter if the kernel trusts it, or the kernel's",
             .choices = clocks, .flags = WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
     OPT_STR(0, "dump-options", NULL, struct weir_common, dump, NULL, "FORM",
             "Option rows for other programs", .choices = dumps,
@@ -51,38 +50,23 @@ static int add_table(struct weir_command *c, const char *prefix, const char *tit
 static int add_backend_tables(struct weir_command *c, struct weir_err *err)
 {
     static const struct weir_opt none[] = { OPT_END };
-    const struct weir_backend *const *be;
-    struct weir_str title = { 0 };
-    char *text;
 
-    for (be = weir_backends(); *be; be++) {
-        weir_str_clear(&title);
-        weir_str_addf(&title, "Module %s", (*be)->name);
-        text = weir_arena_strdup(c->arena, weir_str_text(&title), err);
-        if (!text || add_table(c, (*be)->prefix ? (*be)->prefix : "", text,
-                               (*be)->opts ? (*be)->opts : none, (*be)->opt_size, err) < 0) {
-            weir_str_free(&title);
+    for (const struct weir_backend *const *be = weir_backends(); *be; be++) {
+        const char *title = weir_arena_textf(c->arena, err, "Module %s", (*be)->name);
+
+        if (!title || add_table(c, (*be)->prefix ? (*be)->prefix : "", title,
+                                (*be)->opts ? (*be)->opts : none, (*be)->opt_size, err) < 0)
             return -1;
-        }
     }
-    weir_str_free(&title);
     return 0;
 }
 
 #define FIRST_BACKEND 2 /* tables before: the program's, the common one */
 
-/* The options that it does not have keep their defaults. */
-static int keep_few(struct weir_command *c, const struct weir_program *p, struct weir_err *err)
-{
-    c->opts.set[0].rows = weir_options_merge(p->opts, p->whole, true, c->arena, err);
-    c->opts.n = FIRST_BACKEND;
-    return c->opts.set[0].rows ? 0 : -1;
-}
-
 int weir_command_init(struct weir_command *c, const struct weir_program *p, struct weir_arena *arena,
                       struct weir_err *err)
 {
-    static const struct weir_line none;
+    static const struct weir_cli none;
     struct weir_optset common = {
         .prefix = "", .rows = common_opts, .values = &c->common, .size = sizeof(c->common)
     };
@@ -91,15 +75,20 @@ int weir_command_init(struct weir_command *c, const struct weir_program *p, stru
 
     memset(c, 0, sizeof(*c));
     c->program = p;
-    c->line = p->line ? p->line : &none;
+    c->cli = p->cli ? p->cli : &none;
     c->arena = arena;
     c->opts.arena = arena;
+    c->opts.program = p->name;
     if (!rows || add_table(c, "", NULL, rows, p->opt_size, err) < 0 ||
         weir_opts_add(&c->opts, &common, err) < 0 || add_backend_tables(c, err) < 0 ||
         weir_opts_defaults(&c->opts, err) < 0)
         return -1;
     c->opts.set[0].typed = &((struct weir_run_options *)c->opts.set[0].values)->typed;
-    return c->line->few ? keep_few(c, p, err) : 0;
+    if (!c->cli->minimal)
+        return 0;
+    c->opts.n = FIRST_BACKEND; /* other options keep their defaults */
+    c->opts.set[0].rows = weir_options_merge(p->opts, p->whole, true, arena, err);
+    return c->opts.set[0].rows ? 0 : -1;
 }
 
 static void *copy_values(struct weir_command *c, const struct weir_optset *set,
@@ -180,12 +169,12 @@ static int add_test(void *arg, struct weir_err *err)
 /* Refuse a backend that another benchmark has, with the ways of weir. Returns 0 when there is none. */
 static int refuse_foreign_backend(const char *name, struct weir_err *err)
 {
-    const struct weir_foreign *first = weir_foreign_backend(NULL, name), *way = first;
+    const struct weir_foreign *first = weir_foreign_next(NULL, name, true), *way = first;
     struct weir_str ways = { 0 };
 
     if (!first)
         return 0;
-    for (; way; way = weir_foreign_backend(way, name))
+    for (; way; way = weir_foreign_next(way, name, true))
         weir_str_addf(&ways, "%s%s (%s)", way == first ? "" : ", or ", way->ours, way->what);
     weir_refuse(err, WEIR_EUSAGE,
                 "option -a (api): '%s' is a backend of %s that weir does not have: use %s", name,
@@ -302,18 +291,18 @@ static int read_script(struct weir_command *c, struct weir_shared_text *text,
     if (rc == 0 && text->text && !text->must_be)
         rc = weir_opts_defaults(&c->opts, err);
     if (rc == 0 && text->text)
-        rc = c->line->read_script(text->text, text->len, text->path, &sink, err);
+        rc = c->cli->read_script(text->text, text->len, text->path, &sink, err);
     free(text->text);
     return rc;
 }
 
 int weir_command_tests(struct weir_command *c, const struct weir_par *par, struct weir_err *err)
 {
-    const char *named = c->line->script ? c->line->script(c->opts.set[0].values) : NULL;
+    const char *named = c->cli->script ? c->cli->script(c->opts.set[0].values) : NULL;
     struct weir_shared_text text = { .what = "script", .path = named, .must_be = named != NULL };
 
     if (!named && c->looks_here)
-        text.path = c->line->script_here;
+        text.path = c->cli->script_here;
     if (text.path && read_script(c, &text, par, err) < 0)
         return -1;
     if (c->n > 0 && !named) {
@@ -333,8 +322,7 @@ static int add_files(struct weir_command *c, const struct weir_values *t, struct
     const struct weir_program *p = c->program;
 
     if (weir_files_add_options(files, "", t->rows, t->given, err) < 0 ||
-        (p->made && p->made->files &&
-         p->made->files(t->given, files->tasks, files, err) < 0))
+        (p->files && p->files->add && p->files->add(t->given, files->tasks, files, err) < 0))
         return -1;
     for (int i = FIRST_BACKEND; i < c->opts.n; i++)
         if (weir_files_add_options(files, c->opts.set[i].prefix, c->opts.set[i].rows,
@@ -364,16 +352,6 @@ int weir_command_add_files(struct weir_command *c, struct weir_files *files, str
     return 0;
 }
 
-int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
-                             struct weir_err *err)
-{
-    struct weir_files files = { .arena = c->arena, .tasks = par->size };
-
-    if (weir_agree_check(par, weir_command_add_files(c, &files, err), err) < 0)
-        return -1;
-    return weir_agree(par, par->rank == 0 ? weir_files_check(&files, err) : 0, err);
-}
-
 /* The options of a backend in the registry; NULL for none. */
 static const void *options_of(const struct weir_values *t, const struct weir_backend *be)
 {
@@ -390,12 +368,10 @@ static const void *options_of(const struct weir_values *t, const struct weir_bac
 /* The name of the backend that its options ask for where the system refuses it; NULL: none. */
 static const char *fallback_of(const struct weir_values *t, const struct weir_backend *be)
 {
-    const struct weir_opt *row = be->opts;
+    const struct weir_opt *row = be->opts ? weir_opt_row_of(be->opts, "fallback") : NULL;
     const char *name;
 
-    while (!weir_opt_is_end(row) && (!row->name || strcmp(row->name, "fallback") != 0))
-        row++;
-    if (weir_opt_is_end(row))
+    if (!row)
         return NULL;
     memcpy(&name, (const char *)options_of(t, be) + row->offset, sizeof(name));
     return strcasecmp(name, "none") == 0 ? NULL : name;
@@ -414,7 +390,7 @@ static bool is_used(const struct weir_command *c, const struct weir_backend *be)
     for (int i = 0; i < c->n; i++) {
         const struct weir_run_options *o = c->tests[i].given;
 
-        if (is_chosen(&c->tests[i], c->line->api ? c->line->api(o) : o->api, be))
+        if (is_chosen(&c->tests[i], c->cli->api ? c->cli->api(o) : o->api, be))
             return true;
     }
     return false;
@@ -422,7 +398,7 @@ static bool is_used(const struct weir_command *c, const struct weir_backend *be)
 
 void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log)
 {
-    const bool names = c->line->api || api_row(c->opts.set[0].rows); /* one that tests use */
+    const bool names = c->cli->api || api_row(c->opts.set[0].rows); /* one that tests use */
     char name[WEIR_OPT_NAME];
 
     for (int i = FIRST_BACKEND; names && i < c->opts.n; i++) {
@@ -445,7 +421,7 @@ static int load_plugin(const struct weir_backend **be, const struct weir_par *pa
     char file[PATH_MAX] = "";
     int rc = asks ? weir_backend_load(be, file, err) : 0;
 
-    weir_nodes_tell(par, file, sizeof(file));
+    weir_nodes_bcast(par, file, sizeof(file));
     if (!asks)
         rc = weir_backend_load(be, file, err);
     return weir_agree(par, rc, err);

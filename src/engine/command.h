@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* command.h - from argv and script to the tests of a run */
-#ifndef WEIR_ENGINE_COMMAND_H
-#define WEIR_ENGINE_COMMAND_H
+#pragma once
 
 #include "engine/program.h"
 
@@ -15,7 +14,7 @@ struct weir_common {
 /* The tables of a program with one set of values, and the tests made of them so far. */
 struct weir_command {
     const struct weir_program *program;
-    const struct weir_line *line; /* the program's; one without members where it has none */
+    const struct weir_cli *cli; /* the program's; one without members where it has none */
     struct weir_arena *arena;
     struct weir_opts opts;
     struct weir_common common;
@@ -23,7 +22,7 @@ struct weir_command {
     int n, room; /* tests, and for how many there is memory */
     int argc;    /* arguments of the command line */
     char *const *argv;
-    bool looks_here;  /* for a default script that the user did not name (line->script_here) */
+    bool looks_here;  /* for a default script that the user did not name (cli->script_here) */
     const char *here; /* its name when it was read; else NULL */
 };
 
@@ -63,12 +62,6 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
 struct weir_files;
 int weir_command_add_files(struct weir_command *c, struct weir_files *files, struct weir_err *err);
 
-/* Refuse tests whose options observers find wrong, and tests in which two files would be one
- * (engine/files.h). Rank 0 looks at the file system for all. Collective over par->comm. Returns 0, or
- * -1 and the same err on all ranks (WEIR_EUSAGE). */
-int weir_command_check_files(struct weir_command *c, const struct weir_par *par,
-                             struct weir_err *err);
-
 /* Say which options of backends have no effect because no test uses that backend. Local. */
 void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log);
 
@@ -91,5 +84,3 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
 
 /* Give everything back. Local. */
 void weir_program_end(struct weir_run *run);
-
-#endif

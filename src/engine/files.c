@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* files.c - the one table of files that a run reads and writes */
-#include "config.h"
 #include "engine/files.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,32 +90,20 @@ int weir_files_add_names(struct weir_files *f, const char *role,
 }
 
 int weir_files_add_inside(struct weir_files *f, const char *role, const char *dir,
-                          const char *begin, struct weir_file_names names, enum weir_file_use use,
-                          struct weir_err *err)
+                          const char *begin, struct weir_file_names names, struct weir_err *err)
 {
-    struct weir_str prefix = { 0 };
-
-    weir_str_addf(&prefix, "%s/%s", dir ? dir : ".", begin);
-    names.prefix = weir_arena_strdup(f->arena, weir_str_text(&prefix), err);
-    weir_str_free(&prefix);
-    return names.prefix ? weir_files_add_names(f, role, &names, use, err) : -1;
+    names.prefix = weir_arena_textf(f->arena, err, "%s/%s", dir ? dir : ".", begin);
+    return names.prefix ? weir_files_add_names(f, role, &names, WEIR_FILE_WRITE, err) : -1;
 }
 
-/* The name of an option in messages. */
-static char *role_of(struct weir_files *f, const char *prefix, const struct weir_opt *row,
-                     struct weir_err *err)
+const char *weir_files_role(struct weir_files *f, const char *prefix, const struct weir_opt *row,
+                            struct weir_err *err)
 {
-    struct weir_str text = { 0 };
-    char *role;
+    const char *name = row->key ? row->key : row->name;
 
     if (row->letter)
-        weir_str_addf(&text, "-%c (%s%s)", row->letter, prefix, row->key ? row->key : row->name);
-    else
-        weir_str_addf(&text, "%s%s%s", row->key ? "" : "--", prefix,
-                      row->key ? row->key : row->name);
-    role = weir_arena_strdup(f->arena, weir_str_text(&text), err);
-    weir_str_free(&text);
-    return role;
+        return weir_arena_textf(f->arena, err, "-%c (%s%s)", row->letter, prefix, name);
+    return weir_arena_textf(f->arena, err, "%s%s%s", row->key ? "" : "--", prefix, name);
 }
 
 /* Add the directories of a job; without a value the working directory, if the row allows that. */
@@ -154,7 +142,7 @@ int weir_files_add_options(struct weir_files *f, const char *prefix, const struc
             continue;
         if (path[weir_opt_file_length(rows, path)])
             path = weir_arena_strndup(f->arena, path, weir_opt_file_length(rows, path), err);
-        role = role_of(f, prefix, rows, err);
+        role = weir_files_role(f, prefix, rows, err);
         if (!path || !role || weir_files_add(f, role, path,
                                     rows->flags & WEIR_OPT_READS    ? WEIR_FILE_READ
                                     : rows->flags & WEIR_OPT_WRITES ? WEIR_FILE_WRITE
@@ -189,37 +177,19 @@ int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_e
 
 /* ---- where files are ---- */
 
+static char *resolve_prefix(const char *prefix);
+
 /* The absolute path without links; parts that are not there are taken as they are. malloc'ed; NULL
  * when memory is out. */
 static char *resolve(const char *path)
 {
-    struct weir_str head = { 0 }, all = { 0 };
-    const char *rest = path + strlen(path);
-    char *real = weir_path_real(path);
+    /* no call takes a longer one */
+    char *real = strlen(path) < PATH_MAX ? weir_path_real(path) : strdup(path);
 
-    while (!real && rest > path) {
-        while (rest > path && rest[-1] == '/')
-            rest--;
-        while (rest > path && rest[-1] != '/')
-            rest--;
-        weir_str_clear(&head);
-        weir_str_add(&head, path, (size_t)(rest - path));
-        real = weir_path_real(rest > path ? weir_str_text(&head) : ".");
-    }
-    weir_str_addf(&all, "%s%s%s", real && strcmp(real, "/") != 0 ? real : "", *rest ? "/" : "",
-                  rest);
-    weir_str_free(&head);
-    if (real && !*rest) {
-        weir_str_free(&all);
-        return real;
-    }
-    free(real);
-    if (all.failed)
-        weir_str_free(&all);
-    return all.text;
+    return real || strcmp(path, ".") == 0 ? real : resolve_prefix(path);
 }
 
-/* The beginning of the names of many files: only the directory can have links. */
+/* As resolve, of the beginning of the names of many files: only the directory can have links. */
 static char *resolve_prefix(const char *prefix)
 {
     const char *base = strrchr(prefix, '/');
@@ -236,6 +206,8 @@ static char *resolve_prefix(const char *prefix)
         weir_str_addf(&all, "%s/%s", strcmp(real, "/") == 0 ? "" : real, base);
     free(real);
     weir_str_free(&dir);
+    if (all.failed)
+        weir_str_free(&all);
     return all.text;
 }
 
@@ -279,8 +251,7 @@ static const char *rest_of_name(const struct weir_file_names *names, uint64_t i,
     return text->len >= skip ? weir_str_text(text) + skip : NULL;
 }
 
-/* Is 'place' one of many files, or below one of many directories? Only names that begin alike are
- * made at all. */
+/* Is 'place' one of many files, or below one? Only names that begin alike are made at all. */
 static bool is_among(const struct weir_file_entry *many, const char *place)
 {
     size_t len = strlen(many->place), n;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* files.h - the one table of files that a run reads and writes, to refuse two names of the same
- * file */
-#ifndef WEIR_ENGINE_FILES_H
-#define WEIR_ENGINE_FILES_H
+/* files.h - the table of files that a run reads and writes, to refuse two names of one file */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,11 +48,13 @@ int weir_files_add(struct weir_files *f, const char *role, const char *path, enu
 int weir_files_add_names(struct weir_files *f, const char *role,
                          const struct weir_file_names *names, enum weir_file_use use,
                          struct weir_err *err);
-/* Add names whose prefix is 'dir', "/" and 'begin' (dir NULL: the working directory); names.prefix
- * is not used. */
+/* Add names to write. They begin with 'dir' (NULL: "."), "/" and 'begin', not with names.prefix. */
 int weir_files_add_inside(struct weir_files *f, const char *role, const char *dir,
-                          const char *begin, struct weir_file_names names, enum weir_file_use use,
-                          struct weir_err *err);
+                          const char *begin, struct weir_file_names names, struct weir_err *err);
+
+/* The name of an option in messages; NULL and err when memory is out. Local. */
+const char *weir_files_role(struct weir_files *f, const char *prefix, const struct weir_opt *row,
+                            struct weir_err *err);
 
 /* Add what the option rows with WEIR_OPT_READS, _WRITES or _ADDS name; of jobs at once _WRITES, _ADDS, _PLACE and
  * _PLACES. Local. */
@@ -70,8 +70,6 @@ int weir_files_add_reports(struct weir_files *f, const char *list, struct weir_e
  * file system. Returns 0, or -1 and err that names both roles and the path. */
 int weir_files_check(const struct weir_files *f, struct weir_err *err);
 
-/* Check whether two jobs would use the same file or directory. Then which two, the lower one
- * first, and the place of it, appended. Local; looks at the file system. */
+/* Returns whether two jobs would use the same file or directory. Then job has these two, the lower
+ * one first, and the path is appended to place. Local; asks the file system. */
 bool weir_files_meet(const struct weir_files *f, int job[2], struct weir_str *place);
-
-#endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.c - the signals that end a run: the first ends it in an orderly way, the second at
- * once */
-#include "config.h"
+/* interrupt.c - signals that end a run: the first in an orderly way, the second at once */
 #include "engine/interrupt.h"
 
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define SAME_NS (WEIR_NS_PER_S / 4) /* a signal that comes so soon after the first counts as the
                                      * same */
@@ -93,31 +92,19 @@ static void *wait_for_signals(void *arg)
     }
 }
 
-/* The thread takes no other signal, lest handlers of a library run in it. */
-static int start_thread(struct weir_interrupt *i)
-{
-    sigset_t all, present;
-    int sys;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &present);
-    sys = pthread_create(&i->thread, NULL, wait_for_signals, i);
-    pthread_sigmask(SIG_SETMASK, &present, NULL);
-    return sys;
-}
-
 void weir_interrupt_begin(struct weir_interrupt *i)
 {
     memset(i, 0, sizeof(*i));
     sigemptyset(&i->defaults);
     ignore(i, SIGPIPE);
     ignore(i, SIGXFSZ);
-    if (has_action(SIGCHLD, SIG_IGN)) /* else the status of a command is lost (programs/mdtest/mdtest-phases.c) */
+    if (has_action(SIGCHLD, SIG_IGN)) /* else the status of a command is lost (programs/mdtest/mdtest-pass.c) */
         signal(SIGCHLD, SIG_DFL);
     name_watched(&i->watched);
     pthread_sigmask(SIG_BLOCK, &i->watched, &i->mask);
     i->begun = true;
-    i->running = first_of(&i->watched) > 0 && start_thread(i) == 0;
+    i->running = first_of(&i->watched) > 0 &&
+                 weir_thread_start(&i->thread, wait_for_signals, i) == 0;
     if (!i->running)
         pthread_sigmask(SIG_SETMASK, &i->mask, NULL);
 }

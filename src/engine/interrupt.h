@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* interrupt.h - the signals that end a run: the first ends it in an orderly way, the second at
- * once */
-#ifndef WEIR_ENGINE_INTERRUPT_H
-#define WEIR_ENGINE_INTERRUPT_H
+/* interrupt.h - signals that end a run: the first in an orderly way, the second at once */
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -65,8 +63,5 @@ int weir_interrupt_set_aside(struct weir_interrupt *i);
 /* The clean-up is over: weir_interrupt_poll reports that signal again, when it is not 0. Local. */
 void weir_interrupt_put_back(struct weir_interrupt *i, int signal);
 
-/* End the thread, and open the mask as it was at the start. Harmless when not begun, or twice.
- * Local. */
+/* End the thread, and restore the mask of signals. Harmless when not begun, or twice. Local. */
 void weir_interrupt_end(struct weir_interrupt *i);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - the life of a program of the suite */
-#include "config.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -75,29 +74,17 @@ static int agree_to_start(struct weir_run *run, int rc, struct weir_err *err)
 }
 
 /* One process says so. A launcher ends the others as soon as one has failed, so all wait for each
- * other in MPI_Finalize until the line is out. */
-static int refuse_to_start(struct weir_run *run, const struct weir_err *err, bool has_mpi)
+ * other in MPI_Finalize until the line is out. Ranks of which MPI does not know wait 'seconds'. */
+static int refuse_to_start(struct weir_run *run, const struct weir_err *err, bool has_mpi,
+                           unsigned seconds)
 {
     if (run->log.rank == 0)
         weir_report_error(&run->log, err);
+    else
+        sleep(seconds);
     weir_interrupt_end(&run->interrupt);
     if (has_mpi)
         MPI_Finalize();
-    weir_program_end(run);
-    return err->code;
-}
-
-/* MPI does not know of the tasks that the launcher has started: each would be a run of its own.
- * They cannot wait for each other, so those that are not the first leave it time to say so. */
-static int refuse_to_be_alone(struct weir_run *run, const struct weir_launch *launch,
-                              const struct weir_err *err)
-{
-    if (launch->rank == 0)
-        weir_report_error(&run->log, err);
-    else
-        sleep(1);
-    weir_interrupt_end(&run->interrupt);
-    MPI_Finalize();
     weir_program_end(run);
     return err->code;
 }
@@ -137,17 +124,12 @@ static int complete(struct weir_run *run, struct weir_command *c, const struct w
     return err.code;
 }
 
-/* All results are out. Ranks that end in order would wait for one that cannot. */
-static bool any_broken(const struct weir_run *run)
-{
-    return weir_mpi_agree(MPI_COMM_WORLD, run->broken ? -1 : 0) < 0;
-}
-
 /* The end of all ranks, and after all text the errors. A launcher passes on standard output and
  * standard error as it finds them, and ends a job as soon as one rank has ended with an error. */
 static void end_together(struct weir_run *run, int status, bool alone)
 {
-    bool broken = !alone && any_broken(run);
+    /* all results are out, and ranks that end in order would wait for one that cannot */
+    bool broken = !alone && weir_mpi_agree(MPI_COMM_WORLD, run->broken ? -1 : 0) < 0;
 
     if (broken || status != WEIR_OK) {
         if (weir_run_has_last_lines(run))
@@ -177,13 +159,12 @@ static int run_program(struct weir_run *run, const struct weir_program *p, int a
     setenv("OMPI_MCA_sharedfp", "^lockedfile", 0);
     weir_launch_read(&launch);
     weir_program_begin(run, launch.rank == 0 ? 0 : 1);
-    /* Options are read before MPI_Init: help needs no launcher, and a typing error is answered at
-     * once. */
+    /* Options are read before MPI_Init: help needs no launcher, typing errors are seen at once. */
     if (argc >= 4 && strcmp(argv[1], "--complete") == 0)
         return complete(run, &command, p, argv);
     rc = weir_program_options(run, &command, p, argc, argv, &err);
     if (rc < 0 && !launch.is_launched)
-        return refuse_to_start(run, &err, false);
+        return refuse_to_start(run, &err, false, 0);
     if (rc == 0 && answer(&command, run->log.rank == 0, &status)) {
         weir_interrupt_end(&run->interrupt);
         weir_program_end(run);
@@ -194,13 +175,14 @@ static int run_program(struct weir_run *run, const struct weir_program *p, int a
     run->launched = launch.rank;
     run->report.last.is_merged = launch.is_launched && launch.rank == 0 && weir_launch_merges();
     command.looks_here = true;
-    alone = rc == 0 && command.line->without_mpi && command.line->without_mpi(command.opts.set[0].values);
+    alone = rc == 0 && command.cli->without_mpi &&
+            command.cli->without_mpi(command.opts.set[0].values);
     if (!alone) {
         begin_mpi(&argc, &argv);
         if (agree_to_start(run, rc, &err) < 0)
-            return refuse_to_start(run, &err, true);
+            return refuse_to_start(run, &err, true, 0);
         if (check_launch(&launch, &err) < 0)
-            return refuse_to_be_alone(run, &launch, &err);
+            return refuse_to_start(run, &err, true, 1); /* each would be a run of its own */
     }
     status =
         weir_program_run(run, &command, alone ? MPI_COMM_NULL : MPI_COMM_WORLD, argc, argv, &err);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* observer.c - one loop for each hook of the rows that watch a run */
-#include "config.h"
 #include "engine/observer.h"
 
 #include <string.h>
 
-#include "par/agree.h"
-
 typedef struct weir_observed_row one;
 
-/* Loops over all rows, in the order of the list; backwards where what was taken last is given
- * back first. */
+/* Loops over all rows, in the order of the list, or backwards to give back what was taken. */
 #define EACH(o) for (one *o = run->observed.of; o < run->observed.of + run->observed.n; o++)
 #define EACH_BACK(o) for (one *o = run->observed.of + run->observed.n; o-- > run->observed.of;)
 #define HAS(o, hook) ((o)->row->hook)
@@ -34,22 +30,16 @@ void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *ro
     run->observed.of[run->observed.n++] = (one) { .row = row, .state = state };
 }
 
-/* True when there is capacity for the numbers of one more row. */
-static bool fits(const struct weir_observer *row, int *maxima, int *sums)
-{
-    *maxima += row->maxima;
-    *sums += row->sums;
-    return *maxima <= WEIR_MAXIMA_MOST && *sums <= WEIR_SUMS_MOST;
-}
-
 int weir_observers_begin(struct weir_run *run, struct weir_err *err)
 {
     int maxima = 0, sums = 0;
     void *state;
 
     for (const struct weir_observer *const *row = weir_observers; *row; row++) {
-        if (!fits(*row, &maxima, &sums))
-            return weir_refuse(err, WEIR_EBUG, "no place for the observer '%s'", (*row)->name);
+        maxima += (*row)->maxima;
+        sums += (*row)->sums;
+        if (maxima > WEIR_MAXIMA_MAX || sums > WEIR_SUMS_MAX)
+            return weir_refuse(err, WEIR_EBUG, "too many observers, at '%s'", (*row)->name);
         state = weir_arena_alloc(&run->arena, (*row)->state_size + 1, err);
         if (!state)
             return -1;
@@ -66,21 +56,13 @@ void weir_observers_release(struct weir_run *run)
     run->observed.n = 0;
 }
 
-void *weir_observed(const struct weir_run *run, const char *name)
-{
-    for (int i = 0; i < run->observed.n; i++)
-        if (strcmp(run->observed.of[i].row->name, name) == 0)
-            return run->observed.of[i].state;
-    return NULL;
-}
-
 /* ---- the run ---- */
 
-void weir_observers_help(enum weir_topic topic, struct weir_str *out)
+void weir_observers_help(const char *what, struct weir_str *out)
 {
     for (const struct weir_observer *const *row = weir_observers; *row; row++)
         if ((*row)->help)
-            (*row)->help(topic, out);
+            (*row)->help(what, out);
 }
 
 int weir_observers_check(const struct weir_run_options *o, struct weir_files *files,
@@ -126,7 +108,7 @@ enum weir_code weir_observers_run_end(struct weir_run *run, enum weir_code code)
 void weir_observers_choose(struct weir_run *run)
 {
     run->records.wanted = false;
-    run->records.picks = NULL;
+    run->records.sampled = NULL;
     EACH(o)
         o->on = !o->row->wanted || o->row->wanted(run->test);
 }
@@ -167,9 +149,7 @@ bool weir_observers_enough(struct weir_run *run)
 
 void weir_observers_command(struct weir_run *run, const char *line, pid_t child)
 {
-    EACH(o)
-        if (TAKES(o, command))
-            o->row->command(run, o->state, line, child);
+    CALL(TAKES, command, line, child);
 }
 
 static struct weir_str *text_of(const one *o)
@@ -211,23 +191,24 @@ void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec
     CALL(TAKES, start, rec);
 }
 
-bool weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns)
+bool weir_observers_tick(struct weir_run *run, const struct weir_ranks_progress *progress,
+                         uint64_t now_ns)
 {
     bool enough = false;
 
     EACH(o)
-        enough |= TAKES(o, tick) && o->row->tick(run, o->state, news, now_ns);
+        enough |= TAKES(o, tick) && o->row->tick(run, o->state, progress, now_ns);
     return enough;
 }
 
-int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
+int weir_observers_max(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
 {
     int n = 0;
 
-    memset(max, 0, sizeof(*max) * WEIR_MAXIMA_MOST);
+    memset(max, 0, sizeof(*max) * WEIR_MAXIMA_MAX);
     EACH(o) {
-        if (TAKES(o, most) && !rec->failed)
-            o->row->most(run, o->state, rec, max + n);
+        if (TAKES(o, max) && !rec->failed)
+            o->row->max(run, o->state, rec, max + n);
         n += o->row->maxima;
     }
     return n;
@@ -237,7 +218,7 @@ int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, u
 {
     int n = 0;
 
-    memset(sum, 0, sizeof(*sum) * WEIR_SUMS_MOST);
+    memset(sum, 0, sizeof(*sum) * WEIR_SUMS_MAX);
     EACH(o) {
         if (TAKES(o, add) && !rec->failed)
             o->row->add(run, o->state, rec, sum + n);
@@ -258,6 +239,11 @@ int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struc
         rec->sum += o->row->sums;
     }
     return rc;
+}
+
+void weir_observers_opened(struct weir_run *run, struct weir_session *s, struct weir_file *f)
+{
+    CALL(TAKES, opened, s, f);
 }
 
 void weir_observers_measured(struct weir_run *run, struct weir_session *s,

@@ -7,15 +7,14 @@
  *   LOCAL      touches no other rank, and may fail on one alone; the core agrees after it.
  *   TOGETHER   all ranks of run->par enter it, and the result is the same on all.
  * Functions that return an int return 0, or -1 and err. */
-#ifndef WEIR_ENGINE_OBSERVER_H
-#define WEIR_ENGINE_OBSERVER_H
+#pragma once
 
 #include <sys/types.h>
 
 #include "engine/program.h"
 
 /* The work of all ranks in a phase until now, as far as this rank has received it. */
-struct weir_news {
+struct weir_ranks_progress {
     uint64_t steps, bytes, target; /* target: steps to do */
     int done, tasks;               /* tasks that have no more to do, and all */
     uint64_t at_ns; /* when this rank received the numbers: a task that is stopped sends none */
@@ -34,16 +33,14 @@ struct weir_observer {
 
     /* ---- the run ---- */
 
-    /* LOCAL: append what the help of a topic has below its options. */
-    void (*help)(enum weir_topic topic, struct weir_str *out);
+    /* LOCAL: append what --help=what has, for a topic below its options. */
+    void (*help)(const char *what, struct weir_str *out);
 
-    /* LOCAL, the same on all, for each test before any begins: check its options. Adds the
-     * files that it writes. */
+    /* LOCAL, the same on all, before any test begins: check its options, add its files. */
     int (*check)(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err);
     /* TOGETHER over run->world: the options of all n tests are right; nothing was reported yet. */
     void (*run_read)(struct weir_run *run, void *state, const struct weir_values *values, int n);
-    /* TOGETHER over run->world: all tests are planned, and the report is open. For outputs that
-     * must be writable. */
+    /* TOGETHER over run->world: tests are planned, the report is open. To open own outputs. */
     int (*run_begin)(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err);
     /* TOGETHER over run->world: all outputs are there, and nothing but the tests can fail. */
@@ -64,10 +61,9 @@ struct weir_observer {
     int (*test_start)(struct weir_run *run, void *state, struct weir_err *err);
     /* TOGETHER: the object of the test in the report was opened. */
     void (*test_open)(struct weir_run *run, void *state);
-    /* LOCAL, before each repetition. */
+    /* LOCAL: called before each repetition. */
     int (*repetition)(struct weir_run *run, void *state, struct weir_err *err);
-    /* TOGETHER, in the first repetition, where the program has its place (WEIR_STAGE_EXTRA): may run
-     * phases. */
+    /* TOGETHER, in the first repetition, at WEIR_STAGE_EXTRA of the program: may run phases. */
     int (*extra)(struct weir_run *run, void *state, struct weir_err *err);
     /* TOGETHER, after each repetition: true when no further one is needed. One yes ends them. */
     bool (*is_enough)(struct weir_run *run, void *state);
@@ -91,16 +87,20 @@ struct weir_observer {
     /* LOCAL, between two steps, every 50 ms, and while this rank waits for others. Allocates
      * nothing where it has nothing to show. True: the phase is to end as by a deadline; all ranks
      * say that then, each when it knows. */
-    bool (*tick)(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns);
+    bool (*tick)(struct weir_run *run, void *state, const struct weir_ranks_progress *progress,
+                 uint64_t now_ns);
     /* LOCAL, after the phase, not after a failure: the numbers of this rank for the maximum of all
      * ranks, zeroed; rec has the times of this rank. */
-    void (*most)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
-    /* As most, for the sum of all ranks; rec has the times of all ranks. */
+    void (*max)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
+    /* As max, for the sum of all ranks; rec has the times of all ranks. */
     void (*add)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum);
     /* TOGETHER. rec->max and rec->sum are the numbers of this row, of all ranks. With rec->failed it
      * only ends what start began. All are called; the first error wins. */
     int (*after)(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err);
+    /* LOCAL, on rank 0 in the first repetition: ior has opened the file of a phase, outside of the
+     * time of its transfers. */
+    void (*opened)(struct weir_run *run, void *state, struct weir_session *s, struct weir_file *f);
     /* TOGETHER. Called at the place in the output of a program for all details of a phase. The
      * session has the calls; one that is zero has none. s and rec NULL: the place of the first
      * phase, when none was measured. */
@@ -112,8 +112,8 @@ struct weir_observer {
 extern const struct weir_observer *const weir_observers[];
 
 /* The most numbers of all rows together. */
-#define WEIR_MAXIMA_MOST 16
-#define WEIR_SUMS_MOST 240
+#define WEIR_MAXIMA_MAX 16
+#define WEIR_SUMS_MAX 240
 
 /* Hand in a row that is not in the list, with a state of its own; before weir_observers_begin. Local. */
 void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *row, void *state);
@@ -121,15 +121,12 @@ void weir_observers_hand_in(struct weir_run *run, const struct weir_observer *ro
 int weir_observers_begin(struct weir_run *run, struct weir_err *err);
 void weir_observers_release(struct weir_run *run);
 
-/* The state of the row with this name in this run; NULL: it has no such row. Local. */
-void *weir_observed(const struct weir_run *run, const char *name);
-
 /* Choose the rows that take part in run->test. Requests for operations are cleared. Local. */
 void weir_observers_choose(struct weir_run *run);
 
 /* One loop for each hook: see above. Those that return an int return the same on all ranks, but for
  * the local ones. */
-void weir_observers_help(enum weir_topic topic, struct weir_str *out);
+void weir_observers_help(const char *what, struct weir_str *out);
 int weir_observers_check(const struct weir_run_options *o, struct weir_files *files,
                          struct weir_err *err);
 void weir_observers_run_read(struct weir_run *run, const struct weir_values *values, int n);
@@ -149,13 +146,13 @@ void weir_observers_test_end(struct weir_run *run);
 void weir_observers_test_free(struct weir_run *run);
 int weir_observers_before(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
 void weir_observers_start(struct weir_run *run, const struct weir_phase_rec *rec);
-bool weir_observers_tick(struct weir_run *run, const struct weir_news *news, uint64_t now_ns);
-/* Fill in the numbers of all rows. max: capacity for WEIR_MAXIMA_MOST and WEIR_SUMS_MOST
+bool weir_observers_tick(struct weir_run *run, const struct weir_ranks_progress *progress,
+                         uint64_t now_ns);
+/* Fill in the numbers of all rows. max: capacity for WEIR_MAXIMA_MAX and WEIR_SUMS_MAX
  * numbers; returns how many of them are in use. */
-int weir_observers_most(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max);
+int weir_observers_max(struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max);
 int weir_observers_add(struct weir_run *run, const struct weir_phase_rec *rec, uint64_t *sum);
 int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struct weir_err *err);
+void weir_observers_opened(struct weir_run *run, struct weir_session *s, struct weir_file *f);
 void weir_observers_measured(struct weir_run *run, struct weir_session *s,
                              const struct weir_phase_rec *rec);
-
-#endif

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* options.c - the options that every program has: their rows, and a program's table with them */
-#include "config.h"
 #include "engine/options.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "base/gpu/gpu.h"
-#include "base/options/option.h"
 #include "base/steady.h"
-#include "engine/report/forms.h"
+#include "engine/report/report.h"
 
 const char *const weir_existing_ways[] = { "replace", "reuse", "fail", NULL };
 const char *const weir_progress_modes[] = { "auto", "always", "never", NULL };
@@ -34,12 +31,12 @@ static const struct weir_opt run_rows[] = {
     OPT_FLAG(0, NULL, NULL, R, wear_out, NULL, OPT_IN(TIME)),
     OPT_FLAG(0, NULL, NULL, R, dry_run, NULL, OPT_IN(OUTPUT)),
     OPT_INT(0, NULL, NULL, R, depth, "0", "N",
-            "Queue depth of a task, with a backend that has a queue (default: the backend's)",
+            "Queue depth of tasks, for backends with a queue (0: their default)",
             .min = 0, .max = 1 << 20, OPT_IN(ORDER)),
     OPT_INT('i', "repetitions", NULL, R, repetitions, "1", "N", "Repetitions of the test", .min = 1,
             .max = INT32_MAX, NEUTRAL, OPT_FIRST(TIME)),
     OPT_STR(0, "existing", "existing", R, existing, NULL, "WAY",
-            "Existing files of others: replace them, or end with an error",
+            "Existing files of others: replaced, or an error",
             .choices = existing_no_reuse, NEUTRAL, OPT_IN(FILES)),
     OPT_REAL('D', "deadline", NULL, R, deadline_s, "0", "SECONDS",
              "Time of a phase after which nothing more is started, seconds", .min = 0,
@@ -62,29 +59,26 @@ static const struct weir_opt run_rows[] = {
 
     /* Records of single operations. */
     OPT_STR(0, "timeline", NULL, R, timeline, NULL, "FILE.npy[,WORD=VALUE...]",
-            "File of every operation (time, place, bytes) for NumPy and weir-plot; of some with "
-            "sample=1/N (at random; seed=N), ranks=LIST (0-63,128, or leaders), slowest=K (of "
-            "each rank and phase, with the operations before and after)",
+            "File of operations for NumPy and weir-plot; fewer with sample=1/N (seed=N), "
+            "ranks=LIST (0-63,128, or leaders), slowest=K (per rank and phase)",
             .ends = ".npy", .example = "--timeline=run.npy,sample=1/100",
             .flags = WEIR_OPT_ARGV_ONLY | WEIR_OPT_WRITES, OPT_IN(OUTPUT)),
     OPT_SIZE(0, "timeline-limit", "timelineLimit", R, timeline_limit, "1m", "N",
-             "Operations of a task in a phase that are recorded, 40 bytes each; more are counted",
+             "Maximum of recorded operations per task and phase, 40 bytes each",
              .min = 1, .max = INT64_MAX / 64, NEUTRAL, OPT_IN(OUTPUT)),
     OPT_STR(0, "interval", NULL, R, interval, NULL, "SECONDS",
-            "Width of intervals in which rates and latency (p99, maximum) are shown, seconds",
+            "Width of intervals for rates and latency (p99, maximum), seconds",
             .example = "--interval=0.5", NEUTRAL, OPT_IN(OUTPUT)),
     OPT_STR(0, "progress", NULL, R, progress, "auto", "WHEN",
-            "Progress of a phase of more than 3 s (with --interval also the p99): on a terminal "
-            "at once, elsewhere a line every 30 s; always: a line every 10 s",
+            "Progress after 3 s: on a terminal, or lines every 30 s (always: 10 s)",
             .choices = weir_progress_modes, NEUTRAL, OPT_IN(OUTPUT)),
 
     /* Checks of the results. */
     OPT_STR(0, "rules", "rules", R, rules, NULL, "NAME",
-            "Rule set that judges the results (default: that of WEIR_RULES in the environment, "
-            "else default)",
+            "Rule set that judges the results (default: WEIR_RULES in the environment, or default)",
             .choices = weir_rule_sets, NEUTRAL, OPT_IN(TRUST)),
     OPT_STR(0, "limit", "limit", R, limits, NULL, "ID:NUMBER,...",
-            "Limits that replace those of the rule set, like H01:30; in scripts joined by +",
+            "Limits instead of the rule set's: H01:30,H25:80 (in scripts joined by +)",
             .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_APPEND, OPT_IN(TRUST)),
     OPT_SIZE(0, "peak", "peak", R, peak, "0", "SIZE",
              "Highest possible rate of the storage, bytes a second; more is INVALID", .min = 0,
@@ -96,15 +90,14 @@ static const struct weir_opt run_rows[] = {
     OPT_FLAG(0, "strict", "strict", R, strict,
              "Exit status 5 when a test is INVALID by its rule set", NEUTRAL, OPT_IN(TRUST)),
     OPT_STR(0, "until", "until", R, until, NULL, "PERCENT|steady[,WORD=VALUE...]",
-            "Repetitions until the 95 % interval of the median of each rate is that narrow (half "
-            "of it, of the median). steady: each phase ends, and begins again where it can, when "
-            "its rate and p99 are steady over a window of rounds (SNIA): round=SECONDS (60), "
-            "window=N (5 rounds), excursion=P% (20) and slope=P% (10) of the mean at most, "
-            "of=rate, p99 or both, most=SECONDS of a phase (-D, or 25 rounds)",
+            "Repetitions until the 95 % interval of each median rate is within PERCENT of it; "
+            "'steady': phases until rate and p99 are steady (SNIA), with round=SECONDS (60), "
+            "window=N (5 rounds), excursion=P% (20), slope=P% (10), of=rate, p99 or both, "
+            "most=SECONDS (-D, or 25 rounds)",
             .example = "--until=5 --until-max=20", NEUTRAL | WEIR_OPT_NONE,
             .suggestions = until_words, OPT_IN(TIME)),
     OPT_INT(0, "until-max", "untilMax", R, until_max, "0", "N",
-            "Maximum of repetitions with --until (0: --repetitions, or 100 where that is 1)",
+            "Maximum of repetitions with --until (0: --repetitions, or 100 if that is 1)",
             .min = 0, .max = 1000000, NEUTRAL, OPT_IN(TIME)),
     OPT_REAL(0, "until-time", "untilTime", R, until_time_s, "0", "SECONDS",
              "Time after which --until begins no repetition, seconds (0: no limit)", .min = 0,
@@ -112,10 +105,8 @@ static const struct weir_opt run_rows[] = {
 
     /* Operations at a rate. */
     OPT_STR(0, "rate", "rate", R, rate, NULL, "RATE",
-            "Rate of the operations of each task, an open loop: SIZE bytes (100m, 100b) or Nops "
-            "operations a second, each due at its time, from which its response time counts. "
-            "P%..Q%:N: N rates from P to Q percent of the maximum, which the first repetition "
-            "measures (none: no rate)",
+            "Rate of each task, an open loop: 100m (bytes/s), 500ops (operations/s), or P%..Q%:N, "
+            "N rates from P to Q percent of the first repetition's maximum (none: no rate)",
             .example = "--rate=500ops", .flags = WEIR_OPT_NONE, OPT_IN(ORDER)),
     OPT_REAL(0, "rate-time", "rateTime", R, rate_s, "5", "SECONDS",
              "Time of each phase at each rate of --rate in percent, seconds", .min = 0,
@@ -124,59 +115,51 @@ static const struct weir_opt run_rows[] = {
             "Rate of all tasks together, as --rate; each has an equal part", .flags = WEIR_OPT_NONE,
             OPT_IN(ORDER)),
     OPT_STR(0, "arrivals", "arrivals", R, arrivals, NULL, "HOW",
-            "Arrivals with a rate: in equal distances, on all tasks at once (even) or in turn "
-            "(shifted), or random and the same in each run (poisson)",
+            "Arrivals at a rate: together (even), in turn (shifted), random (poisson)",
             .choices = weir_arrivals, OPT_IN(ORDER)),
     OPT_STR(0, "burst", "burst", R, burst, NULL, "N:PAUSE",
-            "Pause after each N operations of a task, seconds: after the last has ended, or with "
-            "a rate as a part of its schedule; 1:PAUSE is a think time",
+            "Pause after each N operations, seconds (1:PAUSE is a think time)",
             .example = "--burst=100:0.5", .flags = WEIR_OPT_NONE, OPT_IN(ORDER)),
 
     OPT_STR(0, "sweep", "sweep", R, sweep, NULL, "UNITS",
-            "Nodes, pairs of neighbouring nodes, or ranks, each measured alone after the first "
-            "repetition; slow ones are named",
+            "Slow nodes, pairs or ranks: each measured after the first repetition",
             .choices = weir_sweep_units, NEUTRAL | WEIR_OPT_NONE, OPT_IN(TRUST)),
     OPT_REAL(0, "sweep-time", "sweepTime", R, sweep_s, "1", "SECONDS",
              "Time of each phase of each unit of --sweep, seconds", .min = 0, .max = INT32_MAX,
              NEUTRAL, OPT_IN(TRUST)),
     OPT_INT(0, "sweep-turns", "sweepTurns", R, sweep_turns, "32", "N",
-            "Maximum of rounds of --sweep, several units at a time where there are more; slow "
-            "ones are measured again in smaller groups, and alone",
+            "Maximum of turns of --sweep; with more units, several share a turn",
             .min = 1, .max = INT32_MAX, NEUTRAL, OPT_IN(TRUST)),
     OPT_FLAG(0, "rerun-suspects", "rerunSuspects", R, rerun_suspects,
-             "Second measurement of slow units of --sweep, and of some others, before they are "
-             "named",
+             "Second measurement of slow units of --sweep, before they are named",
              NEUTRAL, OPT_IN(TRUST)),
     OPT_FLAG(0, "anonymous", NULL, R, anonymous,
-             "No names of hosts, users and files in JSON, CSV and the document of a timeline",
+             "No names of hosts, users and files in JSON, CSV and timelines",
              .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_ARGV_ONLY, OPT_IN(OUTPUT)),
 
     /* Checks and actions before the first byte. */
     OPT_FLAG(0, "no-space-check", "noSpaceCheck", R, no_space_check,
-             "No end of the run where the file system has too little free space", NEUTRAL,
+             "No check for free space before the run", NEUTRAL,
              OPT_IN(FILES)),
     OPT_FLAG(0, "drop-cache", "dropCache", R, drop_cache,
              "Cold page cache before each read phase, untimed", OPT_FIRST(DATA)),
     OPT_INT(0, "io-timeout", "ioTimeout", R, io_timeout_s, "0", "SECONDS",
-            "Time after which a call that does not return, or a rank that stands still, ends the "
-            "job, seconds (0: no limit)",
+            "Time after which a hang ends the job, seconds (0: no limit)",
             .min = 0, .max = INT32_MAX, NEUTRAL, OPT_IN(TIME)),
     OPT_STR(0, "report", NULL, R, reports, NULL, "FORMAT:PATH,...", "Results: " WEIR_FORMS_HELP,
             .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_ARGV_ONLY | WEIR_OPT_PRIVATE,
             .suggestions = report_forms, OPT_FIRST(OUTPUT)),
     OPT_INT(0, "gpu-memory", "allocateBufferOnGPU", R, gpu_memory, "0", "N",
-            "Memory of the transfer buffers: 0 host, 1 managed by a GPU, 2 managed with the data "
-            "on the GPU, 3 of the GPU",
+            "Buffer memory: 0 host, 1 managed, 2 managed, data on the GPU, 3 GPU",
             .min = 0, .max = WEIR_MEMORIES - 1, OPT_IN(DATA)),
     OPT_STR(0, "gpu-id", "GPUid", R, gpu_id, "-1", "N|near",
-            "GPU of each task (-1: in turn over the tasks of a node; near: on its NUMA node)",
+            "GPU of each task (-1: in turn; near: on its NUMA node)",
             .suggestions = gpu_ids, OPT_IN(DATA)),
     OPT_FLAG(0, "gpu-direct", "GPUDirect", R, gpu_direct,
              "Transfers between files and a GPU by cuFile or hipFile, as --gpu-path=direct",
              OPT_IN(DATA)),
     OPT_STR(0, "gpu-path", "gpuPath", R, gpu_path, NULL, "WAY",
-            "Way of transfers with a GPU: direct (cuFile, hipFile), staged (a pinned buffer and a "
-            "copy), mapped (the call gets the pointer)",
+            "GPU path: cuFile or hipFile (direct), buffer and copy (staged), pointer (mapped)",
             .choices = weir_gpu_paths, OPT_IN(DATA)),
 };
 #define RUN_ROWS (sizeof(run_rows) / sizeof(*run_rows))
@@ -254,7 +237,7 @@ static int add_named(struct table *t, const struct weir_opt *by, struct weir_err
     return weir_refuse(err, WEIR_EBUG, "no option of all programs has the field at %zu", by->offset);
 }
 
-const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole, bool few,
+const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole, bool minimal,
                                           struct weir_arena *arena, struct weir_err *err)
 {
     struct table t = { .own = own, .whole = whole };
@@ -273,7 +256,7 @@ const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole
         else if (add_named(&t, own, err) < 0)
             return NULL;
     }
-    if (!few)
+    if (!minimal)
         add_up_to(&t, SIZE_MAX);
     t.row[t.n] = (struct weir_opt)OPT_END;
     return t.row;
@@ -283,7 +266,7 @@ int weir_run_options_most(const struct weir_run_options *o)
 {
     if (!o->until || weir_steady_asked(o->until))
         return o->repetitions;
-    return o->until_max ? o->until_max : o->repetitions > 1 ? o->repetitions : WEIR_UNTIL_MOST;
+    return o->until_max ? o->until_max : o->repetitions > 1 ? o->repetitions : WEIR_UNTIL_MAX;
 }
 
 double weir_run_options_bound(const struct weir_run_options *o)
@@ -303,8 +286,7 @@ void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log
 
 unsigned weir_existing(const struct weir_run_options *o)
 {
-    for (int i = 0; o->existing && weir_existing_ways[i]; i++)
-        if (strcasecmp(o->existing, weir_existing_ways[i]) == 0)
-            return 1u << i;
-    return 0;
+    int way = weir_opt_choice(weir_existing_ways, o->existing);
+
+    return way >= 0 ? 1u << way : 0;
 }

@@ -4,8 +4,7 @@
  * The option struct of a program begins with struct weir_run_options. The rows of these fields stand
  * once, in options.c, and follow the program's own rows; its table names those that it changes or
  * that shall stand elsewhere. */
-#ifndef WEIR_ENGINE_OPTIONS_H
-#define WEIR_ENGINE_OPTIONS_H
+#pragma once
 
 #include "base/log.h"
 #include "base/options/option.h"
@@ -37,12 +36,14 @@ struct weir_run_options {
     {                                                                                              \
         .type = WEIR_OPT_SHARED_UP_TO, .name = "", .offset = offsetof(struct weir_run_options, F)  \
     }
-/* For a program that makes no files: the option is refused, and help does not show it. */
-#define OPT_RUN_MAKES_NO_FILES                                                                     \
+/* A row that the program does not have: it is refused for this reason, and help does not show it. */
+#define OPT_RUN_GONE(n, k, why)                                                                    \
     {                                                                                              \
-        .type = WEIR_OPT_GONE, .name = "existing", .key = "existing",                              \
-        .help = "this program makes no files; leave it out"                                        \
+        .type = WEIR_OPT_GONE, .name = (n), .key = (k), .help = (why)                              \
     }
+/* For a program that makes no files. */
+#define OPT_RUN_MAKES_NO_FILES                                                                     \
+    OPT_RUN_GONE("existing", "existing", "this program makes no files; leave it out")
 
 /* For a program without a phase that some ranks can do alone. */
 #define OPT_RUN_NO_SWEEP                                                                           \
@@ -50,21 +51,15 @@ struct weir_run_options {
         OPT_RUN_NO_SWEEP_ROW("sweep-turns", "sweepTurns"),                                         \
         OPT_RUN_NO_SWEEP_ROW("rerun-suspects", "rerunSuspects")
 #define OPT_RUN_NO_SWEEP_ROW(n, k)                                                                 \
-    {                                                                                              \
-        .type = WEIR_OPT_GONE, .name = (n), .key = (k),                                            \
-        .help = "the phases of this program need all ranks; use ior or mdtest for a sweep"         \
-    }
+    OPT_RUN_GONE(n, k, "the phases of this program need all ranks; use ior or mdtest for a sweep")
 
 /* For a program whose buffers are in memory of the host. */
 #define OPT_RUN_NO_GPU                                                                             \
     OPT_RUN_NO_GPU_ROW("gpu-memory"), OPT_RUN_NO_GPU_ROW("gpu-id"),                                \
         OPT_RUN_NO_GPU_ROW("gpu-direct"), OPT_RUN_NO_GPU_ROW("gpu-path")
 #define OPT_RUN_NO_GPU_ROW(n)                                                                      \
-    {                                                                                              \
-        .type = WEIR_OPT_GONE, .name = (n), .key = (n),                                            \
-        .help = "the buffers of this program are in memory of the host; ior, mdtest, md-workbench, " \
-                "mib and model_checkpoint have GPUs"                                               \
-    }
+    OPT_RUN_GONE(n, n, "the buffers of this program are in memory of the host; ior, mdtest, "      \
+                       "md-workbench, mib and model_checkpoint have GPUs")
 
 /* For a program in whose operations ranks wait for each other. */
 #define OPT_RUN_NO_RATE                                                                            \
@@ -72,16 +67,13 @@ struct weir_run_options {
         OPT_RUN_NO_RATE_ROW("rate-time", "rateTime"),                                              \
         OPT_RUN_NO_RATE_ROW("arrivals", "arrivals"), OPT_RUN_NO_RATE_ROW("burst", "burst")
 #define OPT_RUN_NO_RATE_ROW(n, k)                                                                  \
-    {                                                                                              \
-        .type = WEIR_OPT_GONE, .name = (n), .key = (k),                                            \
-        .help = "the tasks of this program wait for each other in each operation; ior, mib, mdtest "  \
-                "and md-workbench have rates"                                                      \
-    }
+    OPT_RUN_GONE(n, k, "the tasks of this program wait for each other in each operation; ior, "    \
+                       "mib, mdtest and md-workbench have rates")
 
-/* The rows of a program, own, with those of all programs among them and, unless 'few', at the end.
+/* The rows of a program, own, with those of all programs among them and, unless minimal, at the end.
  * whole: each repetition is done as a whole (struct weir_program). Local. Owned by the arena; NULL and err when
  * memory is out, or own names a row that there is not (WEIR_EBUG). */
-const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole, bool few,
+const struct weir_opt *weir_options_merge(const struct weir_opt *own, bool whole, bool minimal,
                                           struct weir_arena *arena, struct weir_err *err);
 
 /* The values of --existing; bits of what a program can do. */
@@ -105,7 +97,7 @@ extern const char *const weir_rule_sets[];
 extern const char *const weir_arrivals[];
 extern const char *const weir_sweep_units[];
 
-#define WEIR_UNTIL_MOST 100 /* repetitions where the options name no number */
+#define WEIR_UNTIL_MAX 100 /* repetitions where the options name no number */
 
 /* Return the repetitions of a test, with --until the most. Local. */
 int weir_run_options_most(const struct weir_run_options *o);
@@ -119,5 +111,3 @@ const char *weir_run_options_stops(const struct weir_run_options *o);
 
 /* Apply -v and --warningAsErrors to messages. Local. */
 void weir_run_options_log(const struct weir_run_options *o, struct weir_log *log);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* phase.c - a phase from prepare to merge; its steps are in steps.c */
-#include "config.h"
 #include "engine/phase.h"
 
 #include <inttypes.h>
@@ -12,7 +11,6 @@
 #include "base/clock.h"
 #include "engine/observer.h"
 #include "engine/steps/limits.h"
-#include "engine/steps/steps.h"
 
 static void mark(struct weir_phase_context *c, enum weir_mark m)
 {
@@ -26,7 +24,7 @@ static bool may_flush(struct weir_phase_context *c)
         return false;
     if (c->timing->collective_flush && !c->watch.over)
         weir_phase_end_watch(c);
-    return c->rc == 0 && !(c->timing->collective_flush && c->told_to_stop);
+    return c->rc == 0 && !(c->timing->collective_flush && c->stop_requested);
 }
 
 static void timed_open(struct weir_phase_context *c)
@@ -81,10 +79,10 @@ static int all_ok(struct weir_phase_context *c)
     if (!c->watch.over)
         weir_phase_end_watch(c);
     else
-        c->told_to_stop = true; /* -g: the watch ended before close, so ask again */
+        c->stop_requested = true; /* -g: the watch ended before close, so ask again */
     if (c->agreed)
         return -1;
-    if (!c->told_to_stop)
+    if (!c->stop_requested)
         return 0;
     weir_phase_asks_to_stop(c); /* a signal that came while waiting */
     if (c->rc == 0 && c->rec->interrupted)
@@ -99,7 +97,7 @@ static int all_ok(struct weir_phase_context *c)
 /* The largest step of all ranks and whose it is. Two clocks cannot tell which of
  * them it was. Said at once, for what was measured since the last estimate is uncertain by as much.
  * Collective. */
-static void tell_step(struct weir_run *run)
+static void warn_of_step(struct weir_run *run)
 {
     struct weir_log log = run->log;
     int64_t step_ns = llabs(weir_clock_step(&run->clock));
@@ -119,7 +117,7 @@ void weir_phase_renew_clock(struct weir_run *run)
     if (run->par.size == 1)
         return;
     weir_clock_renew(&run->par, &run->clock);
-    tell_step(run);
+    warn_of_step(run);
 }
 
 uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
@@ -133,17 +131,22 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
 /* Numbers of a record: the least and the most of all ranks, and sums. Until they are merged they are
  * those of this rank. */
 #define AT(field) offsetof(struct weir_phase_rec, field)
+#define EACH_DIR(m)                                                                                \
+    AT(by_dir[0].m), AT(by_dir[1].m), AT(by_dir[2].m), AT(by_dir[3].m), AT(by_dir[4].m)
+_Static_assert(sizeof(((struct weir_counters *)0)->by_dir) == WEIR_DIRS * 2 * sizeof(uint64_t),
+               "all of them are counted (run.h), and merged");
 static const size_t least[] = { AT(steps_min), AT(done_min), AT(own_ns_min), AT(work_ns_min),
-                                AT(rate_min),  AT(half[0].ops_min), AT(half[1].ops_min) };
+                                AT(rate_min),  EACH_DIR(ops_min) };
 static const size_t most[] = { AT(steps_max), AT(done_max), AT(own_ns_max), AT(work_ns_max),
-                               AT(end_max), AT(half[0].ops_max), AT(half[1].ops_max) };
+                               AT(end_max), EACH_DIR(ops_max) };
 static const size_t summed[] = { AT(bytes_sum),   AT(wrong_sum),     AT(steps_sum),
                                  AT(busy_ns_sum), AT(fill_ns_sum),   AT(verify_ns_sum),
                                  AT(records_sum), AT(dropped_sum),   AT(done_sum),
                                  AT(ended[WEIR_END_WORK]), AT(ended[WEIR_END_COUNT]),
                                  AT(ended[WEIR_END_TIME]), AT(ended[WEIR_END_STEADY]),
-                                 AT(half[0].ops_sum), AT(half[1].ops_sum),
-                                 AT(half[0].bytes_sum), AT(half[1].bytes_sum) };
+                                 EACH_DIR(ops_sum),
+                                 AT(by_dir[WEIR_DIR_WRITE].bytes_sum),
+                                 AT(by_dir[WEIR_DIR_READ].bytes_sum) };
 
 /* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last;
  * then the others. Minima are maxima of negative numbers. */
@@ -162,8 +165,8 @@ enum {
 
 /* The maximum and the sum of all ranks: the numbers of the core, then those of the observers. */
 struct merged {
-    int64_t max[MAXIMA + WEIR_MAXIMA_MOST];
-    uint64_t sum[SUMS + WEIR_SUMS_MOST];
+    int64_t max[MAXIMA + WEIR_MAXIMA_MAX];
+    uint64_t sum[SUMS + WEIR_SUMS_MAX];
 };
 
 static uint64_t *field(struct weir_phase_rec *rec, size_t at)
@@ -198,8 +201,11 @@ static void fill_record(struct weir_phase_context *c)
     rec->records_sum = c->run->records.n;
     rec->dropped_sum = c->run->records.dropped;
     rec->ended[weir_limits_end(c)] = 1;
-    for (int d = 0; d < 2; d++)
-        rec->half[d] = (struct weir_half) { own->half[d].ops, own->half[d].ops, own->half[d].ops, own->half[d].bytes };
+    for (int d = 0; d < WEIR_DIRS; d++) {
+        uint64_t ops = own->by_dir[d].ops;
+
+        rec->by_dir[d] = (struct weir_dir_work) { ops, ops, ops, own->by_dir[d].bytes };
+    }
 }
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
@@ -226,7 +232,7 @@ static void leave_counters(struct weir_run *run, const int64_t *max)
  * interpolated. All ranks decide the same. Collective. */
 static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int64_t *max)
 {
-    int n = MAXIMA + weir_observers_most(run, rec, max + MAXIMA);
+    int n = MAXIMA + weir_observers_max(run, rec, max + MAXIMA);
     uint64_t apart_ns;
 
     max[DISAGREES] = !weir_clock_compare(&apart_ns);
@@ -280,15 +286,15 @@ static int prepare(struct weir_phase_context *c)
         return -1;
     if (!c->idle)
         c->pass = c->ph->count(c->run, c->state);
-    if (c->most_steps < c->pass)
-        c->pass = c->most_steps;
+    if (c->max_steps < c->pass)
+        c->pass = c->max_steps;
     if (weir_records_reserve(&c->run->records, count_operations(c), c->err) < 0)
         return -1;
     c->run->records.kept |= c->each_counts;
     return 0;
 }
 
-/* Forget the times of the last phase: of operations, and of the calls in the sessions. */
+/* Forget the times of the last phase, and of the preparation: of operations, and of the calls in the sessions. */
 static void reset_times(struct weir_run *run)
 {
     const struct weir_test *t = run->test;
@@ -318,7 +324,6 @@ static void begin_record(struct weir_phase_context *c)
 
     memset(c->rec, 0, sizeof(*c->rec));
     memset(&run->counters, 0, sizeof(run->counters));
-    reset_times(run);
     run->records.mixed = c->ph->mixed;
     c->rec->phase = c->ph;
     c->rec->stage = c->again ? NULL : c->stage;
@@ -343,7 +348,7 @@ static int conclude(struct weir_phase_context *c, struct weir_err *err)
 
 /* Profilers may show each phase apart: those that know it take 1 and a name as the begin of a region,
  * and -1 and the name as its end. */
-static void tell_profiler(const struct weir_phase_context *c, int level)
+static void mark_region(const struct weir_phase_context *c, int level)
 {
     if (!c->run->par.without_mpi)
         MPI_Pcontrol(level, c->ph->key);
@@ -358,23 +363,24 @@ static int run_phase(struct weir_phase_context *c)
     weir_interrupt_hold(&run->interrupt);
     weir_clock_compare(&ignored);
     begin_record(c);
-    c->most_steps = c->ask_ns = UINT64_MAX;
+    c->max_steps = c->ask_ns = UINT64_MAX;
     c->end = c->why = WEIR_END_NONE;
     weir_limits_begin(c);
     if (weir_observers_before(run, c->rec, c->rc < 0 ? weir_run_second(run) : c->err) < 0)
         return -1;
     if (c->rc == 0)
         c->rc = prepare(c);
+    reset_times(run);
     if (weir_agree(&run->par, c->rc, c->err) < 0) /* also the barrier in front of T0 */
         return -1;
     c->target = c->pass;
     weir_phase_begin_watch(c);
     weir_observers_start(run, c->rec);
-    tell_profiler(c, 1);
+    mark_region(c, 1);
     timed_part(c);
     c->rec->failed = all_ok(c) < 0;
     rc = conclude(c, c->err);
-    tell_profiler(c, -1);
+    mark_region(c, -1);
     if (c->rec->failed || rc < 0)
         return -1;
     return check_records(run, c->rec, c->err);
@@ -384,12 +390,10 @@ int weir_phase_run(struct weir_run *run, const struct weir_stage *stage, void *s
                    const struct weir_timing *timing, const struct weir_again *again,
                    struct weir_phase_rec *rec, struct weir_err *err)
 {
-    struct weir_phase_context c = {
-        .run = run, .timing = timing, .ph = stage->phase, .state = state, .rec = rec, .err = err
-    };
+    struct weir_phase_context c = { .run = run, .timing = timing, .ph = stage->phase,
+                                    .stage = stage, .again = again, .state = state,
+                                    .rec = rec, .err = err };
 
-    c.stage = stage;
-    c.again = again;
     return run_phase(&c);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* phase.h - the one loop of all programs: barriers, clocks, stonewall, wear-out, agreement and merging, for
  * every benchmark */
-#ifndef WEIR_ENGINE_PHASE_H
-#define WEIR_ENGINE_PHASE_H
+#pragma once
 
 #include "engine/program.h"
 
@@ -28,8 +27,7 @@ int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *st
 /* Fill err for a phase that a signal has ended. Local. Returns -1. */
 int weir_phase_interrupted(const struct weir_run *run, const char *key, struct weir_err *err);
 
-/* Estimate the clocks again, and say once in a test when one has stepped. Collective over
- * run->par. */
+/* Estimate the clocks again; one that has stepped is said once. Collective over run->par. */
 void weir_phase_renew_clock(struct weir_run *run);
 
 /* Wait that many seconds between phases. Collective over run->par. Returns 0, or -1 and err
@@ -39,5 +37,3 @@ int weir_phase_pause(struct weir_run *run, double seconds, struct weir_err *err)
 /* Seconds from the earliest 'from' to the latest 'to' over the ranks: the rule of every time
  * column. At least 1 ns, so that rates are finite. */
 double weir_phase_span(const struct weir_phase_rec *rec, enum weir_mark from, enum weir_mark to);
-
-#endif

@@ -7,8 +7,7 @@
  *   Collective: all ranks of run->par enter it together. After a local function that failed on one of
  *               them no rank does, because the engine agrees before.
  * Each field says by its type which kind it is. */
-#ifndef WEIR_ENGINE_PROGRAM_H
-#define WEIR_ENGINE_PROGRAM_H
+#pragma once
 
 #include "backends/session/session.h"
 #include "base/node/cache.h"
@@ -19,7 +18,6 @@
 #include "engine/files.h"
 #include "engine/options.h"
 #include "engine/run.h"
-#include "engine/steps/schedule.h"
 
 /* ---- phases ---- */
 
@@ -44,23 +42,23 @@ enum {
 /* A phase in which some ranks work, and the others take part only in what is collective. */
 struct weir_turn {
     bool idle;         /* own: this rank does not work */
-    const char *name;  /* of the series of such phases, for people; lives as long as the test */
-    int done, all;     /* phases before this one, and of the series */
-    uint64_t begin_ns; /* of the series */
+    const char *name;  /* name of the series of such phases; lives as long as the test */
+    int done, all;     /* phases of the series: before this one, and in all */
+    uint64_t begin_ns; /* begin of the series */
 };
 
 /* Limits and ranks of a phase that an observer does again, outside of its stage. */
 struct weir_again {
-    const struct weir_turn *turn; /* of a group of ranks that works alone; NULL: all work */
-    const struct weir_load *load; /* how fast operations come; NULL: as fast as they end */
-    double seconds;               /* at most; 0: to its end */
+    const struct weir_turn *turn; /* a group of ranks works without the others; NULL: all work */
+    const struct weir_load *load; /* the rate of operations; NULL: as fast as they end */
+    double seconds;               /* its maximum duration; 0: to its end */
 };
 
 /* Actions of all ranks together in a phase; set by the program from its options. Its steps are
- * ended and delayed by the limits (engine/steps/limit.h). */
+ * ended and delayed by the limits (engine/steps/limits.h). */
 struct weir_timing {
     uint64_t max_steps; /* of a rank, where the program has a limit of its own; 0: none */
-    double deadline_s;  /* and so */
+    double deadline_s;  /* of a rank, in the same case; 0: none */
     uint64_t op_bytes;  /* of each operation of a rank, always set in lock step; 0: not known */
     bool barriers;      /* -g */
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
@@ -73,7 +71,7 @@ struct weir_timing {
      * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
     bool agrees;
     bool collective_open;  /* open and close are collective */
-    bool collective_flush; /* and so is flush, which has something to do */
+    bool collective_flush; /* flush is collective, and has something to do */
 };
 
 /* A phase is a row; the state is the program's. Functions may be NULL but for count and step. Each
@@ -95,9 +93,9 @@ struct weir_phase {
     /* Return the operations of one pass of this rank that are recorded (engine/records.h);
      * NULL: as many as steps. Asked after prepare. */
     uint64_t (*operations)(struct weir_run *, void *state);
-    /* For a phase that both writes and reads: the index of its operation of writing; that of
-     * reading follows it. Each then has counts (weir_phase_rec.half) and times
-     * (run->records.hist) of its own. 0: a phase does one of them, and the index is io->dir. */
+    /* For a phase that both writes and reads: the index of its operation of writing; the others
+     * follow it, in the order of enum weir_dir. Each then has counts (weir_phase_rec.by_dir) and
+     * times (run->records.hist) of its own. 0: a phase does one of them, and the index is io->dir. */
     int mixed;
     /* Timed: T0..T1. */
     int (*open)(struct weir_run *, void *state, struct weir_err *);
@@ -130,7 +128,7 @@ struct weir_phase {
 /* The reason why the steps of a rank ended. */
 enum weir_end {
     WEIR_END_WORK,  /* there was no more to do */
-    WEIR_END_COUNT, /* as many as are allowed were done */
+    WEIR_END_COUNT, /* the maximum number of steps was done */
     WEIR_END_TIME,  /* the deadline had passed */
     WEIR_END_STEADY, /* an observer's condition is met (--until=steady) */
     WEIR_ENDS,
@@ -140,9 +138,9 @@ enum weir_end {
 
 /* The bounds of the steps of a phase, for observers: set by the limits, the same on all ranks. */
 struct weir_bounds {
-    double most_s, least_s; /* no step begins after; passes follow until; 0: no such time */
+    double max_s, min_s; /* no step begins after; passes follow until; 0: no such time */
     bool observed;          /* an observer may end it before (--until=steady) */
-    bool wears_out;         /* after most_s all ranks go on to the count of the fastest */
+    bool wears_out;         /* after max_s all ranks go on to the count of the fastest */
 };
 
 /* The rate of all tasks in a phase at a rate: operations or bytes a second, asked for and
@@ -169,7 +167,7 @@ struct weir_stonewall {
 };
 
 /* One of the operations of a mixed phase. */
-struct weir_half {
+struct weir_dir_work {
     uint64_t ops_sum, ops_min, ops_max; /* of all ranks; of one */
     uint64_t bytes_sum;
 };
@@ -178,9 +176,9 @@ struct weir_half {
 struct weir_stage;
 struct weir_phase_rec {
     const struct weir_phase *phase;
-    const struct weir_stage *stage; /* of which it is the phase; NULL: an extra phase */
+    const struct weir_stage *stage; /* the stage of the phase; NULL: an extra phase */
     const struct weir_timing *timing;
-    const struct weir_again *again; /* it is done again; NULL: it is not */
+    const struct weir_again *again; /* the phase is a repetition by an observer; NULL: it is not */
     struct weir_bounds bounds;
     const int64_t *max; /* of an observer, while it is called after the phase (observer.h) */
     const uint64_t *sum;
@@ -194,9 +192,9 @@ struct weir_phase_rec {
     uint64_t done_sum, done_min, done_max; /* operations in these steps */
     uint64_t bytes_sum, wrong_sum;
     uint64_t wrong_found; /* those that the program finds after the phase, of all ranks */
-    struct weir_half half[2]; /* by enum weir_dir; zero where the phase is not mixed */
+    struct weir_dir_work by_dir[WEIR_DIRS]; /* zero where the phase is not mixed */
     uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
-    uint64_t own_ns_min, own_ns_max; /* of a rank in open, work and close together */
+    uint64_t own_ns_min, own_ns_max; /* time of a rank in open, work and close together */
     uint64_t rate_min; /* bytes a second of a rank in its own_ns; INT64_MAX: none moved bytes */
     uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
     const struct weir_cached *cached; /* rank 0; NULL: not looked for */
@@ -205,7 +203,7 @@ struct weir_phase_rec {
     uint64_t end_max;     /* highest counters.end */
     uint64_t fill_ns_sum, verify_ns_sum;
     uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */
-    uint64_t records_sum, dropped_sum; /* operations that are in records, that had no room there */
+    uint64_t records_sum, dropped_sum; /* operations in the records; operations that did not fit */
     struct weir_stonewall stonewall;
     bool interrupted; /* a signal ended it early; the values here are nevertheless measured */
     bool failed;      /* the values here have no meaning but the times */
@@ -238,12 +236,11 @@ enum {
     WEIR_STAGE_FULL_SPEED = 1u << 10 /* whatever the rate of the others */
 };
 
-/* A stage that a subset of ranks does again, after all ranks have done it together, as often as
- * observers want (--sweep). */
-struct weir_lone {
+/* A stage that a subset of the ranks repeats afterwards, as often as observers want (--sweep). */
+struct weir_subset {
     /* True when it can be done with these options, now. Local, the same on all ranks. */
     bool (*can)(const void *state, const struct weir_stage *stage);
-    bool whole; /* it must come to its end: no time limits it */
+    bool complete; /* it ends with its last step: no time limits it */
     weir_stage_fn *before; /* collective, in the place of that of the stage */
     /* Collective, as that of the stage. */
     int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -265,8 +262,8 @@ struct weir_stage {
      * the rate, and what --report, rank and operation files ask for. */
     int (*after)(struct weir_run *run, void *state, const struct weir_stage *stage,
                  struct weir_phase_rec *rec, struct weir_err *err);
-    const struct weir_lone *lone; /* NULL: it is done by all ranks only */
-    /* The time of the test was up before it. Local. */
+    const struct weir_subset *subset; /* NULL: it is done by all ranks only */
+    /* The stage was skipped, because the time of the test was over. Local. */
     void (*skipped)(struct weir_run *run, void *state, const struct weir_stage *stage);
 };
 
@@ -285,13 +282,13 @@ struct weir_use {
 struct weir_plan {
     const struct weir_run_options *options;
     int tasks;        /* ranks that take part, the lowest ones; at most those that there are */
-    int nodes, node0_tasks; /* what the user says of them (numNodes); 0: as found */
+    int nodes, node0_tasks; /* numNodes and numTasksOnNode0 of the user; 0: as found */
     const char *path; /* where the test works; may be NULL */
     char between[2];  /* "@": path is several places, joined by it */
     bool writes, shared;    /* it makes files there; tasks share them */
-    uint64_t bytes, inodes; /* that the test has at its fullest, over all tasks; 0: not known */
-    uint64_t over_bytes; /* where files that are there are written over, and the rest of them stays:
-                          * bytes of each at most; 0: all of their contents is lost */
+    uint64_t bytes, inodes; /* the largest need of the test, all tasks together; 0: not known */
+    uint64_t over_bytes; /* existing files are overwritten up to this length and keep the rest;
+                          * 0: they lose all of their contents */
     bool is_run;      /* false: the plans are all that was asked for, of all tests */
     struct weir_use use[WEIR_TEST_SESSIONS];
     int uses;
@@ -308,8 +305,8 @@ struct weir_found {
     int apart;           /* 1: nodes do not see the same files; -1: not known */
     double full;         /* share of the file system that is used, of a dry run: would be; NaN: not known */
     double full_inodes;
-    double need_of_free; /* and what it needs of the bytes or inodes that are free */
-    const char *no_room; /* words about what does not fit; NULL: it does, or is not known */
+    double need_of_free; /* the share of the free bytes or inodes that the test needs */
+    const char *no_room; /* a text about what does not fit; NULL: all fits, or it is not known */
     /* The file system of the test, on rank 0; NULL: not known. */
     const char *mount, *file_system, *mount_options;
 };
@@ -318,7 +315,7 @@ struct weir_found {
 struct weir_test {
     int id;                           /* from 0 */
     int variant;                      /* of the tests that one set of options makes, from 0 */
-    int most, done; /* repetitions; those that --until has left */
+    int max_repetitions, done; /* done: repetitions so far, fewer in the end with --until */
     const struct weir_values *values; /* of its options, as they were given */
     const void *chosen;               /* a copy of those of the program, as its plan has left them */
     uint64_t chosen_hash;             /* when the test began: they stay as they are */
@@ -353,8 +350,7 @@ struct weir_values {
     const void **backend_opt; /* in the order of weir_backends() */
 };
 
-/* A kind of operation that a program measures. Its index in the table is what records and
- * histograms carry. */
+/* A kind of operation that a program measures; records and histograms have its index. */
 struct weir_operation {
     const char *key;   /* in files of operations: "write" */
     const char *title; /* in tables: "File creation" */
@@ -370,9 +366,10 @@ enum weir_op_files {
                                * the index of the stage that does it */
 };
 
-/* The command line of a program: words and files of its command line. Members may be NULL. */
-struct weir_line {
-    bool few; /* of the options of all programs it has those that its table names, and none of backends */
+/* The command line of a program, and the files that it reads options from. Members may be NULL. */
+struct weir_cli {
+    /* The options of all programs are those that its table names, and none of backends. */
+    bool minimal;
     const char *usage; /* the first line of --help; NULL: there is none */
     /* Appends the text of --version; NULL: name and version. Local. */
     void (*version)(struct weir_str *out);
@@ -386,8 +383,7 @@ struct weir_line {
     /* The script of one test that programs (not jobs of the library) read where none is named: this file, when
      * it is in the working directory. The command line overrides it. NULL: there is no such name. */
     const char *script_here;
-    /* The backend that a test uses where the option of all programs does not say so.
-     * Local. */
+    /* The backend of a test where the option of all programs does not name it. Local. */
     const char *(*api)(const void *opt);
     /* A file of lines "key = value" that the command line overrides, and that need not be there:
      * its path, or false. Keys are names of options; those that match a pattern (fnmatch) in
@@ -400,12 +396,12 @@ struct weir_line {
 };
 
 /* The files that the tests of a program make. Functions may be NULL. */
-struct weir_made {
+struct weir_test_files {
     /* Add the files of a test that its option rows do not name, nor the engine (files of
      * operations), with 'tasks' tasks at most. Local. Returns 0, or -1 and err when memory is out. */
-    int (*files)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
+    int (*add)(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
     /* target: append the path of the i-th file that this rank will make, from 0, to *path;
-     * false: there is none. After start. NULL: 'range' (struct weir_judged) names one file, or
+     * false: there is none. After start. NULL: 'range' (struct weir_test_checks) names one file, or
      * else it is the plan's path on rank 0. 'existing': what --existing can ask for
      * (WEIR_EXISTING_...); 0: nothing, and no file is looked at. Local. */
     bool (*target)(struct weir_run *run, const void *state, int i, struct weir_str *path);
@@ -420,11 +416,10 @@ struct weir_made {
     void (*clean)(struct weir_run *run, void *state);
 };
 
-/* The facts that the checks must know of a test (engine/check/checks.h). */
+/* The facts that the checks must know of a test (engine/check/inputs.h). */
 struct weir_inputs;
-struct weir_judged {
-    /* Declares what its options say about the reliability of its results (engine/check/inputs.h);
-     * after start. Collective; rank 0 alone keeps it. */
+struct weir_test_checks {
+    /* Declares what its options say about the reliability of its results; after start. Collective; rank 0 alone keeps it. */
     void (*inputs)(struct weir_run *run, void *state, struct weir_inputs *inputs);
     /* Which bytes of which ordinary file this rank reads or writes in a stage, after its 'before'
      * (NULL: which file it will make; after start); false: not known, or none. For
@@ -434,7 +429,7 @@ struct weir_judged {
 };
 
 /* The output that a program shows of its own, and its form. Functions may be NULL. */
-struct weir_words {
+struct weir_output {
     enum weir_deviation deviation; /* of all standard deviations in its documents */
     enum weir_op_files op_files;
     /* With a file for each operation: true when this test writes that of 'op'. *size: the bytes
@@ -443,10 +438,9 @@ struct weir_words {
     bool (*records)(const void *state, int op, uint64_t *size);
     /* The heading of the file of the ranks, where the program writes it with rows of its own
      * (weir_ranks_rows); NULL: the engine's rows, one for each rank and phase. */
-    void (*rank_head)(struct weir_str *out);
-    /* Form and path of the results where --report does not say; without it text on standard
-     * output. Local. */
-    void (*output)(const void *opt, const char **format, const char **path);
+    void (*rank_head)(const void *state, struct weir_str *out);
+    /* Form and path of the results without --report; NULL: text on standard output. Local. */
+    void (*form)(const void *opt, const char **format, const char **path);
     /* The banner before the results; without it program, command line, machine and time, and the
      * time at the end, for data readers. Collective. */
     void (*banner)(struct weir_run *run, struct weir_test *tests);
@@ -472,10 +466,10 @@ struct weir_program {
     const struct weir_operation *operations; /* always; ends with a row without key */
     bool whole; /* a repetition is of use as a whole only: the engine refuses a deadline */
     /* Parts that some programs have; NULL: none. */
-    const struct weir_line *line;
-    const struct weir_made *made;
-    const struct weir_words *words;
-    const struct weir_judged *judged; /* without it the tests are not judged */
+    const struct weir_cli *cli;
+    const struct weir_test_files *files;
+    const struct weir_output *output;
+    const struct weir_test_checks *checks; /* without it the tests are not judged */
 
     /* ---- the run: all ranks, run->par is run->world ---- */
 
@@ -528,11 +522,11 @@ static inline bool weir_program_has(const struct weir_program *p, unsigned flag)
 }
 
 /* The texts of a program, without members where it has none. Local. */
-static inline const struct weir_words *weir_words_of(const struct weir_program *p)
+static inline const struct weir_output *weir_output_of(const struct weir_program *p)
 {
-    static const struct weir_words none;
+    static const struct weir_output none;
 
-    return p->words ? p->words : &none;
+    return p->output ? p->output : &none;
 }
 
 /* The backend that the user named ('name', in upper or lower case; NULL: the default), ready to
@@ -555,5 +549,3 @@ int weir_backend_refuse(const char *name, struct weir_err *err);
 /* main() of every program: --help, --version and --dump-options without MPI; MPI, options, script,
  * run, report, MPI_Finalize. Returns the exit status. */
 int weir_main(const struct weir_program *p, int argc, char **argv);
-
-#endif

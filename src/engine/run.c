@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.c - errors of a run, functions that all ranks agree on, and what is given back at the end */
-#include "config.h"
 #include "engine/run.h"
 
 #include <string.h>
@@ -12,23 +11,23 @@
 /* ---- errors ---- */
 
 /* For the document and the exit status. The worst error is the last line of the run. */
-static void keep_error(struct weir_last *last, const struct weir_err *err, bool is_said)
+static void keep_error(struct weir_last *last, const struct weir_err *err, bool is_printed)
 {
     bool is_worst = last->error.code != weir_code_worse(last->error.code, err->code);
 
     if (is_worst)
         last->error = *err;
-    last->is_said = is_worst && is_said;
+    last->is_printed = is_worst && is_printed;
 }
 
 /* True when the worst error is to be repeated. */
 static bool has_error(const struct weir_last *last)
 {
-    return last->error.code != WEIR_OK && !last->is_said;
+    return last->error.code != WEIR_OK && !last->is_printed;
 }
 
 /* Not messages of the run: programs have the findings. */
-static void say_notes(struct weir_run *run)
+static void print_notes(struct weir_run *run)
 {
     struct weir_log log = run->log;
     char *next = run->report.last.notes.text, *line;
@@ -39,13 +38,13 @@ static void say_notes(struct weir_run *run)
     weir_str_free(&run->report.last.notes);
 }
 
-static void say_last(struct weir_run *run)
+static void print_last(struct weir_run *run)
 {
     struct weir_last *last = &run->report.last;
     struct weir_log log = run->log;
     struct weir_err err = WEIR_ERR_INIT;
 
-    say_notes(run);
+    print_notes(run);
     log.observer = NULL;
     for (const char *text = NULL; (text = weir_str_next(&last->errors, text));) {
         if (strcmp(text, last->error.text) == 0) /* it comes last */
@@ -56,7 +55,7 @@ static void say_last(struct weir_run *run)
     weir_str_free(&last->errors);
 }
 
-void weir_run_say_notes(struct weir_run *run)
+void weir_run_print_notes(struct weir_run *run)
 {
     const struct weir_last *last = &run->report.last;
 
@@ -65,7 +64,7 @@ void weir_run_say_notes(struct weir_run *run)
     weir_report_flush(&run->report);
     if (last->is_merged)
         weir_launch_pass(STDOUT_FILENO);
-    say_notes(run);
+    print_notes(run);
     if (last->is_merged)
         weir_launch_pass(STDERR_FILENO);
 }
@@ -75,7 +74,7 @@ enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err)
     if (run->log.rank == 0) {
         keep_error(&run->report.last, err, true);
         weir_report_flush(&run->report);
-        say_last(run); /* of tests before */
+        print_last(run); /* of tests before */
         weir_report_error(&run->log, err);
     }
     return err->code;
@@ -102,10 +101,10 @@ bool weir_run_has_last_lines(const struct weir_run *run)
 
 void weir_run_last_lines(struct weir_run *run)
 {
-    say_last(run);
+    print_last(run);
     if (has_error(&run->report.last))
         weir_report_error(&run->log, &run->report.last.error);
-    run->report.last.is_said = true;
+    run->report.last.is_printed = true;
 }
 
 /* ---- the two kinds of functions ---- */
@@ -115,7 +114,6 @@ int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir
     return weir_agree(&run->par, fn ? fn(run, state, err) : 0, err);
 }
 
-/* Agree on rc, which should be the same on all ranks; else all get the lowest failing rank's error. */
 int weir_agree_same(struct weir_run *run, int rc, struct weir_err *err)
 {
     int64_t seen[2] = { rc < 0, rc >= 0 };
@@ -145,10 +143,10 @@ void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state)
 int weir_unwind_push(struct weir_unwind *u, weir_release_fn *release, void *what, bool together,
                      struct weir_err *err)
 {
-    if (u->n == WEIR_UNWIND_MOST) {
+    if (u->n == WEIR_UNWIND_MAX) {
         release(what, NULL);
         return weir_refuse(err, WEIR_EBUG, "a test allocates more than %d resources",
-                                           WEIR_UNWIND_MOST);
+                                           WEIR_UNWIND_MAX);
     }
     u->item[u->n].release = release;
     u->item[u->n].what = what;
@@ -156,7 +154,7 @@ int weir_unwind_push(struct weir_unwind *u, weir_release_fn *release, void *what
     return 0;
 }
 
-int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc, struct weir_err *err)
+int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, struct weir_err *err)
 {
     struct weir_err late = WEIR_ERR_INIT, own = WEIR_ERR_INIT;
     int failed = 0, own_failed = 0;
@@ -178,7 +176,7 @@ int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc, s
         late = own;
         failed = -1;
     }
-    if (rc == 0 && failed < 0)
+    if (failed < 0)
         *err = late;
-    return rc < 0 ? rc : failed;
+    return failed;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.h - the context of a run: everything that would otherwise be global */
-#ifndef WEIR_ENGINE_RUN_H
-#define WEIR_ENGINE_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,7 +19,7 @@ struct weir_counters {
     uint64_t bytes;              /* moved */
     struct {
         uint64_t ops, bytes;
-    } half[2]; /* of a mixed phase, by enum weir_dir */
+    } by_dir[5]; /* of a mixed phase, by enum weir_dir; phase.c asserts that WEIR_DIRS is 5 */
     uint64_t wrong;              /* transfers whose data were not right */
     uint64_t end;                /* one past the highest byte written in this rank's file */
     uint64_t fill_ns, verify_ns; /* spent making and checking data */
@@ -28,7 +27,7 @@ struct weir_counters {
 };
 
 /* The rows that watch the run, each with its state (engine/observer.h). */
-#define WEIR_OBSERVERS_MOST 20
+#define WEIR_OBSERVERS_MAX 20
 struct weir_observer;
 struct weir_observed_row {
     const struct weir_observer *row;
@@ -36,13 +35,13 @@ struct weir_observed_row {
     bool on; /* it takes part in the test that runs */
 };
 struct weir_observed {
-    struct weir_observed_row of[WEIR_OBSERVERS_MOST];
+    struct weir_observed_row of[WEIR_OBSERVERS_MAX];
     int n;
 };
 
 /* ---- what was taken, and is given back in the reverse order, however a test ends ---- */
 
-#define WEIR_UNWIND_MOST 32
+#define WEIR_UNWIND_MAX 32
 
 /* Give one thing back. Returns 0, or -1 and err. */
 typedef int weir_release_fn(void *what, struct weir_err *err);
@@ -53,7 +52,7 @@ struct weir_unwind {
         weir_release_fn *release;
         void *what;
         bool together;
-    } item[WEIR_UNWIND_MOST];
+    } item[WEIR_UNWIND_MAX];
     int n;
 };
 
@@ -63,18 +62,17 @@ struct weir_unwind {
 int weir_unwind_push(struct weir_unwind *u, weir_release_fn *release, void *what, bool together,
                      struct weir_err *err);
 
-/* Give everything back, the last thing first. rc is the result until now: the first error wins
- * and err keeps its words. Collective over par->comm: the outcome of each collective release is
- * agreed, so the returned value, 0 or -1 with err, is the same on all ranks when rc was. */
-int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, int rc,
-                    struct weir_err *err);
+/* Give everything back, the last thing first. Collective over par->comm: the outcome of each
+ * collective release is agreed, so the returned value, 0 or -1 with the first error, is the same on
+ * all ranks. */
+int weir_unwind_all(struct weir_unwind *u, const struct weir_par *par, struct weir_err *err);
 
 /* ---- the run ---- */
 
-struct weir_below;
+struct weir_underlying;
 struct weir_call;
 struct weir_gpu;
-struct weir_pace;
+struct weir_ratelimit;
 struct weir_program;
 struct weir_stage;
 struct weir_test;
@@ -89,7 +87,7 @@ struct weir_run {
     struct weir_par world; /* all ranks that were started */
     int launched;          /* the rank that the launcher gave this process, also without MPI; else
                             * 0 */
-    struct weir_par par;   /* those of the current test */
+    struct weir_par par;   /* the ranks of the current test */
     struct weir_log log;
     struct weir_report report;
     struct weir_interrupt interrupt;
@@ -98,10 +96,10 @@ struct weir_run {
     struct weir_counters counters;
     struct weir_records records; /* operations of the current phase, when they are asked for */
     struct weir_gpu *gpu; /* of the transfer buffers of the current test; NULL: memory of the host */
-    struct weir_pace *pace; /* of the current phase (engine/pace.h); NULL: at full speed */
+    struct weir_ratelimit *ratelimit; /* of the current phase (ratelimit.h); NULL: at full speed */
     const struct weir_program *program; /* the program */
-    struct weir_below *below; /* the files of the last test (place/pagecache.c); NULL: not known */
-    const struct weir_planned *plans_only; /* tests are planned, and none begins; NULL: they run */
+    struct weir_underlying *underlying; /* the last test's files (place/pagecache.c); NULL: not known */
+    const struct weir_planned *plans_only; /* tests are planned, but not run; NULL: they are run */
     bool broken; /* a library of a backend cannot be ended: the job ends without MPI_Finalize */
     struct weir_observed observed;
     struct weir_arena arena;     /* lives as long as the run */
@@ -112,14 +110,14 @@ struct weir_run {
     struct weir_unwind unwind;      /* what the whole run has taken */
 };
 
-/* Say what has gone wrong, once for all ranks; rank 0 keeps the worst in report.last. Local. Returns
+/* Prints an error, once for all ranks; rank 0 keeps the worst in report.last. Local. Returns
  * the code of err. */
 enum weir_code weir_run_refuse(struct weir_run *run, const struct weir_err *err);
 /* As weir_run_refuse, for a verdict on a test that has ended: printed after all text. */
 enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err *err);
-/* Say the notes in report.last between the text that was reported before and the text that comes,
+/* Prints the notes in report.last between the text that was reported before and the text that comes,
  * also where a launcher writes both streams into one file. Rank 0, nothing elsewhere. */
-void weir_run_say_notes(struct weir_run *run);
+void weir_run_print_notes(struct weir_run *run);
 /* Print the lines in report.last, then its error unless that was printed last: the last line of
  * a run that failed is the error of its exit status. Needs no MPI, and comes after
  * weir_program_end. Rank 0, nothing elsewhere. */
@@ -147,8 +145,5 @@ int weir_collective(struct weir_run *run, weir_collective_fn *fn, void *state,
 /* As weir_collective, for a result that a collective function has returned. */
 int weir_agree_same(struct weir_run *run, int rc, struct weir_err *err);
 
-/* For 'clean': a local function that removes what is left; where it fails, a note says what stays.
- * Collective over run->par. */
+/* For 'clean': fn removes what is left; a note says what stays. Collective over run->par. */
 void weir_clean(struct weir_run *run, weir_local_fn *fn, void *state);
-
-#endif

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* settings.c - files of options: lines "key = value" */
-#include "config.h"
 #include "engine/command.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 #include "base/options/option.h"
 #include "base/str.h"
-#include "par/agree.h"
 #include "par/textfile.h"
 
 /* Read the next line "key = value" of *at, without comments ('#') and blanks around key and
@@ -51,12 +47,9 @@ static int truth_of(const char *value)
 /* A word that says nothing else: a file may be called "none". */
 static bool is_truth(const char *value)
 {
-    static const char *const words[] = { "true", "false", "yes", "no" };
+    static const char *const words[] = { "true", "false", "yes", "no", NULL };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-        if (strcasecmp(value, words[i]) == 0)
-            return true;
-    return value[0] && !value[1] && truth_of(value) >= 0;
+    return weir_opt_choice(words, value) >= 0 || (value[0] && !value[1] && truth_of(value) >= 0);
 }
 
 static int apply_line(struct weir_command *c, const char *key, const char *value,
@@ -66,7 +59,7 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
     const struct weir_opt *row = weir_opt_row_of(c->opts.set[0].rows, key);
     int truth = truth_of(value);
 
-    for (const char *const *skip = c->line->settings_skip; skip && *skip; skip++)
+    for (const char *const *skip = c->cli->settings_skip; skip && *skip; skip++)
         if (fnmatch(*skip, key, FNM_CASEFOLD) == 0)
             return 0;
     if (row && row->type == WEIR_OPT_FLAG && truth >= 0)
@@ -78,32 +71,20 @@ static int apply_line(struct weir_command *c, const char *key, const char *value
 
 /* ---- the file of a program ---- */
 
-/* Every line of the file. */
-static int apply_lines(struct weir_command *c, const struct weir_shared_text *t,
-                       struct weir_err *err)
+/* Lines of the file over the defaults, then the command line again, without its notes. */
+static int apply(struct weir_command *c, const struct weir_shared_text *t, struct weir_err *err)
 {
     char *at = t->text, *key, *value;
     int line = 0;
 
+    if (strlen(t->text) != t->len)
+        return weir_refuse(err, WEIR_EUSAGE, "%s: " WEIR_NOT_TEXT, t->path);
+    if (weir_opts_defaults(&c->opts, err) < 0)
+        return -1;
     while (next_setting(&at, &line, &key, &value))
         if (apply_line(c, key, value, err) < 0)
             return weir_err_within(err, "%s:%d", t->path, line);
-    return 0;
-}
-
-/* The file's lines over the defaults, and over them the command line, which was read before: what
- * it had to say was said. */
-static int apply(struct weir_command *c, const struct weir_shared_text *t, struct weir_err *err)
-{
-    int rc = 0;
-
-    if (strlen(t->text) != t->len)
-        rc = weir_refuse(err, WEIR_EUSAGE, "%s: a NUL byte; this is not a text file", t->path);
-    if (rc == 0)
-        rc = weir_opts_defaults(&c->opts, err);
-    if (rc == 0)
-        rc = apply_lines(c, t, err);
-    return rc < 0 ? -1 : weir_command_line_again(c, err);
+    return weir_command_line_again(c, err);
 }
 
 int weir_command_settings(struct weir_command *c, const struct weir_par *par,
@@ -113,7 +94,7 @@ int weir_command_settings(struct weir_command *c, const struct weir_par *par,
     struct weir_str path = { 0 };
     int rc = 0;
 
-    if (c->line->settings_file && c->line->settings_file(c->opts.set[0].values, &path)) {
+    if (c->cli->settings_file && c->cli->settings_file(c->opts.set[0].values, &path)) {
         t.path = weir_str_text(&path);
         rc = weir_shared_text_read(par, &t, err);
         if (rc == 0 && t.text)

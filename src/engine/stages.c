@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stages.c - the stages of a test, in each of its repetitions */
-#include "config.h"
 #include "engine/test.h"
 
 #include "base/clock.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
-#include "engine/program.h"
-
-#define MIB 1048576.0
 
 /* ---- a stage ---- */
 
@@ -57,13 +53,13 @@ struct weir_timing weir_stage_timing(const struct weir_test *t, const struct wei
     return timing;
 }
 
-int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, int most)
+int weir_stages_subset(const struct weir_test *t, const struct weir_stage **out, int most)
 {
     int n = 0;
 
     for (const struct weir_stage *s = t->program->stages; s && s->key; s++)
-        if (s->lone && n < most && weir_stage_wanted(t, s) &&
-            (!s->lone->can || s->lone->can(t->state, s)))
+        if (s->subset && n < most && weir_stage_wanted(t, s) &&
+            (!s->subset->can || s->subset->can(t->state, s)))
             out[n++] = s;
     return n;
 }
@@ -74,11 +70,13 @@ int weir_stages_again(struct weir_run *run, const struct weir_stage *s,
 {
     struct weir_test *t = run->test;
     struct weir_timing timing = weir_stage_timing(t, s);
-    struct weir_again limits = { again->turn, again->load, s->lone->whole ? 0 : again->seconds };
+    struct weir_again limits = { again->turn, again->load,
+                                 s->subset->complete ? 0 : again->seconds };
     bool records = run->records.wanted;
     int rc;
 
-    if (s->lone->before && weir_agree_same(run, s->lone->before(run, t->state, s, err), err) < 0)
+    if (s->subset->before &&
+        weir_agree_same(run, s->subset->before(run, t->state, s, err), err) < 0)
         return -1;
     run->records.wanted = false; /* files of operations hold those of the phase of all ranks */
     rc = weir_phase_run(run, s, t->state, &timing, &limits, rec, err);
@@ -89,8 +87,8 @@ int weir_stages_again(struct weir_run *run, const struct weir_stage *s,
         return -1;
     if (rec->interrupted)
         return weir_phase_interrupted(run, s->phase->key, err);
-    if (s->lone->after)
-        rc = s->lone->after(run, t->state, s, rec, err);
+    if (s->subset->after)
+        rc = s->subset->after(run, t->state, s, rec, err);
     t->wrong += weir_phase_wrong(rec);
     return weir_agree_same(run, rc, err);
 }
@@ -102,12 +100,11 @@ static void report_phase(struct weir_run *run, const struct weir_stage *s,
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
 
     weir_report_line(&run->report, "%-12s %12.2f MiB/s %14.2f ops/s %12.6f s", s->key,
-                     (double)rec->bytes_sum / seconds / MIB, (double)rec->done_sum / seconds,
+                     (double)rec->bytes_sum / seconds / WEIR_MIB, (double)rec->done_sum / seconds,
                      seconds);
 }
 
-/* A phase that has run, of which observers returned rc: what the program reports of it. The first
- * error wins. */
+/* The program reports a phase, of which observers returned rc. The first error wins. */
 static int emit_phase(struct weir_run *run, struct weir_test *t, const struct weir_stage *s,
                       struct weir_phase_rec *rec, int rc, struct weir_err *err)
 {
@@ -179,18 +176,19 @@ static int run_stages(struct weir_run *run, struct weir_test *t, unsigned when,
  * ends with a reduction, so no rank still has it open. */
 static int remove_made(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    const struct weir_made *m = t->program->made;
+    const struct weir_test_files *m = t->program->files;
     uint64_t begin_ns = weir_now_ns();
+    double seconds;
 
     if (!m || !m->remove || (m->keeps && m->keeps(t->state)))
         return 0;
     if (weir_local(run, m->remove, t->state, err) < 0)
         return -1;
+    seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
     if (m->removed)
-        m->removed(run, t->state, (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
+        m->removed(run, t->state, seconds);
     else if (run->repetition == 0)
-        weir_report_real(&run->report, WEIR_FOR_DATA, "removeTime",
-                         (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S);
+        weir_report_real(&run->report, WEIR_FOR_DATA, "removeTime", seconds);
     return 0;
 }
 
@@ -230,10 +228,9 @@ static bool has_stages(const struct weir_test *t)
     return false;
 }
 
-/* As many repetitions as were asked for, or fewer when an observer has enough. */
 int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *err)
 {
-    int n = has_stages(t) ? t->most : 0, rc;
+    int n = has_stages(t) ? t->max_repetitions : 0, rc;
     bool enough = false;
 
     run->repetition = 0;

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test.c - the life of one test */
-#include "config.h"
 #include "engine/test.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/registry.h"
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/size.h"
 #include "engine/gpu.h"
 #include "engine/observer.h"
 #include "engine/phase.h"
-#include "engine/program.h"
 #include "par/agree.h"
 
 /* ---- what is taken, and how it is given back ---- */
@@ -38,15 +36,6 @@ static int end_records(void *what, struct weir_err *err)
     return 0;
 }
 
-/* The times of records begin with the first test. Collective over run->par; rank 0 is in all
- * tests. */
-static void find_zero(struct weir_run *run)
-{
-    if (run->records.zero_ns == 0)
-        run->records.zero_ns = run->clock.root_ns;
-    weir_bcast(&run->par, &run->records.zero_ns, sizeof(run->records.zero_ns), 0);
-}
-
 static int end_observers(void *what, struct weir_err *err)
 {
     weir_observers_test_free(what);
@@ -68,13 +57,6 @@ static int check_chosen(void *what, struct weir_err *err)
     return weir_refuse(err, WEIR_EBUG, "the options of test %d changed after its plan", t->id);
 }
 
-static int end_gpu(void *what, struct weir_err *err)
-{
-    (void)err;
-    weir_gpu_test_end(what);
-    return 0;
-}
-
 static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_test *t = run->test;
@@ -84,8 +66,6 @@ static int begin_state(struct weir_run *run, void *state, struct weir_err *err)
     if (weir_unwind_push(&t->unwind, check_chosen, t, false, err) < 0 ||
         weir_unwind_push(&t->unwind, end_records, &run->records, false, err) < 0 ||
         weir_records_begin(&run->records, weir_operations_count(t->program), WEIR_ALL_HISTS, err) < 0 ||
-        weir_unwind_push(&t->unwind, end_gpu, run, false, err) < 0 ||
-        weir_gpu_test_begin(run, err) < 0 ||
         weir_observers_test_begin(run, err) < 0 ||
         (t->program->end && weir_unwind_push(&t->unwind, end_state, t, false, err) < 0))
         return -1;
@@ -174,15 +154,7 @@ int weir_run_session(struct weir_run *run, struct weir_session *s, const struct 
 
 int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                       struct weir_backend_opt opt, const struct weir_access *access,
-                      struct weir_err *err)
-{
-    return weir_test_session_of(run, s, be, opt, access, &run->par, err);
-}
-
-int weir_test_session_of(struct weir_run *run, struct weir_session *s,
-                         const struct weir_backend *be, struct weir_backend_opt opt,
-                         const struct weir_access *access, const struct weir_par *par,
-                         struct weir_err *err)
+                      const struct weir_par *par, struct weir_err *err)
 {
     struct weir_test *t = run->test;
 
@@ -216,22 +188,22 @@ static int start_uses(struct weir_run *run, void *state, struct weir_err *err)
 
     for (int i = 0; i < plan->uses; i++)
         if (weir_test_session(run, plan->use[i].session, plan->use[i].be, plan->use[i].opt,
-                              plan->use[i].access, err) < 0)
+                              plan->use[i].access, &run->par, err) < 0)
             return -1;
     return 0;
 }
 
-static int end_roots(void *what, struct weir_err *err)
+static int end_leaders(void *what, struct weir_err *err)
 {
-    weir_roots_free(what);
+    weir_leaders_free(what);
     return 0;
 }
 
-int weir_test_roots(struct weir_run *run, struct weir_roots *g, int color, struct weir_err *err)
+int weir_test_leaders(struct weir_run *run, struct weir_leaders *g, int color, struct weir_err *err)
 {
-    if (weir_unwind_push(&run->test->unwind, end_roots, g, true, err) < 0)
+    if (weir_unwind_push(&run->test->unwind, end_leaders, g, true, err) < 0)
         return -1;
-    return weir_roots_split(&run->par, color, g, err);
+    return weir_leaders_split(&run->par, color, g, err);
 }
 
 /* ---- a test ---- */
@@ -245,7 +217,9 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
         weir_collective(run, t->program->start, t->state, err) < 0)
         return -1;
     weir_clock_estimate(&run->par, &run->clock);
-    find_zero(run);
+    if (run->records.zero_ns == 0) /* of the first test; rank 0 is in all tests */
+        run->records.zero_ns = run->clock.root_ns;
+    weir_bcast(&run->par, &run->records.zero_ns, sizeof(run->records.zero_ns), 0);
     return weir_observers_test_start(run, err);
 }
 
@@ -253,23 +227,9 @@ static int begin_test(struct weir_run *run, struct weir_test *t, struct weir_err
 static int clean_up(struct weir_run *run, struct weir_test *t, const struct weir_err *err)
 {
     weir_run_refuse(run, err);
-    if (t->program->made && t->program->made->clean)
-        t->program->made->clean(run, t->state);
+    if (t->program->files && t->program->files->clean)
+        t->program->files->clean(run, t->state);
     return -1;
-}
-
-static int64_t at_most_2_63(uint64_t n)
-{
-    return n > INT64_MAX ? INT64_MAX : (int64_t)n;
-}
-
-static void report_plan(struct weir_run *run, const struct weir_plan *plan)
-{
-    if (plan->inodes == 0)
-        return;
-    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedBytes", at_most_2_63(plan->bytes));
-    weir_report_int(&run->report, WEIR_FOR_DATA, "plannedInodes",
-                    at_most_2_63(plan->inodes));
 }
 
 /* Run the test on the ranks that take part. Errors are printed here. */
@@ -281,9 +241,12 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     if (rc < 0)
         return clean_up(run, t, err);
     weir_report_enter(&run->report, NULL, false);
-    report_plan(run, &t->plan);
+    if (t->plan.inodes > 0) {
+        weir_report_int(&run->report, WEIR_FOR_DATA, "plannedBytes", weir_signed(t->plan.bytes));
+        weir_report_int(&run->report, WEIR_FOR_DATA, "plannedInodes", weir_signed(t->plan.inodes));
+    }
     weir_observers_test_open(run);
-    rc = weir_collective(run, weir_words_of(p)->report, t->state, err);
+    rc = weir_collective(run, weir_output_of(p)->report, t->state, err);
     if (rc == 0)
         rc = weir_stages_run(run, t, err);
     if (rc < 0)
@@ -291,8 +254,8 @@ static int live(struct weir_run *run, struct weir_test *t, struct weir_err *err)
     t->failed = rc < 0;
     weir_phase_renew_clock(run); /* offsets before and after */
     weir_observers_test_end(run);
-    if (!weir_words_of(p)->summary) /* else before that of all tests */
-        weir_run_say_notes(run);
+    if (!weir_output_of(p)->summary) /* else before that of all tests */
+        weir_run_print_notes(run);
     if (weir_collective(run, p->conclude, t->state, weir_run_second(run)) < 0 && rc == 0) {
         *err = run->second;
         rc = -1;
@@ -323,7 +286,7 @@ static int live_and_unwind(struct weir_run *run, struct weir_test *t, struct wei
 
     for (int i = 0; i < t->sessions; i++)
         run->broken |= t->session[i]->broken;
-    if (weir_unwind_all(&t->unwind, &run->par, 0, weir_run_second(run)) == 0 || rc < 0)
+    if (weir_unwind_all(&t->unwind, &run->par, weir_run_second(run)) == 0 || rc < 0)
         return rc;
     *err = run->second;
     weir_run_refuse(run, err);

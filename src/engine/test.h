@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test.h - the life of a test, once for every program: ranks, plan, sessions, clock, watchdog,
  * repetitions, stages, agreement, interruption, removal, and everything given back at the end */
-#ifndef WEIR_ENGINE_TEST_H
-#define WEIR_ENGINE_TEST_H
+#pragma once
 
 #include "engine/program.h"
 #include "par/group.h"
@@ -13,25 +12,21 @@
 int weir_plan_use(struct weir_run *run, struct weir_session *s, const char *api,
                   struct weir_access *access, struct weir_err *err);
 
-/* Start a session of the test that is running, or of the whole run, and push its end on the
- * stack of that. Calls are noted for --io-timeout. opt must live as long. Collective over
- * run->par. Returns 0, or -1 and the same err on all ranks; then nothing is left of it. */
+/* Start a session of the test that is running, or of the whole run, and push its end on the stack
+ * of that. The ranks are par, of a test maybe some; NULL on those that take no part (s is zero
+ * there). Calls are noted for --io-timeout. opt must live as long. Collective over run->par.
+ * Returns 0, or -1 and the same err on all ranks; then nothing is left of it. */
 int weir_test_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                       struct weir_backend_opt opt, const struct weir_access *access,
-                      struct weir_err *err);
-/* A session of some of the ranks: par has them, and is NULL on those that take no part (s is zero
- * there). Otherwise the same. */
-int weir_test_session_of(struct weir_run *run, struct weir_session *s,
-                         const struct weir_backend *be, struct weir_backend_opt opt,
-                         const struct weir_access *access, const struct weir_par *par,
-                         struct weir_err *err);
+                      const struct weir_par *par, struct weir_err *err);
 int weir_run_session(struct weir_run *run, struct weir_session *s, const struct weir_backend *be,
                      struct weir_backend_opt opt, const struct weir_access *access,
                      struct weir_err *err);
 
 /* Make groups of the ranks with the same color (0 or more), given back at the end of the test;
  * *g is zero before. Collective over run->par. Returns 0, or -1 and err on all ranks. */
-int weir_test_roots(struct weir_run *run, struct weir_roots *g, int color, struct weir_err *err);
+int weir_test_leaders(struct weir_run *run, struct weir_leaders *g, int color,
+                      struct weir_err *err);
 
 /* Judge a test of which only the plan was asked for: is the free space enough? Collective over
  * run->world. Returns the exit status, the same on all ranks. Errors are printed. */
@@ -54,13 +49,11 @@ bool weir_stage_wanted(const struct weir_test *t, const struct weir_stage *s);
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
 /* Put the stages of this test whose phases can be done once more into out, which has room for 'most'. Local, the same on all
  * ranks. Returns how many. */
-int weir_stages_lone(const struct weir_test *t, const struct weir_stage **out, int most);
-/* Run the phase of a stage with s->lone once more, outside of its stage, as 'again' says; one that
- * is 'whole' for any time. Collective over run->par. Returns 0, or -1 and err on every rank. */
+int weir_stages_subset(const struct weir_test *t, const struct weir_stage **out, int most);
+/* Run the phase of a stage of weir_stages_subset once more, outside of it, as 'again' says, for any
+ * time if it is 'whole'. Collective over run->par. Returns 0, or -1 and err on every rank. */
 int weir_stages_again(struct weir_run *run, const struct weir_stage *s,
                       const struct weir_again *again, struct weir_phase_rec *rec,
                       struct weir_err *err);
 /* True when the time of the test (-T) is over, the same on all ranks. Collective over run->par. */
 bool weir_stages_time_is_up(struct weir_run *run);
-
-#endif

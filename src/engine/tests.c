@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tests.c - a run, from its command line to the exit status: plans, outputs, banner, tests,
- * summary */
-#include "config.h"
+/* tests.c - a run from its command line to the status: plans, outputs, tests, summary */
 #include "engine/command.h"
 
 #include <string.h>
@@ -91,7 +89,7 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
         run->test->plan = (struct weir_plan) { .options = run->test->chosen,
                                                .tasks = run->world.size,
                                                .is_run = true };
-        run->test->most = run->test->done = run->test->plan.options->repetitions;
+        run->test->max_repetitions = run->test->done = run->test->plan.options->repetitions;
         rc = check_options(run, err);
         if (rc == 0)
             rc = weir_agree_same(
@@ -105,19 +103,6 @@ static int plan_tests(struct weir_run *run, struct series *s, struct weir_err *e
 
 /* ---- outputs ---- */
 
-/* The sinks of --report=LIST, or with list NULL one of that form at that path. */
-static int open_sinks(struct weir_run *run, const char *list, const char *format, const char *path,
-                      struct weir_err *err)
-{
-    int rc = 0;
-
-    run->report.details |= list || strcasecmp(format, "JSON") == 0;
-    if (run->world.rank == 0)
-        rc = list ? weir_report_add_list(&run->report, list, err)
-                  : weir_report_add(&run->report, format, path, err);
-    return weir_agree(&run->world, rc, err);
-}
-
 /* A script may say anywhere where the results go: the last test decides. */
 static int open_outputs(struct weir_run *run, const struct series *s, struct weir_err *err)
 {
@@ -125,23 +110,21 @@ static int open_outputs(struct weir_run *run, const struct series *s, struct wei
     const struct weir_run_options *o = opt;
     const char *format = "text", *path = "-";
     int64_t is_data;
+    int rc = 0;
 
-    if (weir_words_of(s->program)->output)
-        s->program->words->output(opt, &format, &path);
-    if (open_sinks(run, o->reports, format, path, err) < 0)
+    if (weir_output_of(s->program)->form)
+        s->program->output->form(opt, &format, &path);
+    run->report.details |= o->reports || strcasecmp(format, "JSON") == 0;
+    if (run->world.rank == 0)
+        rc = o->reports ? weir_report_add_list(&run->report, o->reports, err)
+                        : weir_report_add(&run->report, format, path, err);
+    if (weir_agree(&run->world, rc, err) < 0)
         return -1;
     run->report.is_preview |= o->dry_run;
     is_data = run->report.is_data;
     weir_allmax_i64(&run->world, &is_data, 1);
     run->report.is_data = is_data;
     return 0;
-}
-
-static void report_status(struct weir_run *run, enum weir_code code)
-{
-    weir_report_leave_all(&run->report);
-    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->report.last.error.text);
 }
 
 /* Close the outputs. The documents come last and say how the run ended, which programs that read
@@ -155,7 +138,10 @@ static enum weir_code close_outputs(struct weir_run *run, enum weir_code code)
     code = weir_observers_run_end(run, code);
     if (weir_report_end(&run->report, false, err) < 0)
         code = weir_code_worse(code, weir_run_refuse(run, err));
-    report_status(run, code);
+    while (run->report.depth > 0)
+        weir_report_leave(&run->report);
+    weir_report_int(&run->report, WEIR_FOR_DATA, "status", code);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "error", run->report.last.error.text);
     if (weir_report_end(&run->report, true, err) < 0)
         code = weir_code_worse(code, weir_run_refuse(run, err));
     weir_bcast(&run->world, &code, sizeof(code), 0); /* it has the outputs */
@@ -186,16 +172,16 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
 
     if (!s->test[0].plan.is_run) {
         code = weir_test_foresee(run, &s->test[0], err);
-        weir_run_say_notes(run);
+        weir_run_print_notes(run);
         weir_observers_summary(run);
         return code;
     }
     weir_report_enter(&run->report, "tests", true);
     code = run_tests(run, s, &done, err);
     weir_report_leave(&run->report);
-    weir_run_say_notes(run);
-    if (weir_words_of(p)->summary)
-        p->words->summary(run, s->test, done);
+    weir_run_print_notes(run);
+    if (weir_output_of(p)->summary)
+        p->output->summary(run, s->test, done);
     weir_observers_summary(run);
     good = weir_code_is_whole(code);
     if (p->leave && p->leave(run, s->test[0].state, code, weir_run_second(run)) < 0 && good) {
@@ -208,7 +194,7 @@ static enum weir_code run_entered(struct weir_run *run, struct series *s, struct
 static enum weir_code run_all(struct weir_run *run, struct series *s, struct weir_err *err)
 {
     const struct weir_program *p = s->program;
-    const struct weir_words *w = weir_words_of(p);
+    const struct weir_output *w = weir_output_of(p);
     enum weir_code code;
 
     if (w->banner)
@@ -218,7 +204,7 @@ static enum weir_code run_all(struct weir_run *run, struct series *s, struct wei
         code = weir_run_refuse(run, err);
     else
         code = run_entered(run, s, err);
-    if (weir_unwind_all(&run->unwind, &run->world, 0, weir_run_second(run)) < 0 && weir_code_is_whole(code)) {
+    if (weir_unwind_all(&run->unwind, &run->world, weir_run_second(run)) < 0 && weir_code_is_whole(code)) {
         *err = run->second;
         code = weir_code_worse(code, weir_run_refuse(run, err));
     }
@@ -244,7 +230,7 @@ static enum weir_code run_values(struct weir_run *run, const struct weir_program
     enum weir_code code;
 
     run->par = run->world;
-    if (p->line && p->line->instead && p->line->instead(run, &values[0], &code))
+    if (p->cli && p->cli->instead && p->cli->instead(run, &values[0], &code))
         return code;
     if (plan_tests(run, &s, &err) < 0)
         return weir_run_refuse(run, &err);
@@ -326,6 +312,17 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
     return 0;
 }
 
+/* Refuse tests whose options observers find wrong, and tests in which two files would be one
+ * (engine/files.h). Rank 0 looks at the file system for all. Collective over par->comm. */
+static int check_files(struct weir_command *c, const struct weir_par *par, struct weir_err *err)
+{
+    struct weir_files files = { .arena = c->arena, .tasks = par->size };
+
+    if (weir_agree_check(par, weir_command_add_files(c, &files, err), err) < 0)
+        return -1;
+    return weir_agree(par, par->rank == 0 ? weir_files_check(&files, err) : 0, err);
+}
+
 /* From files of options and scripts to the tests. Each step may fail on one rank alone, for want of
  * memory; the next one is collective. */
 static int read_tests(struct weir_run *run, struct weir_command *c, struct weir_err *err)
@@ -335,7 +332,7 @@ static int read_tests(struct weir_run *run, struct weir_command *c, struct weir_
     if (weir_agree_check(par, weir_command_settings(c, par, &run->log, err), err) < 0 ||
         weir_agree_check(par, weir_command_tests(c, par, err), err) < 0)
         return -1;
-    return weir_command_check_files(c, par, err);
+    return check_files(c, par, err);
 }
 
 enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
@@ -369,5 +366,5 @@ void weir_program_end(struct weir_run *run)
     weir_observers_release(run);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);
-    run->below = NULL; /* it was in the arena */
+    run->underlying = NULL; /* it was in the arena */
 }

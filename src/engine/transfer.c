@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* transfer.c - the transfers of a phase with several in flight */
 #include "engine/transfer.h"
-#include "config.h"
 
 void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
                         uint64_t end_ns)
@@ -10,10 +9,10 @@ void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t
 
     if (run->records.mixed) {
         weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
-        run->counters.half[io->dir].ops++;
-        run->counters.half[io->dir].bytes += io->len;
+        run->counters.by_dir[io->dir].ops++;
+        run->counters.by_dir[io->dir].bytes += io->len;
     }
-    run->records.late_ns = weir_pace_ended(run->pace, op, begin_ns, end_ns, io->len);
+    run->records.late_ns = weir_ratelimit_ended(run->ratelimit, op, begin_ns, end_ns, io->len);
     weir_records_add(&run->records, op, begin_ns, end_ns, io->off, io->len);
 }
 
@@ -40,10 +39,10 @@ static int take_back(struct weir_run *run, const struct weir_flow *w, int least,
             rc = count_failed(run, r);
             continue;
         }
-        if (r->io.len == 0) /* this task only took part */
+        if (!weir_io_acts(&r->io)) /* this task only took part */
             continue;
-        if (run->pace)
-            run->pace->flown_ns = r->due_ns;
+        if (run->ratelimit)
+            run->ratelimit->flown_ns = r->due_ns;
         weir_transfer_count(run, &r->io, r->begin_ns, r->end_ns);
         if (w->ended)
             w->ended(run, w->state, &r->io, clock_ns);
@@ -67,11 +66,11 @@ struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow
 int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
                      uint64_t *clock_ns, struct weir_err *err)
 {
-    if (run->pace)
-        r->due_ns = weir_pace_take(run->pace, r->io.len);
+    if (run->ratelimit)
+        r->due_ns = weir_ratelimit_take(run->ratelimit, r->io.len);
     if (weir_queue_submit(w->queue, r, clock_ns, err) == 0)
         return 0;
-    if (r->io.len > 0) /* else this task only takes part */
+    if (weir_io_acts(&r->io)) /* else this task only takes part */
         weir_records_add_failed(&run->records, weir_transfer_op(run, &r->io), r->begin_ns,
                                 *clock_ns, r->io.off, err);
     return -1;
@@ -92,9 +91,10 @@ int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, const struct
     return weir_flow_submit(run, w, r, clock_ns, rc < 0 ? NULL : err) < 0 ? -1 : rc;
 }
 
-int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err)
+int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, int least, uint64_t *clock_ns,
+                   struct weir_err *err)
 {
-    if (weir_queue_in_flight(w->queue) > 0 && take_back(run, w, 0, clock_ns, err) < 0)
+    if (weir_queue_in_flight(w->queue) > 0 && take_back(run, w, least, clock_ns, err) < 0)
         return -1;
     return weir_queue_in_flight(w->queue);
 }

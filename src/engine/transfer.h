@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* transfer.h - the transfers of a phase: moved, counted and recorded, one at a time or several in
- * flight */
-#ifndef WEIR_ENGINE_TRANSFER_H
-#define WEIR_ENGINE_TRANSFER_H
+/* transfer.h - transfers: moved, counted and recorded, one at a time or several in flight */
+#pragma once
 
 #include "backends/session/queue.h"
 #include "backends/session/session.h"
 #include "base/clock.h"
-#include "engine/pace.h"
+#include "engine/ratelimit.h"
 #include "engine/run.h"
 
-/* The work since *clock_ns is no part of an operation: its time goes to *sum_ns, and
- * *clock_ns is now. Local. */
+/* Adds the time since *clock_ns, which is no part of an operation, to *sum_ns. *clock_ns is then
+ * the time now. Local. */
 static inline void weir_clock_apart(uint64_t *sum_ns, uint64_t *clock_ns)
 {
     uint64_t now_ns = weir_now_ns();
@@ -31,7 +29,7 @@ static inline int weir_transfer_op(const struct weir_run *run, const struct weir
 void weir_transfer_keep(struct weir_run *run, const struct weir_io *io, uint64_t begin_ns,
                         uint64_t end_ns);
 
-/* A transfer that is done: its bytes, the highest end of a write, and the operation. Local, some ns. */
+/* Counts a finished transfer: its bytes, the highest end of a write, and the operation. Local, some ns. */
 static inline void weir_transfer_count(struct weir_run *run, const struct weir_io *io,
                                        uint64_t begin_ns, uint64_t end_ns)
 {
@@ -42,7 +40,7 @@ static inline void weir_transfer_count(struct weir_run *run, const struct weir_i
         run->counters.end = io->off + io->len;
 }
 
-/* Move it now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. Always
+/* Moves a transfer now. *clock_ns: its beginning, and then its end. Returns 0, or -1 and err. Always
  * inlined, for the reason in weir_session_xfer. */
 static inline __attribute__((always_inline)) int
 weir_transfer(struct weir_run *run, struct weir_file *f, const struct weir_io *io,
@@ -69,20 +67,22 @@ struct weir_flow {
     void *state; /* for ended */
 };
 
-/* A request for the next transfer of the file; its io is to be set. Where all are in flight it waits, and
- * counts what has ended. Local. NULL and err: a transfer has failed. */
+/* Returns a request for the next transfer of the file; the caller sets its io. If all requests are in
+ * flight it waits for one, and counts what has ended. Local. NULL and err: a transfer has failed. */
 struct weir_request *weir_flow_next(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns,
                                     struct weir_err *err);
-/* Begin it. Local. 0, or -1 and err. */
+/* Submits a request. Local. 0, or -1 and err. */
 int weir_flow_submit(struct weir_run *run, const struct weir_flow *w, struct weir_request *r,
                      uint64_t *clock_ns, struct weir_err *err);
-/* The others take a round of collective transfers, which this rank takes part in with nothing: with the
- * place of io. Local. 0, or -1 and err: an earlier transfer has failed. */
+/* Takes part in a round of collective transfers without data, at the offset of io. Local. 0, or -1
+ * and err: an earlier transfer has failed. */
 int weir_flow_idle(struct weir_run *run, const struct weir_flow *w, const struct weir_io *io,
                    uint64_t *clock_ns, struct weir_err *err);
-/* Count what has ended, without waiting: how much is still in flight, or -1 and err. Local. */
-int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err);
-/* Wait for all that is in flight, and count it. Local. 0, or -1 and err. */
+/* Waits for 'least' transfers, and counts what has ended. Local. Returns the number in flight, or -1
+ * and err. */
+int weir_flow_reap(struct weir_run *run, const struct weir_flow *w, int least, uint64_t *clock_ns,
+                   struct weir_err *err);
+/* Waits for all transfers in flight, and counts them. Local. 0, or -1 and err. */
 int weir_flow_drain(struct weir_run *run, const struct weir_flow *w, uint64_t *clock_ns, struct weir_err *err);
 
 /* An operation of the phase that runs is over: its time goes into run->records.hist, and the operation
@@ -91,18 +91,16 @@ static inline void weir_operation_add(struct weir_run *run, int op, uint64_t beg
                                       uint64_t end_ns, uint64_t off, uint64_t len)
 {
     weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
-    run->records.late_ns = weir_pace_ended(run->pace, op, begin_ns, end_ns, len);
+    run->records.late_ns = weir_ratelimit_ended(run->ratelimit, op, begin_ns, end_ns, len);
     weir_records_add(&run->records, op, begin_ns, end_ns, off, len);
 }
 
-/* One that has failed as err says. */
+/* As weir_operation_add, for an operation that failed with err. */
 static inline void weir_operation_add_failed(struct weir_run *run, int op, uint64_t begin_ns,
                                              uint64_t end_ns, uint64_t off,
                                              const struct weir_err *err)
 {
     weir_hist_add(&run->records.hist[op], end_ns - begin_ns);
     weir_records_add_failed(&run->records, op, begin_ns, end_ns, off, err);
-    weir_pace_ended(run->pace, op, begin_ns, end_ns, 0);
+    weir_ratelimit_ended(run->ratelimit, op, begin_ns, end_ns, 0);
 }
-
-#endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* capture.c - results of a run for the program that called it: phases, findings, messages */
-#include "config.h"
 #include "library/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "engine/check/checks.h"
+#include "engine/check/findings.h"
 #include "engine/observe/latency.h"
 
 /* A phase without any work has no rate. */
@@ -33,9 +32,9 @@ static struct weir_calls calls_of(const struct weir_latency *l)
 
 static void set_stonewall(const struct weir_metrics *d, struct weir_result *r)
 {
-    const struct weir_stonewall *w = &d->stonewall;
+    const struct weir_stonewall *w = &d->rec.stonewall;
 
-    r->stonewalled = w->known || d->by[WEIR_END_TIME] > 0 || d->by[WEIR_END_STEADY] > 0;
+    r->stonewalled = w->known || d->rec.ended[WEIR_END_TIME] > 0 || d->rec.ended[WEIR_END_STEADY] > 0;
     if (w->known) {
         r->stonewall_seconds = (double)w->time_ns / WEIR_NS_PER_S;
         r->stonewall_bytes = w->bytes_sum;
@@ -59,15 +58,15 @@ static void result_of(const struct weir_metrics *d, struct weir_result *r)
         .repetition = (int)d->iter,
         .tasks = (int)d->tasks,
         .interrupted = d->interrupted != 0,
-        .bytes = (uint64_t)d->bytes,
-        .operations = (uint64_t)d->operations,
-        .operations_min = (uint64_t)d->operations_min,
-        .operations_max = (uint64_t)d->operations_max,
+        .bytes = d->rec.bytes_sum,
+        .operations = d->rec.done_sum,
+        .operations_min = d->rec.done_min,
+        .operations_max = d->rec.done_max,
         .wrong = (uint64_t)d->wrong,
         .seconds = d->total_ns / WEIR_NS_PER_S,
         .work_seconds = d->work_ns / WEIR_NS_PER_S,
-        .bytes_per_s = rate(d->bytes, d->total_ns),
-        .operations_per_s = rate(d->operations, d->work_ns),
+        .bytes_per_s = rate(d->rec.bytes_sum, d->total_ns),
+        .operations_per_s = rate(d->rec.done_sum, d->work_ns),
         .operation_time = calls_of(d->whole.n > 0 ? &d->whole : &d->op[WEIR_OP_XFER]),
         .open_time = calls_of(&d->op[WEIR_OP_OPEN]),
         .transfer_time = calls_of(&d->op[WEIR_OP_XFER]),
@@ -155,7 +154,6 @@ static void take_message(struct weir_sink *s, const char *kind, const char *text
 }
 
 static const struct weir_sink_ops ops = {
-    .name = "capture",
     .reader = WEIR_FOR_DATA,
     .row = take_row,
     .message = take_message,

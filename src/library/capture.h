@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* capture.h - results of a run for the program that called it: phases, findings, messages */
-#ifndef WEIR_LIBRARY_CAPTURE_H
-#define WEIR_LIBRARY_CAPTURE_H
+#pragma once
 
-#include "base/locale.h"
+#include "base/thread.h"
 #include "engine/report/report.h"
 #include "weir.h"
 
@@ -26,5 +25,3 @@ int weir_capture_add(struct weir_report *r, struct weir_capture *c, struct weir_
 
 /* Forget results and remarks. Local. */
 void weir_capture_clear(struct weir_capture *c);
-
-#endif

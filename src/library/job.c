@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* job.c - a benchmark with options by name, run any number of times */
-#include "config.h"
 #include "weir.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "base/locale.h"
 #include "base/options/option.h"
+#include "base/thread.h"
 #include "engine/check/findings.h"
 #include "engine/command.h"
 #include "library/library.h"
@@ -106,7 +104,7 @@ static int try_words(struct weir_job *job, int argc, char *const *argv)
     if (rc == 0 && (command.common.help || command.common.version || command.common.dump))
         rc = weir_refuse(&err, WEIR_EUSAGE,
                          "%s requests help, the version or the options, which run no benchmark",
-                         argc == 2 ? argv[1] : "one of the words");
+                         argc == 2 ? argv[1] : "an argument");
     weir_program_end(&run);
     return rc < 0 ? refuse(job, err.text) : 0;
 }
@@ -202,7 +200,7 @@ int weir_job_unset(struct weir_job *job, const char *option)
     if (!job)
         return WEIR_EUSAGE;
     job->outcome = (struct weir_outcome) { .status = WEIR_OK };
-    return row >= 0 && drop(job, row) ? 0 : refuse(job, "that option was not set by its name");
+    return row >= 0 && drop(job, row) ? 0 : refuse(job, "this option was not set by weir_job_set");
 }
 
 static void free_words(struct word *word, int n)
@@ -239,10 +237,10 @@ int weir_job_words(struct weir_job *job, int argc, char *const *argv)
         return refuse(job, "argv[0] is missing: it is the name of a program");
     for (int i = 0; i < argc; i++)
         if (!argv[i])
-            return refuse(job, "a word of the command line is NULL");
+            return refuse(job, "an argument of the command line is NULL");
     if (try_words(job, argc, argv) < 0 || job->outcome.status != WEIR_OK)
         return job->outcome.status;
-    return replace_words(job, argc - 1, argv + 1) < 0 ? refuse(job, "no memory for the words") : 0;
+    return replace_words(job, argc - 1, argv + 1) < 0 ? refuse(job, "no memory for arguments") : 0;
 }
 
 /* ---- callbacks of the caller ---- */
@@ -356,7 +354,7 @@ int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const 
     if (in && other)
         found = weir_inside_clash(in, tasks, n, own, other, &err);
     else
-        weir_refuse(&err, WEIR_ESETUP, other ? "no memory" : "the place for the number of the other job is NULL");
+        weir_refuse(&err, WEIR_ESETUP, other ? "no memory" : "the pointer to the other job is NULL");
     if (found >= 0 && found < n && job[found])
         refuse(job[found], err.text);
     free(in);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* library.c - the benchmarks by name, and a run of one inside another program */
-#include "config.h"
 #include "library/library.h"
 
 #include <stdio.h>
@@ -152,7 +151,7 @@ static int add_readers(struct weir_run *run, const struct caller *caller, FILE *
         return 0;
     *made = fopencookie((void *)(uintptr_t)caller, "w", functions);
     if (!*made)
-        return weir_fail(err, WEIR_ESETUP, "make a stream for the text");
+        return weir_fail(err, WEIR_ESETUP, "create a stream for the text");
     return weir_report_add_stream(&run->report, *made, err);
 }
 
@@ -246,7 +245,7 @@ static int check_call(const struct weir_inside *in, struct weir_outcome *out)
         return refuse(out, "argv[0] is missing: it is the name of a program", "");
     for (int i = 1; i < in->argc; i++)
         if (!in->argv[i])
-            return refuse(out, "a word of the command line is NULL", "");
+            return refuse(out, "an argument of the command line is NULL", "");
     return 0;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* library.h - the benchmarks by name, and a run of one inside another program */
-#ifndef WEIR_LIBRARY_LIBRARY_H
-#define WEIR_LIBRARY_LIBRARY_H
+#pragma once
 
 #include "engine/program.h"
 #include "library/capture.h"
@@ -49,5 +48,3 @@ const char *weir_inside_no_mpi(void);
 
 /* The benchmark with this name, NULL: there is none. Local. */
 const struct weir_program *weir_benchmark_find(const char *name);
-
-#endif

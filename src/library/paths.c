@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* paths.c - would jobs that run at once use the same files? */
-#include "config.h"
 #include "library/library.h"
 
 #include <stdlib.h>

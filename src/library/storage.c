@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* storage.c - single files and directories through a backend, for another program */
-#include "config.h"
 #include "weir.h"
 
 #include <errno.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 
 #include "backends/session/session.h"
-#include "base/locale.h"
+#include "base/thread.h"
 #include "engine/command.h"
 #include "library/library.h"
 #include "par/comm.h"
@@ -83,7 +82,7 @@ struct weir_storage *weir_storage_open(const char *api, int n, char *const *word
 
 const char *weir_storage_error(const struct weir_storage *s)
 {
-    return s ? s->err.text : "no memory, or a word that is NULL";
+    return s ? s->err.text : "no memory, or an argument that is NULL";
 }
 
 /* Begin a call: clear the last error. Returns false when it is impossible, for a reason in s->err. */
@@ -93,7 +92,7 @@ static bool begin_call(struct weir_storage *s, const char *path)
         return false;
     s->err = (struct weir_err) WEIR_ERR_INIT;
     if (!path)
-        weir_refuse(&s->err, WEIR_EUSAGE, "the path, or the place for the result, is NULL");
+        weir_refuse(&s->err, WEIR_EUSAGE, "the path, or the pointer for the result, is NULL");
     return path != NULL;
 }
 

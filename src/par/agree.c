@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* agree.c - errors that all ranks know, the watch that stops the others early, and votes on going
  * on */
-#include "config.h"
 #include "par/agree.h"
 
 #include <sched.h>
@@ -19,7 +18,7 @@
 #define ABORT_S 3
 #define VOTE_NS 500000u /* of work between two votes, about: also rounds that become slow end
                          * soon */
-#define VOTE_MOST 1024u /* of rounds that do nothing: the cost of a vote is no part of theirs */
+#define VOTE_MAX 1024u /* of rounds that do nothing: the cost of a vote is no part of theirs */
 
 /* Say how many others failed too, even when the text is so long that its end must go. */
 static void count_others(struct weir_err *err, uint64_t others)
@@ -66,7 +65,7 @@ int weir_agree(const struct weir_par *par, int rc, struct weir_err *err)
     }
     if (par->rank == root) {
         if (err->code == WEIR_OK)
-            weir_refuse(err, WEIR_EBUG, "failed without a reason");
+            weir_refuse(err, WEIR_EBUG, "a function failed, but reported no reason");
         if (!err->agreed) /* else an agreement within the step has reported it */
             weir_err_within(err, "rank %d on %s", par->named, par->host);
     }
@@ -187,15 +186,14 @@ void weir_watch_begin(struct weir_watch *w, const struct weir_par *par)
  * first epoch in which no rank works is the last for all. */
 static void advance(struct weir_watch *w, bool working)
 {
-    const int numbers = 2 + WEIR_WATCH_NEWS; /* [0] stop asked for, [1] still working */
+    const int numbers = 2 + WEIR_WATCH_NUMBERS; /* [0] stop asked for, [1] still working */
     int complete = 0;
 
     if (!w->pending) {
         w->mine[0] = w->stop || w->late;
         w->mine[1] = working;
-        memcpy(w->mine + 2, w->news, sizeof(w->news));
-        weir_mpi_must(w->par,
-                      MPI_Iallreduce(w->mine, w->all, numbers, MPI_INT64_T, MPI_SUM,
+        memcpy(w->mine + 2, w->sent, sizeof(w->sent));
+        weir_mpi_must(w->par, MPI_Iallreduce(w->mine, w->all, numbers, MPI_INT64_T, MPI_SUM,
                                      w->par->watch_comm, &w->request),
                       "MPI_Iallreduce");
         w->pending = true;
@@ -252,8 +250,8 @@ void weir_rounds_begin(struct weir_rounds *r, const struct weir_par *par)
 
 uint32_t weir_rounds_period(uint32_t last, uint64_t spent_ns)
 {
-    uint64_t fit = spent_ns > 0 ? (uint64_t)VOTE_NS * last / spent_ns : VOTE_MOST;
-    uint64_t most = last < VOTE_MOST / 2 ? 2 * last : VOTE_MOST;
+    uint64_t fit = spent_ns > 0 ? (uint64_t)VOTE_NS * last / spent_ns : VOTE_MAX;
+    uint64_t most = last < VOTE_MAX / 2 ? 2 * last : VOTE_MAX;
 
     if (fit > most)
         fit = most;

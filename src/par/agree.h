@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* agree.h - errors that all ranks learn of: agreement at the end of a step, the watch that
  * stops other ranks early, and votes between rounds */
-#ifndef WEIR_PAR_AGREE_H
-#define WEIR_PAR_AGREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +35,7 @@ void weir_barrier_call(const struct weir_par *par, int rc, struct weir_err *err)
  * each stays as it is, without a rank in front. Collective over par->comm. */
 int weir_agree_check(const struct weir_par *par, int rc, struct weir_err *err);
 
-/* Tell all ranks the outcome of a step that rank 0 does alone: its rc, and its err where that is
+/* Send all ranks the outcome of a step that only rank 0 does: its rc, and its err if rc is
  * negative. Collective over par->comm. Returns rank 0's rc on every rank. */
 int weir_agree_root(const struct weir_par *par, int rc, struct weir_err *err);
 
@@ -50,14 +49,15 @@ int weir_mpi_agree(MPI_Comm comm, int rc);
 
 /* A rolling agreement while ranks work at their own pace. Each rank ticks now and then; ranks that
  * have finished wait in weir_watch_end. One MPI_Iallreduce at a time is in flight on watch_comm. */
-#define WEIR_WATCH_NEWS 3
+#define WEIR_WATCH_NUMBERS 3
 struct weir_watch {
     const struct weir_par *par;
     MPI_Request request;
-    int64_t mine[2 + WEIR_WATCH_NEWS], all[2 + WEIR_WATCH_NEWS]; /* of the agreement on its way */
-    /* Numbers that travel with it: set own 'news' before a call; 'received' are their sums over the
+    /* The numbers of the agreement on its way. */
+    int64_t mine[2 + WEIR_WATCH_NUMBERS], all[2 + WEIR_WATCH_NUMBERS];
+    /* Numbers that travel with it: set own 'sent' before a call; 'received' are their sums over the
      * ranks, as far as they are known, and 'working' counts the ranks that have more to do. */
-    int64_t news[WEIR_WATCH_NEWS], received[WEIR_WATCH_NEWS];
+    int64_t sent[WEIR_WATCH_NUMBERS], received[WEIR_WATCH_NUMBERS];
     int working;
     uint64_t received_ns; /* when these were received, or the watch began; local clock */
     bool pending, stop, over;
@@ -82,14 +82,14 @@ bool weir_watch_tick(struct weir_watch *w, bool stop);
  * is ignored on all ranks, this one included. */
 bool weir_watch_end(struct weir_watch *w, bool stop);
 
-/* Ranks that work in rounds ask each other now and then whether to go on. All ranks take the same
+/* Ranks that work in rounds vote now and then whether to go on. All ranks take the same
  * number of rounds between two votes, so they leave the work after the same round. That number
  * follows from the time that rounds take: a vote after about half a millisecond of work. */
 struct weir_rounds {
     const struct weir_par *par;
     uint32_t period;   /* rounds between two votes, the same on all ranks */
-    uint32_t left;     /* of them until the next vote, the same on all ranks */
-    uint64_t spent_ns; /* own, in the rounds since the last vote */
+    uint32_t left;     /* rounds until the next vote, the same on all ranks */
+    uint64_t spent_ns; /* time of this rank in the rounds since the last vote */
 };
 
 /* Begin with a vote after the first round. Local; par must live as long. */
@@ -102,12 +102,10 @@ static inline bool weir_rounds_count(struct weir_rounds *r, uint64_t ns)
     return --r->left == 0;
 }
 
-/* Say what this rank wants, 0 for going on; returns the highest number that a rank says. Chooses
- * when to vote again. Collective over par->comm, blocks. */
+/* Vote: 0 is a vote to go on. Returns the highest vote of all ranks, and chooses the round of the
+ * next vote. Collective over par->comm, blocks. */
 int weir_rounds_vote(struct weir_rounds *r, int wanted);
 
 /* Return the number of rounds until the next vote, after 'last' rounds that took spent_ns on
  * the slowest rank: at most twice as many, and one where rounds are slow. Pure. */
 uint32_t weir_rounds_period(uint32_t last, uint64_t spent_ns);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.c - the offset of each rank's clock to rank 0's, and how it drifts */
-#include "config.h"
 #include "par/clock.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.h - the offset of each rank's clock to rank 0's, and how it drifts */
-#ifndef WEIR_PAR_CLOCK_H
-#define WEIR_PAR_CLOCK_H
+#pragma once
 
 #include "par/comm.h"
 
@@ -73,5 +72,3 @@ static inline uint64_t weir_clock_between(const struct weir_par *par, uint64_t w
 
 /* Return the largest such error by those of the last estimate, on all ranks. Collective. */
 uint64_t weir_clock_worst(const struct weir_par *par, const struct weir_clock *c);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm.c - who we are: ranks and their groups; and the few collectives the suite uses */
-#include "config.h"
 #include "par/comm.h"
 
 #include <limits.h>

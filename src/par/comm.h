@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* comm.h - who we are: ranks, nodes, placement; and the few collectives the suite uses */
-#ifndef WEIR_PAR_COMM_H
-#define WEIR_PAR_COMM_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -126,5 +125,3 @@ void weir_mpi_library(struct weir_str *out);
  * "ompio"), "unknown" where it does not, "ROMIO" in other libraries. Open MPI itself could be asked
  * through MPI_T, which takes 0.2 s and some memory that does not come back. Local. */
 void weir_mpi_io(struct weir_str *out);
-
-#endif

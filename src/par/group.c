@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* group.c - groups of ranks, and fields that are gathered to the first rank of a group or
  * scattered from it */
-#include "config.h"
 #include "par/group.h"
 
 #include <limits.h>
@@ -26,18 +25,18 @@ static int split(const struct weir_par *all, int color, struct weir_par *out, st
     return rc;
 }
 
-int weir_roots_split(const struct weir_par *all, int color, struct weir_roots *g,
-                     struct weir_err *err)
+int weir_leaders_split(const struct weir_par *all, int color, struct weir_leaders *g,
+                       struct weir_err *err)
 {
     int rc = split(all, color, &g->group, err);
 
     if (weir_agree(all, rc, err) < 0)
         return -1;
-    g->is_root = g->group.rank == 0;
+    g->is_leader = g->group.rank == 0;
     return weir_agree(all, split(all, g->group.rank, &g->peers, err), err);
 }
 
-void weir_roots_free(struct weir_roots *g)
+void weir_leaders_free(struct weir_leaders *g)
 {
     weir_par_free(&g->peers);
     weir_par_free(&g->group);

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* group.h - groups of ranks, and fields that are gathered to the first rank of a group or
  * scattered from it */
-#ifndef WEIR_PAR_GROUP_H
-#define WEIR_PAR_GROUP_H
+#pragma once
 
 #include "par/comm.h"
 
-/* Groups of ranks whose roots work on files for them. */
-struct weir_roots {
-    struct weir_par group; /* the ranks of my group; rank 0 is its root */
-    struct weir_par peers; /* those with my place in their groups; on roots all roots, in order */
-    bool is_root;
+/* Groups of ranks whose leaders work on files for them. */
+struct weir_leaders {
+    struct weir_par group; /* the ranks of my group; rank 0 is its leader */
+    struct weir_par peers; /* ranks with my place in their groups; of leaders: all leaders, in order */
+    bool is_leader;
 };
 
 /* Make groups of the ranks with the same color (0 or more) in *g, which is zero. Collective over
- * all->comm. Returns 0, or -1 and err on all ranks; call weir_roots_free in both cases. That is
- * collective, too, and does nothing with roots that are zero. */
-int weir_roots_split(const struct weir_par *all, int color, struct weir_roots *g,
-                     struct weir_err *err);
-void weir_roots_free(struct weir_roots *g);
+ * all->comm. Returns 0, or -1 and err on all ranks; call weir_leaders_free in both cases. That is
+ * collective, too, and does nothing with leaders that are zero. */
+int weir_leaders_split(const struct weir_par *all, int color, struct weir_leaders *g,
+                       struct weir_err *err);
+void weir_leaders_free(struct weir_leaders *g);
 
-/* The ranks of a session of the roots; NULL on others (weir_test_session_of). Local. */
-static inline const struct weir_par *weir_roots_par(const struct weir_roots *g)
+/* The ranks of a session of the leaders; NULL on others (weir_test_session). Local. */
+static inline const struct weir_par *weir_leaders_par(const struct weir_leaders *g)
 {
-    return g->is_root ? &g->peers : NULL;
+    return g->is_leader ? &g->peers : NULL;
 }
 
 /* The size of each rank's patch in a group. Zero-initialise; release with weir_patches_free. */
@@ -59,5 +58,3 @@ void weir_circle_ranks(const struct weir_par *par, int step, int n, int *rank);
  * never the same: (rounds + 1) * m must not be more than n, and that is enough. 'most' is the
  * largest m. Local. 0, or -1 and err (WEIR_EUSAGE): the reason. */
 int weir_elsewhere_check(int most, int tasks, int rounds, struct weir_err *err);
-
-#endif

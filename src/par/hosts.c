@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.c - the hosts of a run, each once with its ranks */
-#include "config.h"
 #include "par/hosts.h"
 
 #include <inttypes.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hosts.h - the hosts of a run, each once with its ranks */
-#ifndef WEIR_PAR_HOSTS_H
-#define WEIR_PAR_HOSTS_H
+#pragma once
 
 #include "base/text/columns.h"
 #include "par/comm.h"
@@ -26,5 +25,3 @@ int weir_hosts(const struct weir_par *par, void (*each)(void *arg, const struct 
 /* Append n ranks, in ascending order and each once, as in weir_host: a range has two ranks at least, one with
  * steps three. One pass. Local. */
 void weir_hosts_ranks(struct weir_str *out, const uint64_t *rank, size_t n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c - where the ranks are: on nodes, as MPI reports them, and on kernels, each with a page
  * cache and a clock of its own */
-#include "config.h"
 #include "par/comm.h"
 
 #include <limits.h>
@@ -36,7 +35,7 @@ enum fact {
     FACT_FIRST, /* ranks of group 0 */
     FACT_NOT_BLOCK,
     FACT_STRIDE,       /* distance of neighbours in a group: the largest ... */
-    FACT_STRIDE_LEAST, /* ... and minus the smallest */
+    FACT_STRIDE_MIN, /* ... and minus the smallest */
     FACT_NO_KERNEL,    /* it is not known */
     FACT_MIXED,        /* a group has ranks of several kernels */
     FACT_DIFFERS,      /* groups are not the nodes of MPI */
@@ -136,7 +135,7 @@ static void state_facts(const struct weir_par *par, const struct place *p, int64
     fact[FACT_FIRST] = p->group == 0 ? p->count : 0;
     fact[FACT_NOT_BLOCK] = away != p->index;
     fact[FACT_STRIDE] = p->index > 0 ? away / p->index : 0;
-    fact[FACT_STRIDE_LEAST] = p->index > 0 ? -fact[FACT_STRIDE] : INT64_MIN;
+    fact[FACT_STRIDE_MIN] = p->index > 0 ? -fact[FACT_STRIDE] : INT64_MIN;
     fact[FACT_MIXED] = !p->same_kernel;
 }
 
@@ -144,7 +143,7 @@ static enum weir_placement judge_placement(const int64_t fact[FACTS])
 {
     if (!fact[FACT_NOT_BLOCK])
         return WEIR_PLACED_BLOCK;
-    if (fact[FACT_STRIDE] == fact[FACT_GROUPS] && fact[FACT_STRIDE_LEAST] == -fact[FACT_GROUPS])
+    if (fact[FACT_STRIDE] == fact[FACT_GROUPS] && fact[FACT_STRIDE_MIN] == -fact[FACT_GROUPS])
         return WEIR_PLACED_CYCLIC;
     return WEIR_PLACED_OTHER;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.c - data of all ranks, brought to the rank that needs them */
-#include "config.h"
 #include "par/reduce.h"
 
 #include <limits.h>
@@ -12,8 +11,8 @@
 #define ASK_TAG 8
 #define ANSWER_TAG 9
 #define PIECE_TAG 10
-#define TELL_TAG 11
-#define TOLD_TAG 12
+#define BCAST_ASK_TAG 11
+#define BCAST_TAG 12
 
 /* Send a request to rank whom, and answer those of others with ours, until all are answered (NBX, Hoefler
  * 2010). A rank whose request has arrived enters the barrier. Not by one-sided reads: MPICH 4.0 reads from
@@ -269,21 +268,21 @@ void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, 
 }
 
 /* The leader knows how many they are, not who. */
-void weir_nodes_tell(const struct weir_par *par, void *buf, size_t len)
+void weir_nodes_bcast(const struct weir_par *par, void *buf, size_t len)
 {
     MPI_Status from;
 
     if (par->rank != par->leader)
         weir_mpi_must(par,
-                      MPI_Sendrecv(NULL, 0, MPI_BYTE, par->leader, TELL_TAG, buf, (int)len,
-                                   MPI_BYTE, par->leader, TOLD_TAG, par->comm, MPI_STATUS_IGNORE),
+                      MPI_Sendrecv(NULL, 0, MPI_BYTE, par->leader, BCAST_ASK_TAG, buf, (int)len,
+                                   MPI_BYTE, par->leader, BCAST_TAG, par->comm, MPI_STATUS_IGNORE),
                       "MPI_Sendrecv");
     for (int i = 0; i < par->followers; i++) {
         weir_mpi_must(par,
-                      MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TELL_TAG, par->comm, &from),
+                      MPI_Recv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, BCAST_ASK_TAG, par->comm, &from),
                       "MPI_Recv");
         weir_mpi_must(par,
-                      MPI_Send(buf, (int)len, MPI_BYTE, from.MPI_SOURCE, TOLD_TAG, par->comm),
+                      MPI_Send(buf, (int)len, MPI_BYTE, from.MPI_SOURCE, BCAST_TAG, par->comm),
                       "MPI_Send");
     }
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* reduce.h - data of all ranks, brought to the rank that needs them: one number from any other rank,
  * texts of all, numbers of the ranks of a node */
-#ifndef WEIR_PAR_REDUCE_H
-#define WEIR_PAR_REDUCE_H
+#pragma once
 
 #include "base/stats.h"
 #include "base/str.h"
 #include "par/comm.h"
 
-/* The 'mine' of rank 'whom', for any choice of whom on each rank. One agreement, and one message for
+/* Returns 'mine' of rank 'whom'; each rank chooses its own whom. One agreement, and one message for
  * each rank where all have the same distance, else a request and an answer. Constant memory.
  * Collective over par->comm. */
 uint64_t weir_fetch_u64(const struct weir_par *par, uint64_t mine, int whom);
@@ -24,8 +23,8 @@ uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine);
  * Collective over par->comm. */
 void weir_merge_stats(const struct weir_par *par, struct weir_stats *s);
 
-/* len bytes of rank 'from' in buf on rank 0. Only these two ranks call it; nothing happens when
- * they are the same. The sender waits: what rank 0 has not asked for takes no memory there. */
+/* Sends len bytes in buf from rank 'from' to rank 0. Only these two ranks call it; nothing happens if
+ * they are the same. The sender waits until rank 0 asks, so nothing is buffered there. */
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from);
 
 #define WEIR_PIECE ((size_t)4 << 20)
@@ -39,18 +38,16 @@ int weir_pieces(const struct weir_par *par, const struct weir_str *mine,
 
 #define WEIR_NODES_WORDS 64
 
-/* The bits that any rank of our node has set, in place on the leader of the node, of
- * WEIR_NODES_WORDS words at most; others keep theirs. Nodes are kernels, as in par->leader. Collective over
+/* Combines v of all ranks of our node by OR, in place on the leader of the node; others keep theirs.
+ * n: at most WEIR_NODES_WORDS. Nodes are kernels, as in par->leader. Collective over
  * par->comm: messages between the ranks of a node only. */
 void weir_nodes_or(const struct weir_par *par, uint64_t *v, int n);
 
-/* len bytes of the leader of our node in buf on its other ranks. Nodes as the kernels are. Collective
+/* Sends len bytes in buf from the leader of our node to its other ranks. Nodes as the kernels are. Collective
  * over par->comm: messages between the ranks of a node only. */
-void weir_nodes_tell(const struct weir_par *par, void *buf, size_t len);
+void weir_nodes_bcast(const struct weir_par *par, void *buf, size_t len);
 
 /* Collect the n numbers of every rank of our node on its leader, in 'all': its own first and
  * the others in any order. 'all' is NULL where they are not wanted. Other ranks get nothing.
  * Nodes are kernels. Collective over par->comm: messages between the ranks of a node only. */
 void weir_nodes_gather(const struct weir_par *par, const uint64_t *mine, int n, uint64_t *all);
-
-#endif

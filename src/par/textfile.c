@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* textfile.c - text files that rank 0 reads for all ranks */
-#include "config.h"
 #include "par/textfile.h"
 
 #include <errno.h>
@@ -73,10 +72,11 @@ int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t
     t->len = 0;
     if (weir_agree(par, par->rank == 0 ? read_file(t, err) : 0, err) < 0)
         return -1;
-    return weir_shared_text_tell(par, t, err);
+    return weir_shared_text_bcast(par, t, err);
 }
 
-int weir_shared_text_tell(const struct weir_par *par, struct weir_shared_text *t, struct weir_err *err)
+int weir_shared_text_bcast(const struct weir_par *par, struct weir_shared_text *t,
+                           struct weir_err *err)
 {
     uint64_t head[2]; /* is there a text, and its length */
     int rc = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* textfile.h - text files that rank 0 reads for all ranks */
-#ifndef WEIR_PAR_TEXTFILE_H
-#define WEIR_PAR_TEXTFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +27,5 @@ int weir_shared_text_read(const struct weir_par *par, struct weir_shared_text *t
                           struct weir_err *err);
 
 /* Distribute the text of rank 0, which is already in memory there (text and len). */
-int weir_shared_text_tell(const struct weir_par *par, struct weir_shared_text *t, struct weir_err *err);
-
-#endif
+int weir_shared_text_bcast(const struct weir_par *par, struct weir_shared_text *t,
+                           struct weir_err *err);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - main() of every program that a line WEIR_PROGRAM declares: the Makefile compiles it for
  * each with the name and the struct of the program */
-#include "config.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* array-cases.h - the arrays that test_arrays.c makes: shapes, values, and where they are in memory */
-#ifndef WEIR_TESTING_BACKEND_ARRAY_CASES_H
-#define WEIR_TESTING_BACKEND_ARRAY_CASES_H
+#pragma once
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -174,5 +173,3 @@ static void blank_gaps(enum weir_elem elem, unsigned char *buf, uint64_t bytes)
                sizeof(struct record) - offsetof(struct record, small) - sizeof(float));
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* entries.h - how many files and threads this process has */
-#ifndef WEIR_TESTING_BACKEND_ENTRIES_H
-#define WEIR_TESTING_BACKEND_ENTRIES_H
+#pragma once
 
 #include <dirent.h>
 #include <time.h>
@@ -29,5 +28,3 @@ static int new_threads(int before)
         nanosleep(&moment, NULL);
     return entries("/proc/self/task") - before;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* setup.h - what tests of backends begin with: option structs, and a directory to work in */
-#ifndef WEIR_TESTING_BACKEND_SETUP_H
-#define WEIR_TESTING_BACKEND_SETUP_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,5 +67,3 @@ static inline bool setup_dir(const struct weir_par *par, char *dir, size_t len)
     weir_bcast(par, dir, len, 0);
     return dir[0];
 }
-
-#endif

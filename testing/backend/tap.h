@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tap.h - one line for each claim, from rank 0, true when it holds on every rank */
-#ifndef WEIR_TESTING_BACKEND_TAP_H
-#define WEIR_TESTING_BACKEND_TAP_H
+#pragma once
 
 #include <mpi.h>
 #include <stdarg.h>
@@ -40,5 +39,3 @@ tap_ok(struct tap *t, bool good, const struct weir_err *err, const char *fmt, ..
     }
     return all;
 }
-
-#endif

@@ -10,7 +10,6 @@
 #include "backends/registry.h"
 #include "backends/session/session-array.h"
 #include "backends/session/session.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -109,7 +108,7 @@ static int put_half(struct trial *t, struct weir_array *a, size_t k, int half, e
     half_of(&cases[k], shared ? t->par->rank : 0, shared ? t->par->size : 1, half, &slab);
     buf = make_memory(&slab, layout, a->elem, &mem, &bytes);
     fill(k, &slab, &mem, a->elem, buf);
-    rc = weir_array_put(a, &slab, layout == IN_ONE_PIECE ? NULL : &mem, buf, &t->err);
+    rc = weir_array_move(a, WEIR_DIR_WRITE, &slab, layout == IN_ONE_PIECE ? NULL : &mem, buf, &t->err);
     free(buf);
     return rc;
 }
@@ -122,7 +121,7 @@ static int get_slab(struct trial *t, struct weir_array *a, size_t k, const struc
     uint64_t bytes;
     unsigned char *want = make_memory(slab, layout, a->elem, &mem, &bytes);
     unsigned char *have = make_memory(slab, layout, a->elem, &mem, &bytes);
-    int rc = weir_array_get(a, slab, layout == IN_ONE_PIECE ? NULL : &mem, have, &t->err);
+    int rc = weir_array_move(a, WEIR_DIR_READ, slab, layout == IN_ONE_PIECE ? NULL : &mem, have, &t->err);
 
     fill(k, slab, &mem, a->elem, want);
     blank_gaps(cases[k].elem, want, bytes);
@@ -167,9 +166,9 @@ static int each_attr(struct trial *t, struct weir_array_file *f, bool puts)
             got.data = room;
             memset(room, 0, sizeof(room));
             if (puts)
-                rc = rc < 0 ? rc : weir_arrays_put_attr(f, attr_objects[o], &attrs[i], &t->err);
+                rc = rc < 0 ? rc : weir_arrays_move_attr(f, WEIR_DIR_WRITE, attr_objects[o], &attrs[i], &t->err);
             else if (rc == 0)
-                rc = weir_arrays_get_attr(f, attr_objects[o], &got, &t->err);
+                rc = weir_arrays_move_attr(f, WEIR_DIR_READ, attr_objects[o], &got, &t->err);
             if (rc == 0 && !puts && memcmp(room, attrs[i].data, sizes[i]) != 0)
                 rc = weir_refuse(&t->err, WEIR_EDATA, "wrong attribute '%s'", attrs[i].name);
         }
@@ -180,19 +179,19 @@ static int each_attr(struct trial *t, struct weir_array_file *f, bool puts)
 
 static int make_all(struct trial *t, struct weir_array_file *f, struct weir_array **a)
 {
-    int rc = has_groups(t) ? weir_arrays_group(f, "group", &t->err) : 0;
+    int rc = has_groups(t) ? weir_arrays_group(f, "group", true, &t->err) : 0;
 
     if (has_groups(t) && rc == 0) {
-        rc = weir_arrays_find_group(f, "missing", &t->err);
+        rc = weir_arrays_group(f, "missing", false, &t->err);
         refused(t, rc, WEIR_EIO, "open group 'missing'", "a group that is not there is not opened");
-        rc = weir_arrays_find_group(f, "group", &t->err);
+        rc = weir_arrays_group(f, "group", false, &t->err);
     }
     for (size_t k = 0; k < CASES && rc == 0; k++) {
         struct weir_array_spec spec = spec_of(&cases[k]);
 
         a[k] = NULL;
         if (can(t, &cases[k]))
-            rc = weir_array_make(f, cases[k].name, &spec, &a[k], &t->err);
+            rc = weir_array_open(f, cases[k].name, true, &spec, &a[k], &t->err);
     }
     if (rc == 0 && t->be->array->put_attr)
         rc = each_attr(t, f, true);
@@ -257,7 +256,7 @@ static int open_all(struct trial *t, struct weir_array_file *f, struct weir_arra
 
         a[k] = NULL;
         if (can(t, &cases[k]))
-            rc = weir_array_open(f, cases[k].name, &spec, &a[k], &t->err);
+            rc = weir_array_open(f, cases[k].name, false, &spec, &a[k], &t->err);
     }
     return rc;
 }
@@ -347,19 +346,19 @@ static void test_stripes(struct trial *t, bool chunked)
         free(have);
         return;
     }
-    rc = weir_array_make(f, "stripes", &spec, &a, &t->err);
+    rc = weir_array_open(f, "stripes", true, &spec, &a, &t->err);
     rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
     if (ok(t, rc, "an array of zeros is made"))
-        ok(t, weir_array_put(a, &slab, &mem, ones, &t->err), "blocks with gaps are written");
+        ok(t, weir_array_move(a, WEIR_DIR_WRITE, &slab, &mem, ones, &t->err), "blocks with gaps are written");
     ok(t, weir_arrays_close(f, &t->err), "the file of stripes is closed");
     rc = weir_arrays_open(&t->s, t->path, WEIR_OPEN_READ, &f, &t->err);
     if (ok(t, rc, "and opened")) {
-        rc = weir_array_open(f, "stripes", &spec, &a, &t->err);
-        rc = rc == 0 ? weir_array_get(a, &all, NULL, have, &t->err) : rc;
+        rc = weir_array_open(f, "stripes", false, &spec, &a, &t->err);
+        rc = rc == 0 ? weir_array_move(a, WEIR_DIR_READ, &all, NULL, have, &t->err) : rc;
         tap_ok(t->tap, rc == 0 && count_wrong(t, have, &spec.shape) == 0, &t->err,
                "it holds the blocks, and zeros between them%s", chunked ? " (chunked)" : "");
         memset(ones, 0, sizeof(ones));
-        rc = rc == 0 ? weir_array_get(a, &slab, NULL, ones, &t->err) : rc;
+        rc = rc == 0 ? weir_array_move(a, WEIR_DIR_READ, &slab, NULL, ones, &t->err) : rc;
         for (int i = 0; i < 27 && rc == 0; i++)
             if (ones[i] != (i < 18))
                 rc = weir_refuse(&t->err, WEIR_EDATA, "element %d is %d", i, (int)ones[i]);
@@ -396,11 +395,11 @@ static void test_deepest(struct trial *t)
                           &t->err);
     if (!ok(t, rc, "a file for 32 dimensions is made"))
         return;
-    rc = weir_array_make(f, "deepest", &spec, &a, &t->err);
+    rc = weir_array_open(f, "deepest", true, &spec, &a, &t->err);
     rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
     if (ok(t, rc, "an array of 32 dimensions is made")) {
-        rc = weir_array_put(a, &slab, NULL, mine, &t->err);
-        rc = weir_array_get(a, &slab, NULL, have, rc == 0 ? &t->err : NULL) < 0 ? -1 : rc;
+        rc = weir_array_move(a, WEIR_DIR_WRITE, &slab, NULL, mine, &t->err);
+        rc = weir_array_move(a, WEIR_DIR_READ, &slab, NULL, have, rc == 0 ? &t->err : NULL) < 0 ? -1 : rc;
         tap_ok(t->tap, rc == 0 && memcmp(mine, have, sizeof(mine)) == 0, &t->err,
                "every rank reads what it wrote there");
     }
@@ -416,13 +415,13 @@ static void test_wrong_array(struct trial *t, struct weir_array_file *f)
     int rc;
 
     if (t->be->flags & WEIR_BE_CONTAINER) { /* others do not know the names */
-        rc = weir_array_open(f, "nowhere", &spec, &a, &t->err);
+        rc = weir_array_open(f, "nowhere", false, &spec, &a, &t->err);
         refused(t, rc, WEIR_EIO, "'nowhere'", "an array that is not there is not opened");
         spec.type.elem = WEIR_ELEM_FLOAT64;
-        rc = weir_array_open(f, "line", &spec, &a, &t->err);
-        refused(t, rc, WEIR_EIO, "it is int64 37, wanted is float64 37", "nor one of another type");
+        rc = weir_array_open(f, "line", false, &spec, &a, &t->err);
+        refused(t, rc, WEIR_EIO, "it is int64 37, but this test needs float64 37", "nor one of another type");
         spec.type.elem = WEIR_ELEM_INT64;
-        rc = weir_array_open(f, "line", NULL, &a, &t->err);
+        rc = weir_array_open(f, "line", false, NULL, &a, &t->err);
         tap_ok(t->tap,
                rc == 0 && a->spec.type.elem == WEIR_ELEM_INT64 && a->spec.shape.rank == 1 &&
                    a->spec.shape.len[0] == 37,
@@ -433,12 +432,12 @@ static void test_wrong_array(struct trial *t, struct weir_array_file *f)
     } else {
         spec.shape.len[0] = 1ull << 40;
     }
-    rc = weir_array_open(f, "line", &spec, &a, &t->err);
+    rc = weir_array_open(f, "line", false, &spec, &a, &t->err);
     refused(t, rc, WEIR_EIO, "'line'", "an array of another shape is not opened");
     spec.shape.len[0] = 0;
-    rc = weir_array_open(f, "line", &spec, &a, &t->err);
+    rc = weir_array_open(f, "line", false, &spec, &a, &t->err);
     refused(t, rc, WEIR_EUSAGE, "dimension 1", "an empty shape is refused");
-    rc = weir_array_open(f, "a//b", NULL, &a, &t->err);
+    rc = weir_array_open(f, "a//b", false, NULL, &a, &t->err);
     refused(t, rc, WEIR_EUSAGE, "'a//b'", "a name with an empty part is refused");
 }
 
@@ -453,13 +452,13 @@ static void test_wrong_slab(struct trial *t, struct weir_array_file *f)
     struct weir_memory mem = { .shape = { 1, { 37 } } };
     int rc;
 
-    if (!ok(t, weir_array_open(f, "line", &spec, &a, &t->err), "an array is opened")) {
+    if (!ok(t, weir_array_open(f, "line", false, &spec, &a, &t->err), "an array is opened")) {
         free(buf);
         return;
     }
     weir_slab_all(&slab, &cases[0].shape);
     slab.start[0] = is_odd;
-    rc = weir_array_get(a, &slab, NULL, buf, &t->err);
+    rc = weir_array_move(a, WEIR_DIR_READ, &slab, NULL, buf, &t->err);
     tap_ok(t->tap,
            is_odd ? rc < 0 && strstr(t->err.text, "out of bounds") && strstr(t->err.text, t->path)
                   : rc == 0 && buf[36] == value_at(0, 36),
@@ -467,15 +466,15 @@ static void test_wrong_slab(struct trial *t, struct weir_array_file *f)
     slab.start[0] = 0;
     weir_slab_all(&mem.slab, &mem.shape);
     mem.slab.count[0] = is_odd ? 36 : 37;
-    rc = weir_array_get(a, &slab, &mem, buf, &t->err);
+    rc = weir_array_move(a, WEIR_DIR_READ, &slab, &mem, buf, &t->err);
     tap_ok(t->tap, is_odd ? rc < 0 && strstr(t->err.text, "37 elements") : rc == 0, &t->err,
            "so is memory for less");
-    rc = weir_array_put(a, &slab, NULL, buf, &t->err);
+    rc = weir_array_move(a, WEIR_DIR_WRITE, &slab, NULL, buf, &t->err);
     refused(t, rc, WEIR_EUSAGE, "open for reading", "a file that is read is not written");
     weir_slab_none(&slab, 1);
     if (!is_odd)
         weir_slab_all(&slab, &cases[0].shape);
-    rc = weir_array_get(a, &slab, NULL, is_odd ? NULL : buf, &t->err);
+    rc = weir_array_move(a, WEIR_DIR_READ, &slab, NULL, is_odd ? NULL : buf, &t->err);
     ok(t, rc, "a rank takes part with nothing");
     free(buf);
 }
@@ -522,11 +521,11 @@ static void test_cannot(struct trial *t)
     if (!ok(t, rc, "the file is opened again"))
         return;
     if (!has_groups(t)) {
-        rc = weir_arrays_group(f, "group", &t->err);
+        rc = weir_arrays_group(f, "group", true, &t->err);
         refused(t, rc, WEIR_EUSAGE, "cannot", "groups are refused where there are none");
     }
     if (!t->be->array->put_attr) {
-        rc = weir_arrays_put_attr(f, "/", &attr, &t->err);
+        rc = weir_arrays_move_attr(f, WEIR_DIR_WRITE, "/", &attr, &t->err);
         refused(t, rc, WEIR_EUSAGE, "cannot", "so are attributes");
     }
     ok(t, weir_arrays_close(f, &t->err), "and closed again");
@@ -554,18 +553,18 @@ static void test_two_files(struct trial *t)
     if (ok(t, rc, "and a target, which is new")) {
         rc = open_all(t, from, all);
         a = all[1];
-        rc = rc == 0 ? weir_array_make(to, "plane", &spec, &b, &t->err) : rc;
+        rc = rc == 0 ? weir_array_open(to, "plane", true, &spec, &b, &t->err) : rc;
         rc = rc == 0 ? weir_arrays_commit(to, &t->err) : rc;
         if (ok(t, rc, "both have the array")) {
-            rc = weir_array_get(a, &slab, NULL, buf, &t->err);
+            rc = weir_array_move(a, WEIR_DIR_READ, &slab, NULL, buf, &t->err);
             if (t->par->rank > 0 && !t->access.file_per_task)
                 weir_slab_none(&slab, 2);
-            rc = rc == 0 ? weir_array_put(b, &slab, NULL, buf, &t->err) : rc;
+            rc = rc == 0 ? weir_array_move(b, WEIR_DIR_WRITE, &slab, NULL, buf, &t->err) : rc;
             ok(t, rc, "which is copied");
             weir_barrier(t->par);
             memset(buf, 0, sizeof(buf));
             weir_slab_all(&slab, &spec.shape);
-            rc = weir_array_get(b, &slab, NULL, buf, &t->err);
+            rc = weir_array_move(b, WEIR_DIR_READ, &slab, NULL, buf, &t->err);
             tap_ok(t->tap, rc == 0 && buf[90] == (double)value_at(1, 90), &t->err,
                    "and read from the copy");
         }
@@ -594,12 +593,12 @@ static void test_dry_run(struct trial *t)
     if (!ok(t, rc, "a dry session begins"))
         return;
     rc = weir_arrays_open(&s, t->path, WEIR_OPEN_WRITE | WEIR_OPEN_CREATE, &f, &t->err);
-    rc = rc == 0 ? weir_array_make(f, "line", &spec, &a, &t->err) : rc;
+    rc = rc == 0 ? weir_array_open(f, "line", true, &spec, &a, &t->err) : rc;
     rc = rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
-    rc = rc == 0 ? weir_array_put(a, &slab, NULL, NULL, &t->err) : rc;
+    rc = rc == 0 ? weir_array_move(a, WEIR_DIR_WRITE, &slab, NULL, NULL, &t->err) : rc;
     ok(t, rc, "everything succeeds");
     slab.start[0] = 1;
-    rc = weir_array_put(a, &slab, NULL, NULL, &t->err);
+    rc = weir_array_move(a, WEIR_DIR_WRITE, &slab, NULL, NULL, &t->err);
     refused(t, rc, WEIR_EUSAGE, "out of bounds", "but what is wrong");
     ok(t, weir_arrays_close(f, &t->err), "the dry file is closed");
     ok(t, weir_session_end(&s, &t->err), "the dry session ends");
@@ -625,12 +624,12 @@ static void test_cut(struct trial *t)
         free(buf);
         return;
     }
-    if (ok(t, weir_array_open(f, "line", &spec, &a, &t->err), "with an array")) {
+    if (ok(t, weir_array_open(f, "line", false, &spec, &a, &t->err), "with an array")) {
         weir_barrier(t->par);
         tap_ok(t->tap, truncate(t->path, 16) == 0, NULL, "it is cut after two elements");
         weir_barrier(t->par);
         weir_slab_all(&slab, &cases[0].shape);
-        rc = weir_array_get(a, &slab, NULL, buf, &t->err);
+        rc = weir_array_move(a, WEIR_DIR_READ, &slab, NULL, buf, &t->err);
         refused(t, rc, WEIR_EIO, "end of file at byte 16 of the file",
                 "the array is not read to its end, and the end is named");
     }
@@ -655,11 +654,11 @@ static void test_large_attr(struct trial *t)
                              &f, &t->err),
             "a file is made"))
         return;
-    rc = weir_arrays_put_attr(f, "/", &large, &t->err);
+    rc = weir_arrays_move_attr(f, WEIR_DIR_WRITE, "/", &large, &t->err);
     refused(t, rc, WEIR_EIO, "write attribute 'large'",
             "an attribute that is too large is not written");
     tap_ok(t->tap, strstr(t->err.text, "H5Acreate2"), &t->err, "the call that failed is named");
-    ok(t, weir_arrays_put_attr(f, "/", &attrs[0], &t->err), "another attribute is written then");
+    ok(t, weir_arrays_move_attr(f, WEIR_DIR_WRITE, "/", &attrs[0], &t->err), "another attribute is written then");
     weir_arrays_close(f, NULL);
 }
 

@@ -3,7 +3,6 @@
 #include "backends/plugin.h"
 #include "backends/registry.h"
 #include "backends/session/session.h"
-#include "config.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -78,10 +78,10 @@ static void start(struct weir_run *run, void *s, const struct weir_phase_rec *re
     note(s, "start");
 }
 
-static void most(struct weir_run *run, void *s, const struct weir_phase_rec *rec, int64_t *max)
+static void fill_max(struct weir_run *run, void *s, const struct weir_phase_rec *rec, int64_t *max)
 {
     (void)rec;
-    note(s, "most");
+    note(s, "max");
     max[0] = run->par.rank;
 }
 
@@ -98,6 +98,12 @@ static int after(struct weir_run *run, void *s, struct weir_phase_rec *rec, stru
     note(s, rec->max[0] == run->par.size - 1 && rec->sum[0] == (uint64_t)run->par.size ? "after"
                                                                                        : "wrong");
     return 0;
+}
+
+static void opened(struct weir_run *run, void *s, struct weir_session *session, struct weir_file *f)
+{
+    (void)run, (void)session, (void)f;
+    note(s, "opened");
 }
 
 static enum weir_code run_end(struct weir_run *run, void *s, enum weir_code code)
@@ -124,9 +130,10 @@ static const struct weir_observer recorder = {
     .test_free = test_free,
     .before = before,
     .start = start,
-    .most = most,
+    .max = fill_max,
     .add = add,
     .after = after,
+    .opened = opened,
 };
 
 /* ---- a program with one phase ---- */
@@ -141,6 +148,8 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
                 struct weir_err *err)
 {
     (void)state, (void)clock_ns, (void)err;
+    if (i == 0)
+        weir_observers_opened(run, NULL, NULL);
     weir_hist_add(&run->records.hist[0], 1 + i + 3 * (uint64_t)run->par.rank);
     if (is_slow)
         weir_sleep_ns(WEIR_NS_PER_S / 10);
@@ -228,8 +237,8 @@ static void run_toy(struct tap *t, struct weir_run *run, bool details, char *cal
 static void test_order(struct tap *t, bool slow, bool details)
 {
     static const char expected[] =
-        "run_begin run_open test_begin test_start test_open repetition before start most add after "
-        "test_end test_free summary run_end release ";
+        "run_begin run_open test_begin test_start test_open repetition before start opened max add "
+        "after test_end test_free summary run_end release ";
     static struct weir_run run; /* large */
     struct weir_err err = WEIR_ERR_INIT;
     char called[512];

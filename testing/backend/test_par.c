@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_par.c - ranks, nodes, agreement, watch, rounds and clocks, on 1 to 8 ranks */
-#include "config.h"
 #include "par/agree.h"
 #include "par/clock.h"
 #include "par/comm.h"
 #include "par/group.h"
 #include "par/hosts.h"
 #include "par/reduce.h"
-#include "par/tally.h"
+#include "par/rollsum.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -950,50 +949,50 @@ static void test_fetches(struct tap *t, const struct weir_par *par)
 }
 
 /* Wait for the pending sum at a pace of our own; is it what all ranks have given as number 'i'? */
-static bool comes(struct weir_tally *t, uint64_t i)
+static bool comes(struct weir_rollsum *t, uint64_t i)
 {
     uint64_t size = (uint64_t)t->par->size;
 
-    while (!weir_tally_came(t))
+    while (!weir_rollsum_poll(t))
         weir_sleep_ns(1000 * (uint64_t)(1 + t->par->rank % 3));
     return !t->pending && t->sum[0] == size && t->sum[1] == i * size + size * (size - 1) / 2;
 }
 
-static void give(struct weir_tally *t, uint64_t i)
+static void give(struct weir_rollsum *t, uint64_t i)
 {
     t->mine[0] = 1;
     t->mine[1] = i + (uint64_t)t->par->rank;
-    weir_tally_give(t);
+    weir_rollsum_start(t);
 }
 
 /* Other collective calls come between a sum and its end. In the end rank 0 alone has begun one, all have, or none has. */
-static void test_tally(struct tap *t, const struct weir_par *par)
+static void test_rollsum(struct tap *t, const struct weir_par *par)
 {
-    struct weir_tally sums = { .n = 0 };
+    struct weir_rollsum sums = { .n = 0 };
     struct weir_err err = WEIR_ERR_INIT;
-    bool right = weir_tally_begin(&sums, par, 2, &err) == 0, came;
+    bool right = weir_rollsum_begin(&sums, par, 2, &err) == 0, came;
 
     for (uint64_t i = 0; right && i < 20; i++) {
-        right = !weir_tally_came(&sums);
+        right = !weir_rollsum_poll(&sums);
         give(&sums, i);
         if (i % 7 == 0)
             weir_barrier(par);
-        right = comes(&sums, i) && right && !weir_tally_came(&sums);
+        right = comes(&sums, i) && right && !weir_rollsum_poll(&sums);
     }
     tap_ok(t, right, &err, "sums come in the same sequence on all ranks, once each");
     if (par->rank == 0)
         give(&sums, 20);
-    came = weir_tally_finish(&sums);
+    came = weir_rollsum_finish(&sums);
     tap_ok(t, came && !sums.pending && sums.sum[0] == 1 && sums.sum[1] == 20, NULL, "a sum that one rank has begun ends with zeros of the others");
     give(&sums, 21);
-    came = weir_tally_finish(&sums);
+    came = weir_rollsum_finish(&sums);
     tap_ok(t, came && sums.sum[0] == (uint64_t)par->size, NULL, "one that all have begun ends, too");
     give(&sums, 22);
     right = par->rank % 2 || comes(&sums, 22); /* only some have received it */
-    came = weir_tally_finish(&sums);
-    tap_ok(t, right && came == (par->rank % 2 != 0) && !weir_tally_finish(&sums), NULL, "a rank receives each sum once");
-    weir_tally_free(&sums);
-    weir_tally_free(&sums); /* does nothing */
+    came = weir_rollsum_finish(&sums);
+    tap_ok(t, right && came == (par->rank % 2 != 0) && !weir_rollsum_finish(&sums), NULL, "a rank receives each sum once");
+    weir_rollsum_free(&sums);
+    weir_rollsum_free(&sums); /* does nothing */
 }
 
 int main(int argc, char **argv)
@@ -1027,7 +1026,7 @@ int main(int argc, char **argv)
         test_fetches(&t, &par);
         test_askers(&t, &par);
         test_merged_stats(&t, &par);
-        test_tally(&t, &par);
+        test_rollsum(&t, &par);
         test_broken_mpi(&t, &par);
         weir_par_free(&par);
     }

@@ -7,6 +7,8 @@ import pathlib
 import subprocess
 import time
 
+import pytest
+
 MOUNT = pathlib.Path("/mnt")  # from run.sh; in memory, the same on all hosts; nobody else sees it
 SHARED = MOUNT / "shared"
 ETC = MOUNT / "etc"
@@ -83,6 +85,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 class Bed:
     def __init__(self):
+        if not os.path.ismount(MOUNT / "source"):  # else the mounts below would be those of this machine
+            pytest.exit("the tests on several hosts run in namespaces of their own: start them with testing/cluster/run.sh", 2)
         os.environ.pop("TMPDIR", None)
         for dir in (SHARED, ETC, LOG, MOUNT / "run", MOUNT / "slurm"):
             dir.mkdir()

@@ -28,6 +28,7 @@ CASES = {}  # test: [name, outcome, status, seconds, what else], for the table
 def pytest_configure(config):
     system.pytest_configure(config)
     for marker in ("sanitize: quick and broad, also run with the build that has the sanitizers", "slow: takes more than ten seconds",
+                   "waits: takes some seconds, mostly by waiting",
                    "batched(plan): its run is made together with others (batches.py)"):
         config.addinivalue_line("markers", marker)
 

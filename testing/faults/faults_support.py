@@ -10,7 +10,7 @@ def backend_of(args):
 
 
 def check_time(run):
-    assert run.elapsed <= SECONDS * conftest.PATIENCE, run
+    conftest.timely(run.elapsed <= SECONDS * conftest.PATIENCE, run)
 
 
 def environment(ior, shim, fault):

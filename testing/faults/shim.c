@@ -4,7 +4,7 @@
  * FAULT_PREFIX  files are those whose absolute path begins with this
  * FAULT         rules, separated by ';'. A rule is words:
  *   call=NAME     a call (pwrite, fsync, openat, ...) or a kind of calls: open read write sync close unlink seek size map place any,
- *                 place is rename, mkdir and rmdir;
+ *                 place is rename, mkdir and rmdir; name is link, symlink, chmod, setxattr and readdir;
  *                 or memory: reading and writing the memory of other ranks, whatever the files are.
  *                 Each transfer of io_submit is a write or read of its own: errno, short, flip and drop are its outcome;
  *                 so is each of aio_write and aio_read, but for flip; one that hangs is never done
@@ -25,6 +25,7 @@
  * A process that runs many cases calls shim_rules before each of them. */
 #define _GNU_SOURCE
 #include <aio.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -673,6 +674,34 @@ int unlink(const char *path)
 PLACE(rename, (const char *path, const char *to), (path, to), TYPES_RENAME)
 PLACE(mkdir, (const char *path, mode_t mode), (path, mode), TYPES_MKDIR)
 PLACE(rmdir, (const char *path), (path), const char *)
+
+#define NAME(name, decl, names, ...)                                                               \
+    int name decl                                                                                  \
+    {                                                                                              \
+        REAL(#name, int, __VA_ARGS__);                                                             \
+        return is_ours(path) && suffer(decide(#name, "name")) ? -1 : real names;                   \
+    }
+NAME(link, (const char *from, const char *path), (from, path), const char *, const char *)
+NAME(symlink, (const char *text, const char *path), (text, path), const char *, const char *)
+NAME(chmod, (const char *path, mode_t mode), (path, mode), const char *, mode_t)
+NAME(setxattr, (const char *path, const char *name, const void *value, size_t size, int flags),
+     (path, name, value, size, flags), const char *, const char *, const void *, size_t, int)
+
+/* The directory is one of the files by the name of its descriptor. */
+#define READDIR(name, type)                                                                        \
+    struct type *name(DIR *d)                                                                      \
+    {                                                                                              \
+        char link[64], path[PATH_MAX];                                                             \
+        ssize_t n;                                                                                 \
+                                                                                                   \
+        REAL(#name, struct type *, DIR *);                                                         \
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", dirfd(d));                                \
+        n = readlink(link, path, sizeof(path) - 1);                                                \
+        path[n > 0 ? n : 0] = '\0';                                                                \
+        return is_ours(path) && suffer(decide("readdir", "name")) ? NULL : real(d);                \
+    }
+READDIR(readdir, dirent)
+READDIR(readdir64, dirent64)
 
 /* How MPI moves messages on a node, and what containers forbid. */
 #define MEMORY(name)                                                                               \

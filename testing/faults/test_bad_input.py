@@ -205,7 +205,8 @@ def test_a_script_that_looks_odd_but_is_right_runs(ior, text, tests):
 def test_what_is_no_script_is_refused_in_time(ior, path, word):
     begin = time.monotonic()
     run = sane(run_alone(ior, ["-f", path]), None, (1,))
-    assert word in run.errors[0] and time.monotonic() - begin < SECONDS * conftest.PATIENCE, run
+    assert word in run.errors[0], run
+    conftest.timely(time.monotonic() - begin < SECONDS * conftest.PATIENCE, run)
 
 
 # ---- the command line as a whole ----

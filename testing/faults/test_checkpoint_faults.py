@@ -88,7 +88,7 @@ def test_input_that_is_not_right(simulate, ior):
     assert simulate("checkpoint", "--num_writers 2").returncode == 0
     path = ior.cwd / "checkpoint.nc4"
     run = simulate("restart", size=SIZE.replace("--lm 4", "--lm 5"))
-    assert run.returncode == 3 and "it is float32 4,144,24, wanted is float32 5,144,24" in run.stderr, run
+    assert run.returncode == 3 and "it is float32 4,144,24, but this test needs float32 5,144,24" in run.stderr, run
     run = simulate("restart", size=SIZE.replace("--num_arrays 2", "--num_arrays 3"))
     assert run.returncode == 3 and "VAR003" in run.stderr, run
     h5py = pytest.importorskip("h5py", reason="needs python3-h5py to damage the file")
@@ -113,6 +113,16 @@ def test_a_binary_file_that_is_cut_short(simulate, ior):
         f.truncate(60000)
     run = simulate("restart", "--num_readers 4", api="POSIX")
     assert run.returncode == 3 and "checkpoint.bin" in run.stderr, run
+
+
+@pytest.mark.parametrize("io", ["ompio", "romio321"])
+@pytest.mark.parametrize("count", [1, 2])
+def test_all_writes_of_a_rank_fail_under_netcdf(simulate, ior, monkeypatch, io, count):
+    """In the writes of metadata, which are collective: other ranks would wait in the library, or in MPI_File_sync, for that rank."""
+    monkeypatch.setenv("OMPI_MCA_io", io)
+    run = simulate("checkpoint", "--num_writers 3", "call=write errno=EIO rank=0 times=0 count=%d" % count)
+    assert run.returncode == 3 and "rank 0 on " in run.stderr and "Input/output error" in run.stderr, run
+    assert ior.files() == [], run
 
 
 @pytest.mark.parametrize("how", ["", "--write_barrier", "--split_file"])

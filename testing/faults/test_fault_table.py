@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 
 import pytest
 
@@ -158,6 +157,10 @@ fails("HDF5 write ENOSPC", "-a HDF5", "call=write rank=1 count=3 errno=ENOSPC", 
 fails("HDF5 collective write EDQUOT", "-a HDF5 -c", "call=write rank=1 count=2 errno=EDQUOT", "H5Dwrite", "Disk quota exceeded")
 fails("HDF5 collective write EIO on all", "-a HDF5 -c", "call=write count=3 times=0 errno=EIO", words=("rank 0 on", "'testFile'",
                                                                                                       "Input/output error"))
+fails("HDF5 chunk with a filter cannot be made", "-a HDF5 -c --hdf5.chunkSize=2048 --hdf5.filter=deflate", "call=write rank=1 errno=EIO",
+      "H5Dcreate2 'testFile'", "Input/output error", rows=[])
+fails("HDF5 chunk with a filter cannot be written", "-a HDF5 -c --hdf5.chunkSize=2048 --hdf5.filter=deflate", "call=write rank=1 count=3 errno=EIO",
+      "H5Dwrite 'testFile'", "Input/output error", rows=[])
 fails("HDF5 read EIO", "-a HDF5", "call=read rank=1 count=5 errno=EIO", "H5Dread", "Input/output error", rows=["write"])
 fails("HDF5 create EACCES", "-a HDF5", "call=open rank=0 errno=EACCES", words=("H5Fcreate 'testFile'", "access"))
 fails("MPIIO sync EIO after an independent write", "-a MPIIO -Y", "call=sync rank=1 count=2 errno=EIO", "fsync", "Input/output error", rows=[])
@@ -393,13 +396,10 @@ def state(pid):
 
 def wait_for_stop(ior, proc):
     """The pid of the rank that has stopped itself."""
-    until = time.monotonic() + SECONDS * conftest.PATIENCE
-    while time.monotonic() < until:
-        for pid in conftest.ranks_of(proc.pid):
-            if state(pid) == "T":
-                return pid
-        time.sleep(0.05)
-    raise AssertionError("no rank has stopped")
+    def stopped():
+        return [pid for pid in conftest.ranks_of(proc.pid) if state(pid) == "T"]
+    conftest.wait_until(stopped)
+    return stopped()[0]
 
 
 def wait_for_first_write(ior):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mdtest when something fails: one clear line, the right status, nobody hangs, own trees removed. And bad input of every option."""
+import errno
 import os
 import pathlib
 import shutil
@@ -11,6 +12,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
+import conftest  # noqa: E402
 from mdtest_support import mdtest, tmpfs  # noqa: E402,F401
 
 SECONDS = 20  # "within seconds" on a busy machine
@@ -19,8 +21,8 @@ SECONDS = 20  # "within seconds" on a busy machine
 # ---- injected failures of each call ----
 
 CALLS = [
-    ("mkdir", "EIO", "make directory", "dir.mdtest.1.4"),
-    ("mkdir", "ENOSPC", "make directory", "No space left on device"),
+    ("mkdir", "EIO", "create directory", "dir.mdtest.1.4"),
+    ("mkdir", "ENOSPC", "create directory", "No space left on device"),
     ("rmdir", "EACCES", "remove directory", "Permission denied"),
     ("stat", "ESTALE", "stat", "Stale file handle"),
     ("rename", "EIO", "rename", "dir.mdtest.1.4"),
@@ -45,8 +47,28 @@ def test_a_place_of_trees_that_one_rank_cannot_make_ends_the_run_on_all(mdtest, 
     """One rank makes it in each of two directories. The others go no further, and what was made is removed."""
     env = {"LD_PRELOAD": shim, "FAULT_PREFIX": str(mdtest.cwd) + "/", "FAULT": "call=mkdir rank=%d count=2 errno=ENOSPC" % rank}
     run = mdtest("-u -n 4 -d a@b", np=3, timeout=SECONDS, env=env)
-    run.fails(3, "rank %d on " % rank, "make directory '%s/test-dir.0-0'" % "ab"[rank], "No space left on device")
+    run.fails(3, "rank %d on " % rank, "create directory '%s/test-dir.0-0'" % "ab"[rank], "No space left on device")
     assert not (mdtest.cwd / "a").exists() and not (mdtest.cwd / "b").exists()
+
+
+SYSTEM = [("rename", "--move", "EIO", 3), ("rename", "--move", "EIO", 4), ("link", "--link", "ENOSPC", 3), ("symlink", "--symlink", "EDQUOT", 3),
+          ("chmod", "--chmod", "EROFS", 3), ("setxattr", "--xattr=5", "EOPNOTSUPP", 1), ("readdir", "--readdir", "EIO", 3),
+          ("unlink", "--link", "EROFS", 3)]
+
+
+@pytest.mark.parametrize("phases", ["-C -r", "-U"])
+@pytest.mark.parametrize("call, option, name, nth", SYSTEM, ids=["%s-%d" % (case[0], case[3]) for case in SYSTEM])
+def test_a_call_of_a_phase_behind_an_option_that_fails_leaves_nothing(mdtest, shim, call, option, name, nth, phases):
+    """With -U alone the items of an earlier run stay as they were."""
+    shape = "-I 3 -z 1 -b 2 -F --existing=reuse "
+    if phases == "-U":
+        mdtest(shape + "-C", np=3).ok()
+    before = mdtest.names("")
+    env = {"LD_PRELOAD": shim, "FAULT_PREFIX": str(mdtest.dir) + "/test-dir.0-0/mdtest_tree.0",
+           "FAULT": "call=%s rank=1 count=%d errno=%s" % (call, nth, name)}
+    run = mdtest(shape + phases + " " + option, np=3, timeout=SECONDS, env=env)
+    run.fails(3, "rank 1 on ", str(mdtest.dir), os.strerror(getattr(errno, name)))
+    assert mdtest.names("") == before if before else mdtest.empty() is None
 
 
 def test_a_failed_operation_counts_as_nothing(mdtest):
@@ -55,7 +77,7 @@ def test_a_failed_operation_counts_as_nothing(mdtest):
 
 
 def test_mknod_that_fails_is_an_error(mdtest):
-    mdtest("-a DUMMY --dummy.fail-op=mknod --dummy.fail-at=2 -n 5 -F -k").fails(3, "make node", "file.mdtest.0.1")
+    mdtest("-a DUMMY --dummy.fail-op=mknod --dummy.fail-at=2 -n 5 -F -k").fails(3, "mknod '", "file.mdtest.0.1")
 
 
 def test_syncfs_that_fails_is_an_error(mdtest):
@@ -88,7 +110,8 @@ def test_directories_that_are_not_there_are_not_stated(mdtest):
 
 
 def test_a_missing_parent_is_told_before_anything_runs(mdtest):
-    run = mdtest("-n 2 -F -d %s/no/such/place" % mdtest.cwd).fails(3, "no/such/place", "No such file or directory")
+    run = mdtest("-n 2 -F -d %s/no/such/place" % mdtest.cwd).fails(
+        3, "create directory '%s/no/such/place': No such file or directory ('%s/no/such' does not exist" % (mdtest.cwd, mdtest.cwd))
     assert "SUMMARY" not in run.stdout
 
 
@@ -159,12 +182,10 @@ def test_a_read_only_file_system_is_told(mdtest, small):
 def test_a_directory_that_vanishes_is_an_error(mdtest):
     proc = mdtest.start("-n 2000000 -F -C", np=2)
     tree = mdtest.dir / "test-dir.0-0"
-    until = time.monotonic() + SECONDS
-    while not (tree / "mdtest_tree.0" / "file.mdtest.1.10").exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    conftest.wait_until((tree / "mdtest_tree.0" / "file.mdtest.1.10").exists)
     tree.rename(mdtest.cwd / "gone")
     run = mdtest.finish(proc, timeout=60).fails(3, "file.mdtest.", "No such file or directory")
-    assert run.elapsed < 60
+    conftest.timely(run.elapsed < 60, run)
     shutil.rmtree(mdtest.cwd / "gone")
 
 
@@ -175,10 +196,8 @@ def test_a_directory_that_vanishes_is_an_error(mdtest):
 def test_a_signal_ends_the_run_and_removes_the_tree(mdtest, number, args):
     proc = mdtest.start(args, np=2)
     ranks = mdtest.wait_for_ranks(proc, 2)
-    until = time.monotonic() + SECONDS
-    while not (mdtest.dir / "test-dir.0-0").exists() and time.monotonic() < until:
-        time.sleep(0.02)
-    time.sleep(0.5)
+    conftest.wait_until((mdtest.dir / "test-dir.0-0").exists)
+    time.sleep(0.5)  # further on, or not: it ends in both cases
     os.kill(ranks[-1], number)
     run = mdtest.finish(proc, timeout=60).fails(6, "interrupted")
     assert "SUMMARY" in run.stdout
@@ -198,9 +217,7 @@ def test_a_signal_to_one_task_ends_the_delay_of_all(mdtest, which):
 def test_what_a_killed_rank_leaves_can_be_removed(mdtest):
     proc = mdtest.start("-n 3000000 -F", np=2)
     ranks = mdtest.wait_for_ranks(proc, 2)
-    until = time.monotonic() + SECONDS
-    while not (mdtest.dir / "test-dir.0-0/mdtest_tree.0/file.mdtest.0.5").exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    conftest.wait_until((mdtest.dir / "test-dir.0-0/mdtest_tree.0/file.mdtest.0.5").exists)
     os.kill(ranks[1], signal.SIGKILL)
     run = mdtest.finish(proc, timeout=60)
     assert run.returncode != 0

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_argv.c - any bytes as a command line: words are separated by newlines or NUL bytes */
-#include "config.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_json.c - any bytes as members of a JSON document, which is then read by a strict reader */
 #include "base/text/json.h"
-#include "config.h"
 
 #include <math.h>
 #include <stdlib.h>

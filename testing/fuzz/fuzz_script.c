@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_script.c - any bytes as a script, with options after it */
 #include "base/text/script.h"
-#include "config.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* fuzz_size.c - any bytes as a number, a share, and the number back as text */
 #include "base/size.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* replay.c - a main for fuzz targets: one run for each file, and each file of each folder,
  * given */
-#include "config.h"
 
 #include <dirent.h>
 #include <stddef.h>

@@ -21,11 +21,10 @@ built() {
     done
 }
 
-# The headers that these include first, besides config.h, which no header includes (layers.sh).
+# The headers that these include first.
 # shellcheck disable=SC2016 # it is awk
 shown=$(built | xargs awk '
 FNR == 1 { before = 1 }
-/^#include "config[.]h"/ { next }
 before && /^#include "/ { split($0, part, "\""); print " src/" part[2] " " }
 /^#include/ { before = 0 }' /dev/null)
 
@@ -37,6 +36,13 @@ find src -name '*.h' ! -name config.h | LC_ALL=C sort | while read -r header; do
 done | xargs -r -P "$(getconf _NPROCESSORS_ONLN || echo 2)" -n 1 sh -c '
     flags=${WEIR_MPI_CFLAGS-}
     case $0 in
+    src/backends/shared/h5*)
+        if [ ! -f "${WEIR_BUILD-.}/src/libweir-hdf5.la" ]; then
+            echo "$0: not checked, because HDF5 is not in this build"
+            exit 0
+        fi
+        flags="$flags ${WEIR_BACKEND_CFLAGS-}"
+        ;;
     src/backends/s[eh][sa]*/*) ;;
     src/backends/*/*)
         name=${0#src/backends/}

@@ -70,8 +70,7 @@ match($0, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/) {
         if (room !~ /^(top|par|par\/io|backends\/(mpiio|hdf5|netcdf|ncmpi|shared))$/)
             bad("only weir.h, par, backends/shared and the backends mpiio, hdf5, netcdf and ncmpi speak to MPI")
     } else if (name == "config.h") {
-        if (FILENAME !~ /[.]c$/)
-            bad("configuration belongs in .c files")
+        bad("the build includes it into every object")
     } else if (!quoted) {
         next
     } else if (name !~ /\// && name != "weir.h") {

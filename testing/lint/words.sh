@@ -21,6 +21,8 @@ function judge_begin(text) {
 }
 # The parts of the names in a piece of code: "weir_" with a module, or a word that has gone everywhere.
 function judge_names(code,   n, i, name, part) {
+    if (match(code, /(->|[.])(most|least)[^A-Za-z0-9_(]/))
+        bad(substr(code, RSTART, RLENGTH - 1) ": a member is called max, min, or what it is")
     if (tolower(code) !~ any)
         return
     n = split(code, name, /[^A-Za-z0-9_]+/)
@@ -34,8 +36,12 @@ BEGIN {
     today["weir_content"] = "data"; today["weir_chain"] = "lanes"; today["itemdata"] = "items"
     today["weir_together"] = "collective"; today["weir_confirm"] = "agree_same"; today["phase_aside"] = "phase_extra"
     today["tidy"] = "cleanup"; today["fate"] = "applied"; today["lacks"] = "missing"; today["surroundings"] = "environment"
-    today["spoil"] = "invalidate"; today["catch_up"] = "resync"; today["hears"] = "poll"; today["hear"] = "poll"
+    today["spoil"] = "invalidate"; today["catch_up"] = "resync"; today["hears"] = "poll"; today["hear"] = today["heard"] = "poll"
     today["neighbour"] = "nothing: it went"; today["weir_peer"] = today["weir_ring"] = today["neighbour"]
+    today["picks"] = "sampled"; today["tally"] = "rollsum"; today["weir_pace"] = "ratelimit"; today["weir_news"] = "ranks_progress"
+    today["weir_board"] = "shared_status"; today["mix_board"] = "rollmax"; today["weir_roots"] = "leaders"
+    today["weir_below"] = "underlying"; today["weir_lone"] = "subset"; today["weir_made"] = "test_files"; today["mpiio_flight"] = "request"
+    today["tell"] = today["told"] = "report, send or broadcast"; today["say"] = today["said"] = "report or print"
     for (part in today)
         any = any (any ? "|" : "") part
 }
@@ -73,8 +79,9 @@ printf '/* What a file holds. */\n' >"$tries/a.c"
 printf '/*\n * Those of a run. */\n' >"$tries/b.c"
 printf 'int n; /* Who calls */\n' >"$tries/c.c"
 printf 'x->lacks = weir_driver_of(y);\n' >"$tries/d.c"
+printf 'n = x->most;\n' >"$tries/f.c"
 printf '/* A node that lacks "MPI", whoever asks; what a driver says. */\nputs("/* What a fate"); mpi_drivers = content;\n' >"$tries/e.c"
-for try in a b c d; do
+for try in a b c d f; do
     awk "$check" "$tries/$try.c" >"$tries/said" && { echo "words.sh finds nothing in:"; cat "$tries/$try.c"; exit 1; }
 done
 awk "$check" "$tries/e.c" || { echo "words.sh refuses ordinary English"; exit 1; }

@@ -10,7 +10,7 @@ import s3_proxy
 from mdtest_support import mdtest  # noqa
 from mdw_support import mdw  # noqa
 from mib_support import mib  # noqa
-from s3_support import SMALL, has_the_backend, no_keys, radosgw, radosgw_server, seen_through_a_proxy, uploading  # noqa
+from s3_support import SMALL, has_the_backend, no_keys, radosgw, radosgw_server, seen_through_a_proxy, end_an_upload  # noqa
 
 
 @pytest.fixture
@@ -27,6 +27,13 @@ def test_what_was_written_is_read_and_is_right(ior, radosgw, np, mode):
     ior(SMALL + "-w -r -W -R -k %s -o %s" % (mode, radosgw.name("d/x")), np=np, env=radosgw.env).ok()
     segments = 2 if "-s 2" in mode else 1
     assert sum(radosgw.keys("d/").values()) == np * 256 * 1024 * segments and radosgw.uploads() == []
+
+
+@pytest.mark.parametrize("mode", ["", "-F --depth=8"])
+def test_operations_on_objects_in_a_ratio(ior, radosgw, mode):
+    words = "-a S3 --s3.object=transfer -t 4k -b 400k --mix=read:1,write:1,list:1,head:1,delete:1 -O minTimeDuration=0.5 "
+    ior(words + "-w -r -W -R -l signature %s -o %s" % (mode, radosgw.name("d/x")), np=2, env=radosgw.env).ok()
+    radosgw.is_clean()
 
 
 @pytest.mark.parametrize("mode", ["", "-F", "--s3.object=transfer"])
@@ -89,17 +96,16 @@ def test_what_exists_stays_when_it_is_asked_for(ior, radosgw):
 
 @pytest.mark.parametrize("np", [None, 3])
 def test_a_signal_aborts_the_upload(ior, proxy, np):
-    proc = uploading(ior, proxy, np=np)
-    for pid in [proc.pid] if np is None else conftest.ranks_of(proc.pid):
-        os.kill(pid, signal.SIGTERM)
-    assert ior.finish(proc).returncode != 0
+    def end(proc):
+        for pid in [proc.pid] if np is None else conftest.ranks_of(proc.pid):
+            os.kill(pid, signal.SIGTERM)
+    run = end_an_upload(ior, proxy, end, np=np)
+    assert run.returncode != 0, run
     proxy.behind.is_clean()
 
 
 def test_sigkill_leaves_an_upload_that_the_service_lists(ior, proxy):
-    proc = uploading(ior, proxy)
-    os.kill(proc.pid, signal.SIGKILL)
-    ior.finish(proc)
+    end_an_upload(ior, proxy, lambda proc: os.kill(proc.pid, signal.SIGKILL))
     assert proxy.behind.uploads() == ["x"] and proxy.behind.keys() == {}
 
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* count.h - what the two halves of the preloaded library share: calls.c and heap.c */
-#ifndef WEIR_TESTING_SCALE_COUNT_H
-#define WEIR_TESTING_SCALE_COUNT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,5 +12,3 @@ bool is_ours(const void *caller);
 /* The phase that begins now: the peak of the heap in it begins anew. A row for the one that ends is kept. */
 void heap_phase(const char *name);
 void heap_write(FILE *out);
-
-#endif

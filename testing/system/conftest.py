@@ -34,6 +34,7 @@ MIB = 2 ** 20
 SANITIZED = bool(os.environ.get("WEIR_SANITIZED", "").strip())
 # A sanitized program on a busy machine needs its time. Limits catch hangs, they measure nothing.
 PATIENCE = 4 if SANITIZED else 1
+LEAST = 60  # seconds. Where a load of 40 on two processors is, a launch takes ten.
 
 
 # ---- the launcher ----
@@ -90,7 +91,7 @@ def is_alive(pid):
         return False
 
 
-def wait_until(what, seconds=30):
+def wait_until(what, seconds=60):
     """Wait for what() to be true, so long on a quiet machine."""
     end = time.monotonic() + seconds * PATIENCE
     while not what():
@@ -236,6 +237,7 @@ def check_launcher(pid, stderr):
 
 # ---- what a run printed ----
 
+OPERATIONS = ("write", "read", "mix-write", "mix-read", "mix-list", "mix-head", "mix-del")
 RESULT_COLUMNS = "access bw iops latency block xfer open work close total iter".split()
 SUMMARY_COLUMNS = ("operation bw_max bw_min bw_mean bw_sd ops_max ops_min ops_mean ops_sd mean_s wall_s wall_mib test "
                    "tasks tpn reps fpp reord reordoff reordrand seed segcnt blksiz xsize aggs api refnum").split()
@@ -303,7 +305,7 @@ class Run:
         rows = []
         for line in self.stdout.split("\nSummary of all tests:")[0].split("\n"):
             words = line.split()
-            if words and words[0] in ("write", "mix-write", "mix-read", "read", "remove") and len(words) == len(RESULT_COLUMNS):
+            if words and words[0] in ("remove", *OPERATIONS) and len(words) == len(RESULT_COLUMNS):
                 row = dict(zip(RESULT_COLUMNS, words))
                 rows.append({k: v if k == "access" else int(v) if k == "iter" else cell(v) for k, v in row.items()})
         return rows
@@ -332,7 +334,7 @@ class Run:
         assert len(tail) == 2, self
         for line in tail[1].split("\n")[1:]:
             words = line.split()
-            if words and words[0] in ("write", "mix-write", "mix-read", "read"):
+            if words and words[0] in OPERATIONS:
                 assert len(words) == len(SUMMARY_COLUMNS), self
                 row = dict(zip(SUMMARY_COLUMNS, words))
                 rows.append({k: v if k in ("operation", "api") else cell(v) for k, v in row.items()})
@@ -483,8 +485,8 @@ class Ior:
 
     def start(self, args, np=2, env=None, prefix=()):
         words, command = self.command(args, np, prefix)
-        if np is None:  # programs without launcher share a session directory otherwise, and the first one that ends removes it
-            env = {"OMPI_MCA_orte_tmpdir_base": str(self.cwd.parent), **(env or {})}
+        if np and np > 1:
+            env = {**(env or {}), **naps(*filter(None, [(env or {}).get("LD_PRELOAD")]))}
         out = open(self.cwd.parent / (self.cwd.name + ".out"), "w+b")
         err = open(self.cwd.parent / (self.cwd.name + ".err"), "w+b")
         proc = subprocess.Popen(command, cwd=self.cwd, env=program_env(env), stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -493,7 +495,7 @@ class Ior:
         self.started.append(proc)
         return proc
 
-    def wait_for_ranks(self, proc, np, timeout=20):
+    def wait_for_ranks(self, proc, np, timeout=60):
         """The pids of np rank processes, lowest rank first as far as pids tell. They may be in MPI_Init, where a signal ends them."""
         until = time.monotonic() + timeout * PATIENCE
         while time.monotonic() < until and proc.poll() is None:
@@ -528,13 +530,14 @@ class Ior:
         (self.cwd / "go").touch()
         return self.finish(proc)
 
-    def finish(self, proc, timeout=60):
+    def finish(self, proc, timeout=120):
+        limit = max(timeout, LEAST) * PATIENCE
         try:
-            proc.wait(timeout * PATIENCE)
+            proc.wait(limit)
         except subprocess.TimeoutExpired:
             kill_all(proc)
             proc.wait()
-            raise AssertionError("hangs: still running after %d s\n%r" % (timeout * PATIENCE, self.collect(proc)))
+            raise AssertionError("hangs: still running after %d s\n%r" % (limit, self.collect(proc)))
         return self.collect(proc)
 
     def collect(self, proc):
@@ -558,9 +561,9 @@ class Ior:
             proc.wait()
             self.collect(proc)
 
-    def __call__(self, args, np=2, env=None, timeout=60, prefix=()):
+    def __call__(self, args, np=2, env=None, timeout=120, prefix=()):
         """np=None: without a launcher, as one rank is started where nothing else is asked for: that is faster. timeout in
-        seconds: a run that takes longer is killed and fails the test."""
+        seconds, LEAST at least: a run that takes longer is killed and fails the test."""
         if np == 1 and OPEN_MPI and not prefix:
             np = None
         return self.finish(self.start(args, np, env, prefix), timeout)
@@ -653,8 +656,8 @@ def library(name):
 
 
 def naps(*libraries):
-    """The environment in which ranks that wait for others sleep (nap.c), with these preloaded libraries, too: for runs in which ranks
-    wait long. Waiting took a third to a half of their processor time."""
+    """The environment in which ranks that wait for others sleep (nap.c), with these preloaded libraries, too. Waiting is a fifth of the
+    processor time of a launch with two ranks beside others, and up to a half where ranks wait long."""
     if not SANITIZED and shutil.which("gcc"):
         libraries += (library("nap.c"),)
     return {"LD_PRELOAD": ":".join(libraries)} if libraries else {}
@@ -684,9 +687,13 @@ def shares_its_module(item):
     return any(made.scope == "module" for name in item.fixturenames for made in item._fixtureinfo.name2fixturedefs.get(name, ()))
 
 
+def takes_long(item):
+    return item.get_closest_marker("slow") or item.get_closest_marker("waits")
+
+
 def places_of(items):
     """Where each test is in the order of its folder, from 0 to 1, and that of all tests which take long: in the first half."""
-    place, long = {}, [item for item in items if item.get_closest_marker("slow") and not shares_its_module(item)]
+    place, long = {}, [item for item in items if takes_long(item) and not shares_its_module(item)]
     for folder in {item.path.parent for item in items}:
         mine = [item for item in items if item.path.parent == folder]
         modules = {item.path: n / len(mine) for n, item in reversed(list(enumerate(mine)))}
@@ -744,6 +751,8 @@ def cpu_seconds():
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_setup(item):
+    # Else programs without launcher share a session directory with those of other workers; the first one that ends removes it.
+    OPEN_MPI_ENV.setdefault("OMPI_MCA_orte_tmpdir_base", str(item.config._tmp_path_factory.getbasetemp()))
     item.stash[BEGUN] = cpu_seconds(), len(launches)
     yield
 

@@ -10,7 +10,6 @@
  *
  * Directories whose names end in "unreadable" cannot be opened, entries whose names end in "unstatable" cannot be looked at,
  * those that end in "gone" are not there any more. */
-#include "config.h"
 #include "programs/weir-io500/find.h"
 
 #include <dirent.h>

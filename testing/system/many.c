@@ -169,7 +169,7 @@ struct fault {
     int resource;
     struct rlimit before;
     timer_t timer;
-    bool limits, timed, shim;
+    bool limits, timed, shim, variables;
 };
 
 /* Give rules to the preloaded testing/faults/shim.c, about the files of the working directory. */
@@ -211,9 +211,27 @@ static void start_timer(struct fault *f, long ms)
         perror("many: timer");
 }
 
+/* Of NAME=VALUE pairs with ';' between them: set them, or take them away. */
+static void set_variables(const char *pairs, bool present)
+{
+    char text[1024], *save = NULL;
+
+    snprintf(text, sizeof(text), "%s", pairs);
+    for (char *name = strtok_r(text, ";", &save); name; name = strtok_r(NULL, ";", &save)) {
+        char *value = strchr(name, '=');
+
+        if (!value)
+            continue;
+        *value++ = '\0';
+        if ((present ? setenv(name, value, 1) : unsetenv(name)) < 0)
+            perror("many: environment");
+    }
+}
+
 /* clean, file-size BYTES, files 0, memory 0: a limit for one rank. signal MS: to one rank.
  * allocation N: the N-th and those after it fail; once N: the N-th alone; removal N: the N-th of a file. With @RANK after the
- * kind, that rank instead of FAULTY. shim RULES: of testing/faults/shim.c, on all ranks. */
+ * kind, that rank instead of FAULTY. shim RULES: of testing/faults/shim.c, on all ranks. environment
+ * NAME=VALUE;NAME=VALUE...: on all ranks. */
 static void begin_fault(struct fault *f, char *kind, const char *number_or_rules, int rank)
 {
     char *at = strchr(kind, '@');
@@ -223,6 +241,9 @@ static void begin_fault(struct fault *f, char *kind, const char *number_or_rules
     f->shim = strcmp(kind, "shim") == 0;
     if (f->shim)
         set_rules(number_or_rules);
+    f->variables = strcmp(kind, "environment") == 0;
+    if (f->variables)
+        set_variables(number_or_rules, true);
     if (at)
         *at = '\0';
     if (rank != (at ? (int)strtol(at + 1, NULL, 10) : FAULTY))
@@ -242,7 +263,7 @@ static void begin_fault(struct fault *f, char *kind, const char *number_or_rules
         start_timer(f, n);
 }
 
-static void end_fault(const struct fault *f)
+static void end_fault(const struct fault *f, const char *number_or_rules)
 {
     const struct timespec now = { 0 };
     sigset_t set;
@@ -250,6 +271,8 @@ static void end_fault(const struct fault *f)
     failing_allocation = failing_removal = 0;
     if (f->shim)
         set_rules("");
+    if (f->variables)
+        set_variables(number_or_rules, false);
     if (f->limits)
         setrlimit(f->resource, &f->before);
     if (f->timed)
@@ -330,7 +353,7 @@ static void run(int n, char *line, int rank)
     threads = entries("/proc/self/task");
     begin_fault(&fault, words[0], words[1], rank);
     weir_measure(words[2], argc - 2, words + 2, NULL, NULL, NULL, &out);
-    end_fault(&fault);
+    end_fault(&fault, words[1]);
     fflush(stdout);
     put_back(1, printed[0]);
     put_back(2, printed[1]);

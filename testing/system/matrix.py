@@ -22,6 +22,7 @@ VARIANTS = {
         "contiguous": "hdf5.chunkSize=0 hdf5.setAlignment=1",
         "chunked": "hdf5.chunkSize=3000 hdf5.setAlignment=1",
         "aligned": "hdf5.chunkSize=0 hdf5.setAlignment=32k",
+        "filtered": "hdf5.chunkSize=3000 hdf5.setAlignment=1 hdf5.filter=shuffle+deflate:1",
     },
     "NCMPI": {"CDF-5": "ncmpi.showHints=0"},
     "AIO": {"queue": "aio.max-pending=8 aio.granularity=4"},
@@ -39,6 +40,8 @@ def refusal(row):
     """Why a backend cannot do it, None when it can. row: backend, variant, access, files."""
     if row[0] == "NCMPI" and row[3] == "file per process":
         return "file-per-proc not available in current NCMPI"
+    if row[1] == "filtered" and row[2:4] == ("independent", "shared file"):
+        return "HDF5 writes chunks with filters collectively only"
     return None
 
 

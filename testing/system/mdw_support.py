@@ -24,7 +24,7 @@ class Workbench(conftest.Ior):
     def names(self):
         return sorted(str(p.relative_to(self.dir)) for p in self.dir.rglob("*"))
 
-    def wait_for(self, proc, number, name="1_0", seconds=20):
+    def wait_for(self, proc, number, name="1_0", seconds=60):
         """Until a set holds an object with this number or a higher one: objects come and go."""
         until = time.monotonic() + seconds * conftest.PATIENCE
         while proc.poll() is None and time.monotonic() < until:

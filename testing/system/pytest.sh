@@ -25,11 +25,15 @@ else
     set -- "$@" "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 fi
 
-# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) three for each processor. The tests are
-# compiled once, not by each worker.
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) seven for each processor. Each takes 2 s of processor
+# time to begin, so there are five for the first cases, and three for the few tests with a mark, which run beside those of another
+# build. The tests are compiled once, not by each worker.
 workers=
+each=7
+[ -z "${WEIR_QUICK-}" ] || each=5
+[ -z "${WEIR_MARK-}" ] || each=3
 if $python -c 'import xdist' 2>/dev/null; then
-    workers="-n $((3 * $(getconf _NPROCESSORS_ONLN || echo 1)))"
+    workers="-n $((each * $(getconf _NPROCESSORS_ONLN || echo 1)))"
     [ -d "$PYTHONPYCACHEPREFIX" ] || run_pytest collected --collect-only -p no:xdist "$@" >/dev/null 2>&1
 fi
 # shellcheck disable=SC2086 # two words

@@ -60,22 +60,22 @@ def rules():
 
 
 def others(sets, side):
-    """What the other sets have that is not as in the default set: 'jupiter INVALID below 60 s', 'not snia'."""
-    cells = []
+    """What the other sets have that is not as in the default set: 'jupiter, io500 INVALID; not snia'."""
+    found = {}
     for name in SETS[1:]:
         severity, limit, unit = sets[name]
         if severity == "SOUND":
-            cells.append("not %s" % name)
+            found.setdefault("not %s", []).append(name)
         elif sets[name][1:] != sets["default"][1:]:
-            cells.append("%s %s %s %g %s" % (name, severity, side, limit, unit))
+            found.setdefault("%%s %s %s %g %s" % (severity, side, limit, unit), []).append(name)
         elif severity != sets["default"][0]:
-            cells.append("%s %s" % (name, severity))
-    return ", ".join(cells)
+            found.setdefault("%%s %s" % severity, []).append(name)
+    return "; ".join(cell % ", ".join(names) for cell, names in found.items())
 
 
 def table():
-    head = "| rule | measures | default rules | other rule sets | what to do |\n|---|---|---|---|---|\n"
-    return head + "".join("| %s |\n" % " | ".join(rule).replace("|  |", "| |") for rule in rules())
+    rows = ["| %s | %s | %s | %s |\n" % (id, what, "; ".join(filter(None, limits)), remedy) for id, what, *limits, remedy in rules()]
+    return "| rule | measures | limits: default set; others | what to do |\n|---|---|---|---|\n" + "".join(rows)
 
 
 PAGE_TABLE = page_table.PageTable(PAGE, BEGIN, END, table)

@@ -292,12 +292,15 @@ def seen_through_a_proxy(store, tmp_path):
         yield proxy
 
 
-def uploading(ior, proxy, options="", np=None):
-    """ior with parts that take a second, of which at least one has been sent."""
-    proxy.rule(s3_proxy.delay(1), method="PUT", after=1)
+def end_an_upload(ior, proxy, send, options="", np=None):
+    """send(process) is called when one part of a run has been sent, and others are in flight. Returns the run."""
+    gate = s3_proxy.Gate()
+    proxy.rule(gate, method="PUT", after=1)
     proc = ior.start(SMALL + "-w -b 1m %s -o %s" % (options, proxy.store.name("x")), np=np, env=proxy.store.env)
     conftest.wait_until(lambda: proxy.count("PUT") >= 2)
-    return proc
+    send(proc)
+    gate.open()
+    return ior.finish(proc)
 
 
 def silent(run, *more):

@@ -26,13 +26,10 @@ m4_define([weir_program_toy_box_find],
   [WEIR_FIND_PKG([toybox], [-ltoybox], [[#include <toybox.h>]], [[return toybox();]])])
 """
 TOY_H = """\
-#ifndef WEIR_PROGRAMS_TOY_BOX_TOY_H
-#define WEIR_PROGRAMS_TOY_BOX_TOY_H
+#pragma once
 int toy_answer(void);
-#endif
 """
 TOY_C = """\
-#include "config.h"
 #include "programs/toy-box/toy.h"
 #include <toybox.h>
 int toy_answer(void)
@@ -41,7 +38,6 @@ int toy_answer(void)
 }
 """
 MAIN_C = """\
-#include "config.h"
 #include <stdio.h>
 #include "programs/toy-box/toy.h"
 int main(int argc, char **argv)
@@ -52,7 +48,6 @@ int main(int argc, char **argv)
 }
 """
 UNIT_C = """\
-#include "config.h"
 #include "programs/toy-box/toy.h"
 int main(void)
 {
@@ -128,7 +123,7 @@ class Copy:
         conftest.reuse_objects(self.build, "..")
         self.build.mkdir(exist_ok=True)
         for folder in self.source, self.build:
-            (folder / "config.site").write_text("cache_file=%s/config.cache\nCFLAGS='-g -O0'\n" % path)  # nobody waits for its programs
+            (folder / "config.site").write_text("cache_file=%s/config.cache\nCFLAGS=-O0\n" % path)  # nobody waits for its programs
         shell(blocks("A backend")[0], self.source)
         shell(blocks("A reason to stop")[0], self.source)
         shell(blocks("A program")[0], self.source)

@@ -140,7 +140,7 @@ def test_netcdf_keeps_no_files_of_bytes_and_says_what_does(ior, need_backend):
     for program, words in (("ior", "-a NETCDF -w"), ("ior", "-a NETCDF -w --dry-run"), ("mdtest", "-a NETCDF -n 2 -w 10 -d d"),
                            ("md-workbench", "-a NETCDF -o d -D 1 -P 2 -I 1"), ("mib", "-F --api=NETCDF -t . -l 2 -s 4k")):
         ior.program = conftest.BUILD / "src" / program
-        ior(words, np=None).fails(1, "NETCDF keeps arrays only (h5exerciser, the programs for checkpoints)", "use -a HDF5 or -a NCMPI")
+        ior(words, np=None).fails(1, "NETCDF stores only arrays (h5exerciser, the programs for checkpoints)", "use -a HDF5 or -a NCMPI")
         assert ior.files() == [], program
 
 

@@ -29,7 +29,7 @@ def run(ior):
         ior.program = conftest.BUILD / "src" / (name + ".x")
         size = [int(n) for n in re.findall(r"--n[xy][ =](\d+)", args)]
         ranks = ranks or (6 * size[0] * size[1] if len(size) == 2 else 6)
-        return ior(args, np=ranks, **{"env": conftest.naps() if ranks > 1 else None, **more})
+        return ior(args, np=ranks, **more)
     return start
 
 
@@ -108,7 +108,7 @@ def test_files_of_others_are_replaced_or_kept(run, ior):
     """And what is read can be taken out of the page cache before."""
     size = "--nx 1 --ny 1 --im_world 7 --lm 3 --num_arrays 2 --ntrials 2 --split_file -a posix "
     (ior.cwd / "checkpoint_002.bin").write_text("of others")
-    run("checkpoint_simulator", size + "--num_writers 3 --existing=fail").fails(2, "'checkpoint_002.bin' exists, this run did not make it")
+    run("checkpoint_simulator", size + "--num_writers 3 --existing=fail").fails(2, "'checkpoint_002.bin' exists, and --existing=fail")
     assert ior.files() == ["checkpoint_002.bin"]
     run("checkpoint_simulator", size + "--sweep-writers 2,1 --existing=fail").ok()
     run("checkpoint_simulator", size + "--num_writers 3 --existing=replace").ok()
@@ -329,6 +329,7 @@ def reading(all_readings, need_backend):
     return of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api, suffix", FORMATS)
 def test_only_what_weir_wrote_is_verified(reading, api, suffix):
     """What it wrote, whatever it was, with wrong data; a file of the original; and both as the user wants it."""
@@ -478,7 +479,7 @@ def test_bad_lines_are_named(run, ior, text, words):
     ("checkpoint_simulator", "--lm 0", 1, "lm"),
     ("checkpoint_simulator", "--nx 1 --ny 1 --num_writers 7 --write_binary", 6, "there are only 6 * NY = 6 rows"),
     ("checkpoint_simulator", "--nx 1 --ny 1 --im_world 100000000 --lm 100000000 --write_binary", 6, "more than 2^63 bytes"),
-    ("checkpoint_simulator", "--nx 1 --ny 1 -a DUMMY", 6, "DUMMY cannot keep arrays"),
+    ("checkpoint_simulator", "--nx 1 --ny 1 -a DUMMY", 6, "DUMMY cannot store arrays"),
     ("raw_bw", "--nx 4 --n_levs 2", 1, "--n_writers=N is needed"),
     ("raw_bw", "--nx 4 --n_levs 2 --n_writers 2", 1, "there is only 1 rank"),
     ("raw_bw", "--nx 4 --n_levs 2 --n_writers 1 --file_type hdf", 1, "hdf"),

@@ -118,7 +118,7 @@ def test_memory_is_a_size_or_a_share(ior):
 def test_a_number_that_was_a_share_is_bytes_with_a_note(ior):
     for given, noted in (("50", True), ("0", False), ("101", False), ("50m", False), ("50%", False)):
         run = ior("--dry-run -a DUMMY -w -M %s -b 8k -t 8k" % given, np=None).ok()
-        assert any("write -M 50% for a share" in n for n in run.notes) == noted, run
+        assert any("write -M 50% for a part" in n for n in run.notes) == noted, run
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "-3", "-2147483648"])

@@ -157,7 +157,7 @@ def test_the_loss_that_is_named_is_found_in_most_cases(recorded):
     for pairs in recorded:
         write = replayed(pairs)["write"]
         for line in compare_run.compare_verdict.limits([write], True):
-            loss, needed = map(int, re.fullmatch(r"write: so many pairs find a loss of about (\d+) %; for one of 10 % about (\d+) are needed", line).groups())
+            loss, needed = map(int, re.fullmatch(r"write: 20 pairs find a loss of about (\d+) %; for one of 10 % about (\d+) are needed", line).groups())
             assert loss >= 10 and needed > 20, line
             shuffled = [[*random_order.sample(pair[:2], 2), *pair[2:]] for pair in pairs]
             found += replayed(shuffled, 1 - loss / 100)["write"].is_worse(0)
@@ -265,13 +265,29 @@ def test_a_signal_ends_the_command_that_runs_and_keeps_the_pairs(two, tmp_path, 
     slow = program(tmp_path / "slow", 1, "echo $$ >pid; exec sleep 300")
     job = ["sh", "-c", " ".join(slow) + " $0; true", "--report=json:{}"]
     process = subprocess.Popen([sys.executable, str(SCRIPT), "run", "-o", "kept", "--", *job, "::", *job], stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 60
-    while not (pathlib.Path("pid").exists() and pathlib.Path("pid").read_text()) and time.monotonic() < until:
-        time.sleep(0.02)
+    conftest.wait_until(lambda: pathlib.Path("pid").exists() and pathlib.Path("pid").read_text())
     process.send_signal(number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 128 + number and err == "weir-compare: interrupted after 0 pairs, which are kept in kept\n", err
     conftest.wait_until(lambda: not conftest.is_alive(int(pathlib.Path("pid").read_text())))  # its parent ended before it, and init may take its time
+
+
+def test_a_signal_while_a_command_starts_ends_it(monkeypatch):
+    """Its process is not known to the caller then."""
+    started, popen = [], subprocess.Popen
+
+    def begin(*args, **kwargs):
+        started.append(popen(*args, **kwargs))
+        os.kill(os.getpid(), signal.SIGTERM)
+        return started[0]
+    monkeypatch.setattr(compare_run.subprocess, "Popen", begin)
+    before = signal.signal(signal.SIGTERM, compare_run.stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            compare_run.status_of(["sleep", "300"], subprocess.DEVNULL)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert started[0].poll() == -signal.SIGTERM
 
 
 def test_real_runs_in_pairs(ior, tmp_path):

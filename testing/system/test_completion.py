@@ -40,6 +40,8 @@ CASES = [
     ("weir-compare somef", "weir-compare somefile +"),
     ("weir-compare hi", "weir-compare history +"),
     ("weir-compare ru", "weir-compare run +"),
+    ("weir-compare se", "weir-compare search +"),
+    ("weir-compare search --dr", "weir-compare search --dry-run +"),
     ("weir-compare res", "weir-compare result.json +"),
     ("ior --until=st", "ior --until=steady +"),
     ("srun -N2 ior --repo", "srun -N2 ior --report=+"),

@@ -300,7 +300,7 @@ def test_a_signal_while_reading_shows_what_was_read(ior):
 
 
 def test_a_signal_during_an_untimed_check_ends_the_run(ior):
-    run = interrupt(ior, "-a DUMMY --dummy.store -w -W -b 8k -t 8k -s 40 --dummy.delay-xfer=20000", None, signal.SIGTERM, rows=1).ok(6)
+    run = interrupt(ior, "-a DUMMY --dummy.store -w -W -b 8k -t 8k -s 100 --dummy.delay-xfer=20000", None, signal.SIGTERM, rows=1).ok(6)
     assert run.accesses() == ["write"] and ior.files() == [], run
 
 
@@ -328,7 +328,11 @@ def test_a_second_signal_does_no_harm(ior):
 
 
 def test_a_signal_in_the_long_wait_before_a_phase_ends_it(ior):
-    run = interrupt(ior, "-w -d 600 -b 8k -t 8k", None, signal.SIGTERM)
+    proc, pids = ior.begin("-w -d 600 -b 8k -t 8k", 2)
+    conftest.wait_until(lambda: all(conftest.is_in_a_delay(pid) for pid in pids))  # no barrier precedes this wait
+    for pid in pids:
+        os.kill(pid, signal.SIGTERM)
+    run = ior.finish(proc, SECONDS)
     assert run.returncode == 6 and ior.files() == [], run
 
 

@@ -22,14 +22,23 @@ def put(fd, name, size=0):
     os.close(out)
 
 
-def sub(fd, name):
-    os.mkdir(name, dir_fd=fd)
-    return os.open(name, os.O_RDONLY, dir_fd=fd)
-
-
 def make_tree(top):
     """Odd names, links of all kinds, a wide directory, a deep one whose paths are longer than PATH_MAX."""
-    fd = os.open(top, os.O_RDONLY)
+    opened = [os.open(top, os.O_RDONLY)]
+    try:
+        fill_tree(opened)
+    finally:
+        for fd in opened:  # and no other: some are of fixtures
+            os.close(fd)
+
+
+def fill_tree(opened):
+    """The tree below the first descriptor; those of its directories follow it."""
+    def sub(fd, name):
+        os.mkdir(name, dir_fd=fd)
+        opened.append(os.open(name, os.O_RDONLY, dir_fd=fd))
+        return opened[-1]
+    fd = opened[0]
     odd = sub(fd, b"a")
     names = [b".01", b"x\n01y", b"\xff01\xfe", b" 01 ", b"-01", b"[01]*?\\", b"0" * 126 + b"01" + b"9" * 127, b"10", b"01unstatable"]
     for number, name in enumerate(names):
@@ -45,19 +54,13 @@ def make_tree(top):
         put(wide, b"file.%06d" % i, SIZE if i % 7 == 0 else 5)
     many = sub(fd, b"many")
     for i in range(200):
-        d = sub(many, b"d%03d" % i)
-        put(d, b"01", SIZE)
-        os.close(d)
+        put(sub(many, b"d%03d" % i), b"01", SIZE)
     deep = fd
     for i in range(30):
         deep = sub(deep, b"%02d" % i + b"z" * 240)
         put(deep, b"f01", SIZE)
         for name in b"g0", b"g1":
-            d = sub(deep, name)
-            put(d, b"01", SIZE)
-            os.close(d)
-    for number in range(fd, deep + 1):
-        os.close(number)
+            put(sub(deep, name), b"01", SIZE)
 
 
 def make_large(factory):

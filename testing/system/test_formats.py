@@ -4,11 +4,12 @@ import fnmatch
 import json
 import os
 import re
+import subprocess
 
 import pytest
 
 import conftest
-from conftest import TELL, timely
+from conftest import PEAK, TELL, timely
 
 
 # ---- without a launcher, without MPI ----
@@ -280,8 +281,45 @@ def test_a_long_name_is_a_name(ior, need_backend, length, api):
 
 
 def test_a_name_that_is_too_long_is_an_error(ior):
-    ior("-w -b 8k -t 8k -o " + "x" * 300, timeout=20).fails(3, "xxxxxxxx", "too long")
-    ior("-w -b 8k -t 8k -o " + "x/" * 5000, timeout=20).fails(3, "too long")
+    ior("-w -b 8k -t 8k -o " + "x" * 300, timeout=20).fails(1, "xxxxxxxx", "too long")
+    ior("-w -b 8k -t 8k -o " + "x/" * 5000, timeout=20).fails(1, "too long")
+    for backend in ("MPIIO", "HDF5", "NCMPI", "URING"):
+        if backend in conftest.backends():
+            ior("-a %s -w -b 8k -t 8k -o " % backend + "x" * 300, np=None).fails(1, "xxxxxxxx", "too long")
+
+
+@pytest.mark.parametrize("program, args", [("ior", "-r -b 8k -t 8k -o "), ("mdtest", "-n 1 -d "), ("md-workbench", "-P 2 -I 2 -D 1 -o "),
+                                           ("mib", "-l 2 -s 4k -F -t "), ("h5exerciser", "-a POSIX --numdims 1 --minels 8 --iterations 1 --out "),
+                                           ("model_checkpoint", "--scale=1/16384 -o "), ("model_checkpoint", "--scale=1/16384 --save=no -o "),
+                                           ("weir-io500", "")])
+@pytest.mark.parametrize("name", ["x" * 300, "x/" * 3000 + "x"], ids=["name", "path"])
+def test_a_name_that_is_too_long_is_refused_by_every_program(ior, program, args, name):
+    if program == "weir-io500":
+        (ior.cwd / "c.ini").write_text("[global]\ndatadir = %s\n" % name)
+    run = subprocess.run([str(conftest.BUILD / "src" / program), *(args + (name if args else "c.ini")).split()], cwd=ior.cwd, capture_output=True,
+                         text=True, env=conftest.program_env(), timeout=60)
+    assert run.returncode == 1 and re.search(r"^ERROR: .*'x[x/]*\S*': File name too long$", run.stderr, re.M), run
+    assert not [f for f in ior.files() if f.startswith("x")]
+
+
+def test_nothing_is_made_of_a_path_that_is_too_long_further_on(ior):
+    (ior.cwd / "c.ini").write_text("[global]\ndatadir = new/%s\n" % ("x" * 300))
+    run = subprocess.run([str(conftest.BUILD / "src" / "weir-io500"), "c.ini"], cwd=ior.cwd, capture_output=True, text=True,
+                         env=conftest.program_env(), timeout=60)
+    assert run.returncode == 1 and "File name too long" in run.stderr and not (ior.cwd / "new").exists(), run
+
+
+def test_the_path_of_a_result_that_no_call_takes_costs_little_memory(ior):
+    run = ior("-a DUMMY -b 8k -t 8k --report=json:%sx" % ("m/" * 60000), np=None, prefix=PEAK, timeout=60)
+    assert run.returncode == 2 and "too long" in run.errors[0] and run.peak_kib < 400 << 10, (run.peak_kib, run.errors[0][:100])
+
+
+@pytest.mark.parametrize("key", ["datadir", "resultdir"])
+def test_a_dry_run_of_io500_refuses_a_path_that_is_too_long(ior, key):
+    (ior.cwd / "c.ini").write_text("[global]\n%s = %s\n" % (key, "x/" * 3000))
+    run = subprocess.run([str(conftest.BUILD / "src" / "weir-io500"), "c.ini", "--dry-run"], cwd=ior.cwd, capture_output=True, text=True,
+                         env=conftest.program_env(), timeout=60)
+    assert run.returncode == 1 and "[global] %s: " % key in run.stderr and "File name too long" in run.stderr, run
 
 
 def test_a_name_with_blanks_quotes_and_other_letters_is_a_name(ior):

@@ -38,7 +38,7 @@ CASES = [
     ("verbose-1-with-checks", 2, "-v -w -W -R -b 64k -t 16k -G 7", None, None),
     ("verbose-2", 2, "-v -v -w -r -b 64k -t 16k", None, None),
     ("file-per-process-keep", 2, "-k -F -e -g -b 64k -t 16k -w", None, None),
-    ("stonewall-wear-out", 2, "-v -a DUMMY --dummy.delay-xfer=100000 --dummy.delay-only-rank0 -w -k -b 8k -t 8k -s 15 -D 1 -F "
+    ("stonewall-wear-out", 2, "-v -a DUMMY --dummy.delay-xfer=600000 --dummy.delay-only-rank0 -w -k -b 8k -t 8k -s 4 -D 1 -F "
      "-O stoneWallingWearOut=1", None, None),
     ("reorder-constant", 4, "-C -b 64k -t 16k -w -r", FAKE, None),
     ("reorder-random-file-per-process", 4, "-Z -X 5 -F -b 64k -t 16k -w -r", FAKE, None),

@@ -193,7 +193,7 @@ def test_the_file_is_dropped_from_the_page_cache_and_nothing_is_lost(h5ex):
     args = "--numdims 1 --minels 40000 --dimranks 2 --iterations 2 --keepfile --out f --drop-cache"
     run = h5ex(args, np=2).ok()
     assert all("--drop-cache did not work" in w for w in run.warnings), run  # in memory only
-    h5ex(args + " --existing=fail", np=2).fails(2, "'f' exists, this run did not make it")
+    h5ex(args + " --existing=fail", np=2).fails(2, "'f' exists, and --existing=fail")
     assert h5ex.files() == ["f"]
 
 

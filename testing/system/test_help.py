@@ -130,25 +130,27 @@ FOREIGN = re.compile(r'^ +\{ "([^"]+)", "([^"]+)",\s+"([^"]+)",\s+"([^"]+)" \},'
 
 
 def test_options_of_other_benchmarks_are_in_one_table(ior):
-    """Of the messages and of the guide."""
+    """Messages and the guide have the same; a row of the guide may have two names."""
     rows = FOREIGN.findall((conftest.SOURCE / "src/base/options/foreign.c").read_text())
     guide = (conftest.SOURCE / "doc/guide/coming-from.md").read_text()
     for benchmark in ("md-workbench", "elbencho", "fio"):
         section = guide.split("\n## From %s\n" % benchmark)[1].split("\n## ")[0].split("\nSome whole command lines")[0]
-        table = re.findall(r"^\| `(-\S+)` \| `(.*)` \| (.*) \|$", section, re.MULTILINE)
-        assert table == [row[1:] for row in rows if row[0] == benchmark and row[1].startswith("-")]
+        table = re.findall(r"^\| `(-\S+)`(?:, `(-\S+)`)? \| `(.*)` \| (.*) \|$", section, re.MULTILINE)
+        expanded = [(name, weir, what) for *names, weir, what in table for name in names if name]
+        assert sorted(expanded) == sorted(row[1:] for row in rows if row[0] == benchmark and row[1].startswith("-"))
     for args, message in (("--bs=4k", "unknown option '--bs' (of fio): use ior -t SIZE (bytes of one I/O call)"),
                           ("--direct", "unknown option '--direct' (of elbencho and fio): use --posix.odirect (no page cache"),
                           ("-O direct=1", "unknown option 'direct' (of elbencho and fio): use --posix.odirect (no page cache"),
                           ("--rand", "unknown option '--rand' (of elbencho): use ior -z"),
-                          ("-- -D d", "unknown option '--' (of md-workbench): use md-workbench -o DIR"),
                           ("-i=posix", "'posix' is not a whole number with an optional suffix k, m, g, t or p; a backend is chosen with --api=POSIX"),
                           ("f.h5", "'f.h5' is not an option; options start with '-', and a name of a file or directory follows --test-file"),
                           ("--until=stedy", "nor steady (did you mean 'steady'?)"), ("--limit=H1:1", "(did you mean 'H01'?)"),
                           ("--limit=h20:1,x02:3", "'x02:3' names no rule (--help=trust lists them) (did you mean 'H02'?)")):
         ior(args, np=None).fails(1, message)
+    assert ior("-- -D d", np=None).stderr == "ERROR: unknown option '--'\n"
     for program, args, message in (("mib", ["--direct=1"], "unknown option '--direct' (of elbencho and fio): use --posix.odirect (no page"),
                                    ("h5exerciser", ["--rate_iops=3"], "use ior --rate=Nops"), ("mdtest", ["--files=3"], "unknown option '--files' (of elbencho): use mdtest -n N"),
+                                   ("mib", ["-i=posix"], "unknown option '-i=posix'\n"), ("md-workbench", ["--", "-D", "d"], "unknown option '--' (of md-workbench): use md-workbench -o DIR"),
                                    ("md-workbench", ["-i=posix"], "unknown option '-i=posix' (of md-workbench): use md-workbench -a NAME"),
                                    ("mib", ["dir"], "follows --test_dir"), ("h5exerciser", ["f.h5"], "follows --out"), ("mdtest", ["dir"], "follows --directory"),
                                    ("model_checkpoint", ["dir"], "follows --path")):
@@ -189,6 +191,15 @@ def test_unknown_help_says_what_there_is(ior):
     ior("--help=nonsense", np=None).fails(1, "there is no help for 'nonsense'; topics are all, files, order, data, time, output, trust, a backend (POSIX")
 
 
+def test_the_help_has_each_rule_with_its_remedy(ior):
+    ids = re.findall(r"^  (H\d\d)  ", ior("--help=trust", np=None).ok().stdout, re.M)
+    assert len(ids) >= 44
+    for rule in ids:
+        page = ior("--help=" + rule.lower(), np=None).ok().stdout
+        assert " ".join(page.split()).count("; remedy: ") == 1 and re.findall(r"^  (H\d\d)  ", page, re.M) == [rule], page
+    ior("--help=H99", np=None).fails(1, "there is no help for 'H99'")
+
+
 def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():
     for program in PROGRAMS:
         page = answer(program, "--dump-options=man")
@@ -196,7 +207,7 @@ def test_the_manual_page_has_the_topics_and_the_examples_of_the_help():
         plain = page.split(".SH EXAMPLES\n")[1].replace("\\-", "-").replace("\\e", "\\").splitlines()
         first = [line for line in answer(program, "--help").splitlines() if line.startswith("  mpirun ")]
         assert len(first) == 5 and set(first) <= set(plain), program
-    assert (conftest.BUILD / "doc" / "man" / "ior.1").read_text().count("unless one of \\-w \\-r \\-W \\-R \\-\\-mix is given") == 1
+    assert (conftest.BUILD / "doc" / "man" / "ior.1").read_text().count("without \\-w, \\-r, \\-W, \\-R, \\-\\-mix: both") == 1
     for page in (conftest.SOURCE / "doc" / "man").glob("*.1.in"):
         assert not re.search("unless one of|all are on", page.read_text()), "what runs by default is said by the rows of the options"
     made = (conftest.BUILD / "doc" / "man" / "mdtest.1").read_text()

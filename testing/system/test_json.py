@@ -236,7 +236,7 @@ def test_many_sets_of_options_make_one_valid_document(ior, seed):
     (ior.cwd / "s").write_text(text)
     where = ("-O summaryFormat=JSON", "-O summaryFormat=json,summaryFile=r.json",
              "--report=text:t.txt,json:r.json,csv:c.csv,csv:-")[seed % 3]
-    run = ior("-f s " + where, np=1 + (seed + 1) % 3, timeout=120, env=conftest.naps()).ok()
+    run = ior("-f s " + where, np=1 + (seed + 1) % 3, timeout=120).ok()
     data = on_stdout(run) if seed % 3 == 0 else in_file(run)
     assert [t["TestID"] for t in data["tests"]] == list(range(EACH))
     for want, test in zip(sets, data["tests"]):
@@ -365,13 +365,15 @@ def test_a_name_that_is_no_text_leaves_the_document_readable(ior):
 # Columns of the full CSV that JSON has in the rows of "load"; empty without a rate
 AT_A_RATE = ["rateAsked", "rateReached", "late", "lateMax", "responseP50", "responseP99", "responseP999", "responseMax"]
 RATE = ["rate", "unit"]  # JSON has the medians in "rates"
+# Times of a phase. One of a thousand is a whole number of microseconds, and never all of them
+NANOSECONDS = ["openTime", "workTime", "closeTime", "totalTime"]
 
 
 def test_numbers_have_their_full_precision(ior):
     run = ior("-a DUMMY -w -r -F -b 8k -t 8 -s 3 --report=json:r.json,csv:c.csv,text:-").ok()
     data = in_file(run)
     phase = data["tests"][0]["phases"][0]
-    assert phase["transferMean"] > 0 and phase["openTime"] != round(phase["openTime"], 6)  # nanoseconds
+    assert phase["transferMean"] > 0 and any(phase[key] != round(phase[key], 6) for key in NANOSECONDS)
     row = next(csv.DictReader((ior.cwd / "c.csv").open()))
     assert row.pop("verdict") == data["tests"][0]["verdict"] and row.pop("findings") is not None and row.pop("remarks") == ""
     assert [row.pop(key) for key in AT_A_RATE] == [""] * len(AT_A_RATE)
@@ -391,7 +393,7 @@ def test_repetitions_with_wear_out_and_a_quoted_name_make_a_valid_document(ior):
     data = on_stdout(run)
     rows = [r for r in data["tests"][0]["Results"] if r["access"] != "remove"]
     assert data["tests"][0]["Path"] == "./a\"b\\c" and [r["access"] for r in rows] == ["write", "read"] * 2
-    assert 0 < rows[0]["wrRdTime"] != round(rows[0]["wrRdTime"], 4)
+    assert 0 < rows[0]["wrRdTime"] and any(row["wrRdTime"] != round(row["wrRdTime"], 4) for row in rows)
     assert all(row["StoneWallTime"] > 0 and row["StoneWallbwMeanMIB"] > 0 for row in data["summary"])
     none = on_stdout(ior("-a DUMMY -w -r -s 0 -O summaryFormat=JSON", np=None).ok())
     assert none["tests"][0]["Results"][0]["bwMiB"] is None and none["summary"][0]["bwMaxMIB"] is None

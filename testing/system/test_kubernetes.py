@@ -177,12 +177,19 @@ def test_the_image_has_what_the_workers_start(manifest):
     (["--claim=c", "--mount=data", "--", "ior"], "'data' is not an absolute path"), (["--claim=c", "--mount=/home", "--", "ior"], "need that directory"),
     (["--claim=c", "--mount=/results", "--results=r", "--", "ior"], "results are mounted on /results"),
     (["--claim=c", "--limits=memory:8", "--", "ior"], "is not a list like cpu=8"), (["--claim=c", "--limits=memory=8GB", "--", "ior"], "'memory=8GB' is not"),
+    (["--claim=c", "--limits=cpu=1,cpu=2", "--", "ior"], "'cpu=1,cpu=2' has a resource twice"),
     (["--claim=c", "--image=", "--", "ior"], "is not a name of an image"), (["--claim=c", "--mpi=LAM", "--", "ior"], "'LAM'"),
     (["--claim=c", "ior"], "unrecognized arguments: ior"), (["--claim=c", "--", "ior", b"\xff"], "a word is not UTF-8")])
 def test_bad_input_is_one_line(args, words):
     done = written(*args)
     assert done.returncode == 2 and done.stdout == "" and words in done.stderr and done.stderr.count("\n") == 1, done
     assert done.stderr.startswith("weir-kubernetes: "), done
+
+
+def test_output_that_cannot_be_written_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, str(SCRIPT), "--claim=c", "--", "ior"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr == "weir-kubernetes: standard output: No space left on device\n", done
 
 
 # ---- what they do ----

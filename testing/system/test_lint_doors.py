@@ -35,7 +35,7 @@ def lint(top, rows=LIST, **more):
         path = top / "src" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         headers = headers + more.get(name[:-2].replace("/", "_"), [])
-        path.write_text('#include "config.h"\n#include <mpi.h>\n' + "".join('#include "%s"\n' % header for header in headers))
+        path.write_text('#include <mpi.h>\n' + "".join('#include "%s"\n' % header for header in headers))
     (top / "testing/lint").mkdir(parents=True)
     (top / "testing/lint/doors").write_text(rows)
     done = subprocess.run(["sh", str(SOURCE / "testing/lint/doors.sh")], env={**os.environ, "WEIR_SOURCE": str(top)}, text=True,

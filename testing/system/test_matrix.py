@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MPIIO, HDF5, NCMPI, AIO and MMAP in every combination of matrix.py: the bytes in the files, by a reader that is none of ours."""
 import concurrent.futures
+import itertools
 import pathlib
 
 import pytest
@@ -59,7 +60,7 @@ def read(case, path):
     if case.backend == "HDF5":
         data, shapes = read_hdf5(path)
         for chunks, offset in shapes.values():
-            assert chunks == ((3000,) if case.variant == "chunked" else None)
+            assert chunks == ((3000,) if case.variant in ("chunked", "filtered") else None)
             assert case.variant != "aligned" or offset % 32768 == 0
         return data
     return read_cdf5(path) if case.backend == "NCMPI" else path.read_bytes()
@@ -125,8 +126,9 @@ def outcome(future):
 def run_all(top, library):
     """{name of a case: outcome of its run, and the folder}"""
     batches, done = [], {}
-    for work in matrix.WORK:
-        some = [case for case in matrix.cases() if case.work == work and case.backend in conftest.backends()]
+    for work, filtered in itertools.product(matrix.WORK, (False, True)):  # a filter stays for the tests below in a script
+        some = [case for case in matrix.cases() if case.work == work and case.backend in conftest.backends()
+                and (case.variant == "filtered") == filtered]
         some.sort(key=lambda case: case.ending)  # the slow ones do not share a run with others
         step = max(1, -(-len(some) // IN_A_RUN))
         batches += [some[i::step] for i in range(step) if some[i::step]]
@@ -145,6 +147,7 @@ def runs(tmp_path_factory, preload):
     return conftest.once(tmp_path_factory, "matrix", lambda top: run_all(top, library))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", matrix.cases(), ids=matrix.name)
 def test_the_bytes_are_those_of_the_model(case, need_backend, runs):
     need_backend(case.backend)
@@ -156,7 +159,8 @@ def test_the_bytes_are_those_of_the_model(case, need_backend, runs):
 @pytest.mark.parametrize("row", [row for row in matrix.rows() if matrix.refusal(row)], ids="-".join)
 def test_what_a_backend_cannot_do_is_refused(ior, need_backend, row):
     need_backend(row[0])
-    run = ior("-a %s -F%s" % (row[0], " -c" if row[2] == "collective" else ""))
+    run = ior("-a %s%s%s -O %s" % (row[0], " -F" if row[3] == "file per process" else "", " -c" if row[2] == "collective" else "",
+                                   matrix.VARIANTS[row[0]][row[1]].replace(" ", ",")))
     run.fails(1, matrix.refusal(row))
     assert ior.files() == []
 

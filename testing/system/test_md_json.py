@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import conftest
 from mdtest_support import mdtest  # noqa: F401
 from mdw_support import SMALL, mdw  # noqa: F401
 from mib_support import mib  # noqa: F401
@@ -100,7 +101,8 @@ def test_every_program_has_a_part_of_the_schema():
 # ---- mdtest ----
 
 CLEAN = ["-n 4", "-n 4 -w 10 -e 10 -X -y -i 3", "-n 0", "-n 4 -F -C -T -r -u", "-S -n 2", "-S -D -n 2", "-I 2 -b 2 -z 2 -L", "-n 4 -c -w 8",
-         "-n 6 -R -P --latency --showRankStatistics --print-all-procs", "-W 1 -n 10", "-n 4 -k -F", "-a DUMMY -n 4", "-n 2 -v -v -v"]
+         "-n 6 -R -P --latency --showRankStatistics --print-all-procs", "-W 1 -n 10", "-n 4 -k -F", "-a DUMMY -n 4", "-n 2 -v -v -v",
+         "-a DUMMY -I 2 -z 1 --latency --readdir --move --link --symlink --xattr=9 --chmod"]
 
 
 @pytest.mark.parametrize("args", CLEAN)
@@ -152,9 +154,7 @@ def test_a_run_that_stands_still_leaves_a_document(mdtest, mdw):
 def test_an_interrupted_run_of_mdtest_leaves_a_document(mdtest):
     proc = mdtest.start("-n 3000000 -F" + WORD, np=2)
     ranks = mdtest.wait_for_ranks(proc, 2)
-    until = time.monotonic() + 20
-    while not (mdtest.dir / "test-dir.0-0").exists() and proc.poll() is None and time.monotonic() < until:
-        time.sleep(0.02)
+    conftest.wait_until(lambda: (mdtest.dir / "test-dir.0-0").exists() or proc.poll() is not None)
     time.sleep(0.3)
     os.kill(ranks[0], signal.SIGTERM)
     doc = document(mdtest.finish(proc).ok(6))

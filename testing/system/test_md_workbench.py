@@ -219,7 +219,7 @@ def test_detailed_errors_do_not_replace_the_counts(mdw):
 def test_sets_of_an_earlier_run_end_the_run_and_stay(mdw):
     mdw(SMALL + "-1", np=2).ok()
     before = mdw.names()
-    run = mdw(SMALL, np=2).fails(3, "make directory", "File exists")
+    run = mdw(SMALL, np=2).fails(3, "create directory", "File exists")
     assert "Unable to create test directory" in run.warnings[0] and mdw.names() == before
 
 

@@ -215,7 +215,7 @@ def test_latencies_stand_behind_the_tables(mdtest):
     run = mdtest("-n 20 -F --latency").ok()
     tail = run.stdout.split("\nLATENCY (in us): (of 1 iterations)\n")[1].split("\n")
     rows = [line for line in tail if line.startswith("   File creation")]
-    assert [row[22:31].strip() for row in rows] == ["create", "open", "close"]
+    assert [row[25:34].strip() for row in rows] == ["create", "open", "close"]
     assert all(int(row.split()[3]) == 40 for row in rows)
 
 

@@ -35,8 +35,7 @@ SAID = "option --interval: 0 shows no intervals"
 def merged(ior, program, args, np, status=0):
     """Both streams in one file, as batch systems write it."""
     ior.program = conftest.BUILD / "src" / program
-    alone = {"OMPI_MCA_orte_tmpdir_base": str(ior.cwd.parent)} if np is None else None  # see conftest
-    done = subprocess.run(ior.command(args, np)[1], cwd=ior.cwd, env=conftest.program_env(alone), stdin=subprocess.DEVNULL,
+    done = subprocess.run(ior.command(args, np)[1], cwd=ior.cwd, env=conftest.program_env(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
     assert done.returncode == status, done.stdout
     return "".join(line for line in done.stdout.splitlines(True) if not conftest.LAUNCHER_NOISE.match(line))

@@ -159,9 +159,9 @@ def test_files_are_overwritten_in_place_unless_they_shall_be_new(mib):
 
 
 @pytest.mark.parametrize("args, words", [
-    ("-l 1 -s 64k", "are written over: 2, up to 131072 bytes"),
-    ("-l 100 -s 64k", "are written over: 2, up to 524288 bytes"),
-    ("-l 100 -L 0 -s 32k", "are written over: 2, up to 65536 bytes"),
+    ("-l 1 -s 64k", "are overwritten: 2, up to 131072 bytes"),
+    ("-l 100 -s 64k", "are overwritten: 2, up to 524288 bytes"),
+    ("-l 100 -L 0 -s 32k", "are overwritten: 2, up to 65536 bytes"),
     ("-n -l 1 -s 64k", "lose their contents: 2, of 524288 bytes")])
 def test_the_note_on_old_files_counts_what_is_overwritten(mib, args, words):
     mib(SMALL + "-W", np=2).ok()

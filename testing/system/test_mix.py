@@ -141,8 +141,12 @@ def test_reads_of_a_mix_are_checked_with_every_kind_of_data(ior):
 
 def test_what_later_passes_read_again_is_not_called_cold(ior):
     """Nor is a device expected to move each of their bytes. A file system in memory has everything in the page cache."""
-    ior("-w -e --drop-cache --mix=read:1,write:1 -b 256k -t 16k -O minTimeDuration=0.03 --report=json:r.json", np=1).ok()
-    found = {row["id"]: row for row in result(ior)["tests"][0]["findings"]}
+    for seconds in 0.03, 0.3, 3:  # in which a slow machine may come through one pass only
+        ior("-w -e --drop-cache --mix=read:1,write:1 -b 256k -t 16k -O minTimeDuration=%g --report=json:r.json" % seconds, np=1).ok()
+        test, = result(ior)["tests"]
+        if sum(phases(test)[name]["steps"] for name in ("mix-write", "mix-read")) > 16:
+            break
+    found = {row["id"]: row for row in test["findings"]}
     assert found["H03"]["outcome"] != "fine" and "durable" not in found["H04"]["text"], found
     assert "passes after the first" in found["H03"]["text"] or "memory" in found["H03"]["text"], found["H03"]
 

@@ -2,6 +2,7 @@
 """model_checkpoint: what is saved is loaded in any shape and is right; what is not published is never taken; wrong bytes are named."""
 import json
 import os
+import re
 import shutil
 import signal
 import statistics
@@ -79,6 +80,10 @@ def test_a_file_of_arrays_of_a_model_of_ones_own_loads_in_any_shape(mc, need_bac
     assert published(mc) == ["checkpoint-00000002"] and load["readBytes"] == load["askedBytes"] == load["bytes"]
     data = mc.cwd / "ckpt" / "checkpoint-00000002" / "checkpoint.arrays"
     whole = data.read_bytes()
+    data.write_bytes(whole + b"x")
+    mc(arrays + "--save=no --load-tp=1", np=2).fails(4, "checkpoint.arrays': it has %d bytes, and was saved with %d" % (len(whole) + 1, len(whole)))
+    data.write_bytes(whole)
+    mc(arrays + "--save=no --load-tp=1", np=2).ok()
     overwrite(data, len(whole) // 2, bytes([whole[len(whole) // 2] ^ 1]))
     mc(arrays + "--save=no --load-tp=1", np=1).fails(4, "checkpoint.arrays' tensor ", "bit flip")
     mc(SMALL + "--save=no", np=1).fails(1, "was saved with --layout=arrays: load it with --layout=arrays -a HDF5")
@@ -131,6 +136,38 @@ def test_a_thread_writes_an_asynchronous_save_and_the_stall_is_the_copy(mc, need
     conftest.timely(save["copyTime"] < save["writeTime"] / 2, save)
     mc(SMALL + "--save=async -a DUMMY --dummy.fail-at=100", np=None).fails(3, "write")
     mc(SMALL + "--save=async -a MPIIO --depth=1", np=None).fails(1, "--save=async uses the queue; leave --depth=1 out")
+
+
+def test_an_asynchronous_save_by_a_queue_does_not_sleep_before_transfers_that_have_ended(mc):
+    """1164 transfers of some KiB, which take DUMMY no time. It took 0.34 s, and the work stands still for none of it."""
+    mc(SMALL + "--save=async --depth=2 -a DUMMY --report=json:r.json", np=None).ok()
+    save = rows(mc)[1][0]
+    conftest.timely(save["writeTime"] < 0.1, save)
+    assert save["stall"] < save["copyTime"] + save["writeTime"]
+
+
+def test_a_load_begins_with_the_own_file_of_a_rank(mc):
+    if not shutil.which("strace"):
+        pytest.skip("no strace (Debian: strace)")
+    run = mc(SMALL + "--tp=2 --drop-cache=0", np=2, prefix=["strace", "-ff", "-o", "trace", "-e", "trace=openat"])
+    if "ptrace" in run.stderr:
+        pytest.skip("strace may not trace here")
+    run.ok()
+    opens = [re.findall(r'"ckpt/checkpoint-0+1/(rank-\d+)\.data", .*O_NOFOLLOW', path.read_text()) for path in mc.cwd.glob("trace.*")]
+    assert sorted(names for names in opens if names) == [["rank-000000"], ["rank-000001", "rank-000000"]]
+
+
+def test_the_kernel_has_touched_the_memory_of_a_load_before_it_reads(mc):
+    if not shutil.which("strace"):
+        pytest.skip("no strace (Debian: strace)")
+    mc(SMALL + "--load=no", np=1).ok()
+    run = mc(SMALL + "--save=no", np=None, prefix=["strace", "-f", "-y", "-o", "t.strace", "-e", "trace=read,pread64"])
+    if run.returncode != 0 and "ptrace" in run.stderr.lower():
+        pytest.skip("strace may not trace here")
+    trace = (run.ok().cwd / "t.strace").read_text()
+    made = [int(n) for n in re.findall(r"</dev/zero(?:<[^>]*>)?>, .* = (\d+)$", trace, re.M)]
+    size = (mc.cwd / "ckpt" / published(mc)[-1] / "rank-000000.data").stat().st_size
+    assert sum(made) >= size and trace.index("</dev/zero") < trace.index("rank-000000.data"), made
 
 
 def test_wrong_bytes_are_named_with_file_tensor_offset_and_kind(mc):
@@ -223,7 +260,7 @@ def test_a_value_that_is_the_default_describes_a_checkpoint_too(mc):
 
 def test_what_a_killed_run_has_left_is_never_taken_and_goes_with_the_next_save(mc, preload):
     mc(SMALL, np=2).ok()
-    slow = ["env", "LD_PRELOAD=" + preload("slow-rank.c")]  # 50 ms for each write: the save has not ended when it is killed
+    slow = ["env", "LD_PRELOAD=" + preload("slow-rank.c"), "FAST_WRITES=0"]  # 50 ms for each write: the save has not ended when it is killed
     proc = mc.start("--scale=1/1000 -o ckpt --rules=none", np=2, prefix=slow)
     conftest.wait_until(lambda: any(name.endswith(".staged") for name in os.listdir(mc.cwd / "ckpt")))
     os.kill(mc.wait_for_ranks(proc, 2)[1], signal.SIGKILL)
@@ -285,7 +322,7 @@ def test_what_is_at_a_name_and_is_refused_has_the_status_of_all_programs(mc):
 @pytest.mark.parametrize("args, words", [
     ("--model=llama3", "use one of llama3-8b, llama3-70b"), ("--scale=1/16384 --load-tp=3", "the shape that loads"),
     ("--list --tp=100000000 --pp=100000000 --dp=100000000", "--list shows 2147483647 at most"), ("--tp=3", "tp=3"), ("--save=no --load=no", "nothing is left to do"),
-    ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot keep plain files"), ("-a DUMMY --save=no", "stores no data to load"),
+    ("--align=4k -t 1000", "multiple of --align"), ("-a HDF5", "cannot store plain files"), ("-a DUMMY --save=no", "stores no data to load"),
     ("--existing=replace", "--keep"), ("--scale=1/16384 --load-dp=1 --read-back=elsewhere", "all tasks are on one node"), ("--load-dp=9 --scale=1/16384", "need 9 ranks, there is 1")])
 def test_bad_input_is_one_line(mc, args, words):
     status = mc(args + " --rules=none", np=1)
@@ -297,7 +334,7 @@ def test_the_list_shows_the_ranks_of_a_job_that_is_not_there(mc):
     out = mc("--model=llama3-70b --tp=8 --pp=4 --dp=2 --list", np=1).ok().stdout
     assert len(out.splitlines()) > 64 and not mc.files()
     for args, words in (("--dp=8 --load-tp=9", "the shape that loads"), ("-a DUMMY --save=no", "stores no data to load"), ("-a NOPE", "'NOPE' is not a backend of this build"),
-                        ("-a MPIIO --layout=arrays", "use --layout=arrays with -a HDF5"), ("-t 1000", "multiple of --align"), ("--dp=2 --load-dp=9", "need 9 ranks")):
+                        ("-a MPIIO --layout=arrays", "cannot store tensors as arrays; use -a HDF5"), ("-t 1000", "multiple of --align"), ("--dp=2 --load-dp=9", "need 9 ranks")):
         mc("--list " + args, np=None).fails(1, words)
 
 
@@ -436,10 +473,10 @@ def test_the_rules_of_mlperf_judge_repetitions_by_the_slowest_rank(mc):
     def first_off(rates):
         low, middle, high = statistics.quantiles(rates[1:], n=4, method="inclusive")
         return abs(rates[0] - middle) / (high - low)
-    values = {}
     for rules in ("mlperf", "default"):
         mc("--scale=1/16384 -o ckpt --dp=2 --load=no -i 6 --report=json:r.json --rules=" + rules, np=2).ok()
         test, checkpoints = rows(mc)
-        values[rules] = [{f["id"]: f for f in test["findings"]}["H18"]["value"], first_off([row["slowestRate"] for row in checkpoints])]
-    assert values["mlperf"][0] == pytest.approx(values["mlperf"][1], rel=0.02)
-    assert values["default"][0] != pytest.approx(values["default"][1], rel=0.0001)
+        of_all = [phase["bytes"] / phase["totalTime"] for phase in test["phases"] if phase["operation"] == "save"]
+        rates = [row["slowestRate"] for row in checkpoints] if rules == "mlperf" else of_all
+        assert len(of_all) == len(checkpoints) == 6
+        assert {f["id"]: f for f in test["findings"]}["H18"]["value"] == pytest.approx(first_off(rates), rel=0.02), rules

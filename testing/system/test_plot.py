@@ -72,6 +72,7 @@ def test_phases_repetitions_and_tasks_can_be_chosen(plot, runs):
     assert plot.out.splitlines()[1].startswith("write: 240 calls of 4 tasks in ")
 
 
+@pytest.mark.slow
 def test_a_million_calls_of_a_thousand_ranks(plot, tmp_path):
     plot_support.write(tmp_path / "big", ranks=1000, calls=500)  # of writes, and as many of reads
     for command, most in (("rate", 300e3), ("heat", 2e6), ("latency", 300e3)):

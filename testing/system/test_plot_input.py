@@ -228,3 +228,11 @@ def test_without_matplotlib(plot, monkeypatch):
     monkeypatch.setitem(plot_support.sys.modules, "matplotlib", None)
     plot("rate", "a.npy").refuses(1, "matplotlib", "quickstart --plot", "pip install")
     plot("trace", "a.npy").ok()
+
+
+def test_output_that_cannot_be_written_is_one_line(plot):
+    fresh()
+    words = [sys.executable, str(conftest.SOURCE / "contrib" / "plot" / "weir-plot"), "rate", "a.npy"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert done.returncode == 1 and done.stderr == "weir-plot: standard output: No space left on device\n", done

@@ -125,6 +125,7 @@ def results(tmp_path):
         (tmp_path / name).write_text(json.dumps(document))
 
 
+@pytest.mark.slow
 def test_a_report_in_a_browser(plot, browser, tmp_path):
     results(tmp_path)
     plot("report", "ior.json", "md.json", "none.json", "-o", "r.html", "--title=For <you>").ok()

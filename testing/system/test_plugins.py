@@ -111,7 +111,7 @@ def test_installed_programs_find_the_installed_plugins(ior, tmp_path):
     assert sorted(os.listdir(root / "opt" / "we ir" / "lib" / "weir")) == ["weir-%s.so" % p for p in PLUGINS]
     for plugin in PLUGINS:
         if plugin == "netcdf":  # arrays only
-            ior("-a netcdf -t 4k -b 8k -w", np=None).fails(1, "NETCDF keeps arrays only")
+            ior("-a netcdf -t 4k -b 8k -w", np=None).fails(1, "NETCDF stores only arrays")
         elif plugin != "s3":
             ior("-a %s -t 4k -b 8k -w -W -R" % plugin, np=None).ok()
     if "s3" in PLUGINS:  # there is no service here: what it refuses itself

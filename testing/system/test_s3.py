@@ -7,7 +7,7 @@ import pytest
 
 import s3_proxy
 from s3_support import (SMALL, certificates, has_the_backend, moto, moto_server, no_keys, proxy, rclone, rclone_server, rclone_tls,  # noqa
-                        rclone_tls_server, silent, store, uploading)
+                        rclone_tls_server, silent, store, end_an_upload)
 
 
 @pytest.mark.parametrize("np, mode", [
@@ -76,7 +76,7 @@ def page(*keys, more=""):
 
 
 @pytest.mark.parametrize("rows, words", [
-    (page("q"), "lists another one"), (page("other/key"), "lists another one"), (page(more="same"), "an endless listing")])
+    (page("q"), "a key without the requested prefix"), (page("other/key"), "a key without the requested prefix"), (page(more="same"), "an endless listing")])
 def test_a_listing_of_other_keys_or_without_an_end_is_an_error_and_nothing_is_removed(ior, proxy, rows, words):
     proxy.behind.put("other/key", b"x")
     ior(SMALL + "-F -w -k --s3.object=transfer -o " + proxy.store.name("d/x"), np=1, env=proxy.store.env).ok()
@@ -111,14 +111,11 @@ def test_https_with_a_private_authority(ior, rclone_tls, trusted):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_aborts_the_upload(ior, proxy, number):
-    proc = uploading(ior, proxy, "-F")
-    os.kill(proc.pid, number)
-    assert ior.finish(proc).returncode != 0
+    run = end_an_upload(ior, proxy, lambda proc: os.kill(proc.pid, number), "-F")
+    assert run.returncode != 0, run
     proxy.behind.is_clean()
 
 
 def test_sigkill_leaves_what_the_guide_says(ior, proxy):
-    proc = uploading(ior, proxy, "-F")
-    os.kill(proc.pid, signal.SIGKILL)
-    ior.finish(proc)
+    end_an_upload(ior, proxy, lambda proc: os.kill(proc.pid, signal.SIGKILL), "-F")
     assert len(proxy.behind.uploads()) == 1 and proxy.behind.keys() == {}

@@ -14,15 +14,21 @@ SMALL = "-a S3 --s3.part-least=64k -t 64k -b 512k "
 INT, TERM, KILL = signal.SIGINT, signal.SIGTERM, signal.SIGKILL
 
 
-def ended(ior, proxy, options, number, whom, np=3, seen=lambda proxy: proxy.count("PUT") >= 4):
-    """The run to which a signal was sent when this was seen. whom: "rank N", "launcher" or "all ranks"."""
+def ended(ior, proxy, options, number, whom, np=3, method="PUT", query=None, answered=3):
+    """The run to which a signal was sent while a request was in flight, after the first ones of its kind were answered. whom: "rank N",
+    "launcher" or "all ranks"."""
+    gate = s3_proxy.Gate(seconds=0.2)
+    rule = proxy.rule(gate, method=method, query=query, after=answered)
     proc = ior.start(SMALL + "-w %s -o %s" % (options, proxy.store.name("x")), np=np, env=proxy.store.env)
     pids = ior.wait_for_ranks(proc, np)
-    conftest.wait_until(lambda: seen(proxy) or proc.poll() is not None)
+    conftest.wait_until(lambda: rule["done"] > 0 or proc.poll() is not None)
     assert proc.poll() is None, ior.collect(proc)
     for pid in [proc.pid] if whom == "launcher" else pids if whom == "all ranks" else [pids[int(whom.split()[1])]]:
         os.kill(pid, number)
+    if number != KILL:  # the launcher ends the others, which must not have ended
+        gate.open()
     run = ior.finish(proc)
+    gate.open()
     assert run.returncode != 0, run
     return run
 
@@ -30,14 +36,12 @@ def ended(ior, proxy, options, number, whom, np=3, seen=lambda proxy: proxy.coun
 @pytest.mark.parametrize("number, whom", [(INT, "rank 0"), (TERM, "rank 2"), (TERM, "all ranks"), (INT, "launcher"), (TERM, "launcher")])
 @pytest.mark.parametrize("mode", ["", "-F --depth=4"])
 def test_a_signal_leaves_no_upload_and_no_object(ior, proxy, number, whom, mode):
-    proxy.rule(s3_proxy.delay(0.2), method="PUT")
     ended(ior, proxy, mode, number, whom)
     proxy.behind.is_clean()
 
 
 @pytest.mark.parametrize("number, whom", [(TERM, "rank 1"), (INT, "launcher")])
 def test_a_signal_between_objects_of_a_transfer(ior, proxy, number, whom):
-    proxy.rule(s3_proxy.delay(0.2), method="PUT")
     ended(ior, proxy, "--s3.object=transfer", number, whom)
     proxy.behind.is_clean()
 
@@ -45,14 +49,12 @@ def test_a_signal_between_objects_of_a_transfer(ior, proxy, number, whom):
 @pytest.mark.parametrize("mode", ["", "-F"])
 def test_a_signal_while_an_upload_is_completed(ior, proxy, mode):
     """It is completed or given up, and never between."""
-    proxy.rule(s3_proxy.delay(0.5), method="POST", query="uploadId")
-    ended(ior, proxy, mode, TERM, "rank 0", seen=lambda proxy: proxy.count("POST", "uploadId") > 0)
+    ended(ior, proxy, mode, TERM, "rank 0", method="POST", query="uploadId", answered=0)
     assert proxy.behind.uploads() == [] and set(proxy.behind.keys().values()) <= {512 * 1024, 3 * 512 * 1024}
 
 
 @pytest.mark.parametrize("mode, uploads", [("", 1), ("-F", 3)])
 def test_a_rank_that_is_killed_leaves_uploads_that_are_listed_and_no_objects(ior, proxy, mode, uploads):
-    proxy.rule(s3_proxy.delay(0.2), method="PUT")
     ended(ior, proxy, mode, KILL, "rank 1")
     left = proxy.behind.uploads()
     assert 1 <= len(left) <= uploads and all(key.startswith("x") for key in left) and proxy.behind.keys() == {}
@@ -67,12 +69,14 @@ def test_a_deadline_leaves_what_was_written_and_no_upload(ior, proxy):
 
 
 def test_mdtest_that_is_ended_has_files_that_the_next_run_replaces(mdtest, proxy):
-    proxy.rule(s3_proxy.delay(0.05), method="PUT")
+    gate = s3_proxy.Gate(seconds=0.05)
+    proxy.rule(gate, method="PUT", after=5)
     words = "-a S3 -F -n 20 -w 10 -d " + proxy.store.name("t")
     proc = mdtest.start(words, np=2, env=proxy.store.env)
     pids = mdtest.wait_for_ranks(proc, 2)
     conftest.wait_until(lambda: proxy.count("PUT") >= 6)
     os.kill(pids[1], TERM)
+    gate.open()
     assert mdtest.finish(proc).returncode != 0
     assert set(proxy.behind.keys().values()) <= {10}
     proxy.rules.clear()

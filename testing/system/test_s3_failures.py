@@ -220,8 +220,8 @@ def test_what_was_sent_again_is_in_each_phase(ior, proxy):
     run = ior(SMALL + "-v -w -r -F --report=text:-,json:r.json -o " + proxy.store.name("x"), np=1, env=proxy.store.env).ok()
     rows = {row["operation"]: row for row in json.loads((run.cwd / "r.json").read_text())["tests"][0]["requests"]}
     assert (rows["write"]["refused"], rows["write"]["lost"]) == (3, 0) and (rows["read"]["refused"], rows["read"]["lost"]) == (0, 2), rows
-    assert re.search(r"requests of write: .* sent again: 3 \(asked for by the service\) and 0 \(lost\)", run.stdout), run
-    assert re.search(r"requests of read: .* sent again: 0 \(asked for by the service\) and 2 \(lost\)", run.stdout), run
+    assert re.search(r"requests of write: .* sent again: 3 \(refused\) and 0 \(lost\)", run.stdout), run
+    assert re.search(r"requests of read: .* sent again: 0 \(refused\) and 2 \(lost\)", run.stdout), run
 
 
 @pytest.mark.parametrize("do", [s3_proxy.slow_down(), s3_proxy.drop, s3_proxy.drop_after])

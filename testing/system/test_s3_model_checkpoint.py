@@ -141,11 +141,13 @@ def test_a_killed_run_leaves_no_torn_checkpoint_and_the_next_save_removes_the_re
 def test_a_signal_leaves_the_old_checkpoint_and_nothing_else(mc, proxy, layout):
     args = TINY + at(proxy.store) + "--layout=%s --zero=1 " % layout
     mc(args, np=1, env=proxy.store.env).ok()
-    proxy.rule(s3_proxy.delay(0.5), method="PUT", path="00002/", after=2)
+    gate = s3_proxy.Gate(seconds=0.5)
+    proxy.rule(gate, method="PUT", path="00002/", after=3)
     proc = mc.start(args, np=2, env=proxy.store.env)
     pids = mc.wait_for_ranks(proc, 2)
     conftest.wait_until(lambda: proxy.count("PUT", path="00002/") > 3)
     os.kill(pids[0], signal.SIGTERM)
+    gate.open()
     mc.finish(proc).ok(6)
     assert published(proxy.behind) == [ONE[:-1]]
 
@@ -179,7 +181,7 @@ def test_what_fails_leaves_nothing_of_the_checkpoint(mc, proxy, layout, query):
     ("-t 1m", "file 'rank-000000.data' of a checkpoint (--layout=torch): transfers of 1m make parts that are too small"),
     ("-t 1m --layout=shared --zero=1", "give transfers of 5 MiB (-t 5m) or more, or --s3.object=transfer"),
     ("-t 5m --s3.part=10m --layout=shared --zero=1", "give transfers of 10 MiB (-t 10m) or more"),
-    ("--layout=arrays", "S3 cannot keep arrays"), ("-o nobucket", "is in no bucket"), ("--list", "")])
+    ("--layout=arrays", "S3 cannot store tensors as arrays"), ("-o nobucket", "has no bucket"), ("--list", "")])
 def test_what_cannot_be_is_refused_before_anything_is_asked(mc, proxy, args, words):
     run = mc("--scale=1/16384 --rules=none -a S3 %s%s" % (at(proxy.store), args), np=2, env=proxy.store.env)
     assert run.returncode == (0 if not words else 1) and words in run.stderr and len(run.errors) <= 1, run

@@ -138,7 +138,7 @@ def test_endpoints_are_shared_by_ranks_or_nodes(ior, proxy, tmp_path):
 
 @pytest.mark.parametrize("options, most", [("--depth=8", 8), ("--depth=8 --s3.connections=3", 3), ("--depth=1", 1), ("--depth=8 --s3.connections=1", 1)])
 def test_connections_are_as_many_as_are_allowed(ior, proxy, options, most):
-    proxy.rule(s3_proxy.delay(0.5), method="GET")
+    proxy.rule(s3_proxy.Gate(together=most, seconds=0.3), method="GET", path="x")
     ior("-a S3 --s3.part-least=64k -t 64k -b %dk -F -w -R %s -o %s" % (2 * 64 * most, options, proxy.store.name("x")), np=1, env=proxy.store.env).ok()
     assert proxy.most_in_flight == most and most <= proxy.most_open <= most + (options == "--depth=8"), (proxy.most_open, proxy.most_in_flight)
 
@@ -185,7 +185,7 @@ def test_a_name_without_a_bucket_is_refused_before_anything_else_is_said(ior, wo
     """Without keys there is a note, which a session gives when it begins."""
     program, options = words.split(" ", 1)
     ior.program = conftest.BUILD / "src" / program
-    run = ior(options + " nowhere", np=None, env={"HOME": str(ior.cwd)}).fails(1, "'nowhere' is in no bucket")
+    run = ior(options + " nowhere", np=None, env={"HOME": str(ior.cwd)}).fails(1, "'nowhere' has no bucket")
     assert run.notes == [], run
 
 
@@ -212,8 +212,11 @@ def test_objects_that_are_there_are_kept_where_that_is_wanted(ior, store, mode):
 # ---- many ----
 
 def test_ten_thousand_objects(ior, proxy):
-    """10 000 objects are ten pages of a list, and ten requests that remove them."""
-    ior("-a S3 --s3.object=transfer --depth=8 -t 64 -b 320000 -w -k -o " + proxy.behind.name("x"), np=2, env=proxy.behind.env, timeout=240).ok()
+    """10 000 objects are ten pages of a list, and ten requests that remove them. To put each of them into the service takes it longer."""
+    objects = proxy.behind.files / proxy.behind.bucket / "x"
+    objects.mkdir()
+    for number in range(10000):
+        (objects / ("%016x" % (64 * number))).write_bytes(bytes(64))
     assert len(proxy.behind.keys()) == 10000
     ior("-a S3 --s3.object=transfer -t 64 -b 64 -w -o " + proxy.store.name("x"), np=1, env=proxy.store.env, timeout=240).ok()
     assert proxy.count("POST", "delete") in (10, 11) and proxy.count("GET", "continuation-token") in (9, 10), proxy.asked()  # an empty page

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """mdtest, md-workbench and mib on objects: each phase, what is left after it, and how many requests it takes."""
+import json
 import re
 import subprocess
 
@@ -135,6 +136,14 @@ def test_mib_writes_and_reads_objects(mib, rclone, np, options):
     assert sum(rclone.keys().values()) == np * 4 * 65536 and rclone.uploads() == [], rclone.keys()
     mib(words + " -R -r", np=np, env=rclone.env).ok()
     rclone.is_clean()
+
+
+def test_requests_of_the_preparation_are_not_those_of_the_phase(mib, rclone):
+    """Before the clock of a phase mib looks for the objects."""
+    mib("--api=S3 --s3.part-least=64k -s 64k -l 4 -t %s --report=json:r.json" % rclone.name("m"), np=1, env=rclone.env).ok()
+    test = json.loads((mib.cwd / "r.json").read_text())["tests"][0]
+    for table in "endpoints", "requests":
+        assert {row["operation"]: row["requests"] for row in test[table]} == {"write": 1 + 4 + 1, "read": 1 + 4}, test[table]
 
 
 def test_the_name_of_an_object_is_none_of_a_file(ior, tmp_path):

@@ -102,7 +102,7 @@ def test_no_key_is_in_a_core_file(ior, proxy, number):
     if conftest.SANITIZED or "/" in pattern or pattern.startswith("|") or resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
         pytest.skip("core files are not written into the current directory here")
     unlimited = ["/bin/sh", "-c", 'ulimit -c unlimited; exec "$@"', "sh"]
-    proxy.rule(s3_proxy.delay(2), method="PUT")
+    proxy.rule(s3_proxy.Gate(), method="PUT")
     proc = ior.start(SMALL + "-w -o " + proxy.store.name("x"), np=None, env=proxy.store.env, prefix=unlimited)
     conftest.wait_until(lambda: proxy.count("PUT") > 0)
     assert SECRET.encode() in pathlib.Path("/proc", str(proc.pid), "environ").read_bytes()

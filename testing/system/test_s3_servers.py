@@ -137,8 +137,16 @@ def test_answers_of_a_clock_and_of_another_region(proxy):
     assert status == 307 and headers["Location"] == "http://127.0.0.1:1/%s/other" % proxy.store.bucket and b"TemporaryRedirect" in body
 
 
+def test_a_failure_of_the_server_itself_is_asked_again_by_the_proxy(proxy, tmp_path):
+    proxy.rule(s3_proxy.internal(), method="PUT", first=1)
+    with s3_support.seen_through_a_proxy(proxy.store, tmp_path) as outer:
+        assert outer.store.ask("PUT", "a", body=b"1")[0] == 200 and (outer.count("PUT"), proxy.count("PUT")) == (1, 2)
+        proxy.rule(s3_proxy.internal(), method="GET")
+        assert outer.store.ask("GET", "a")[0] == 500
+
+
 def test_requests_in_flight_are_counted(proxy):
-    proxy.rule(s3_proxy.delay(0.2))
+    proxy.rule(s3_proxy.Gate(together=4))
     threads = [threading.Thread(target=proxy.store.ask, args=("GET", "a")) for _ in range(4)]
     for thread in threads:
         thread.start()

@@ -46,6 +46,14 @@ def test_an_error_has_file_and_line_and_comes_once(ior):
     assert run.messages == ["ERROR: " + run.errors[0]] and run.stdout == ""
 
 
+def test_a_value_with_commas_needs_quotes_and_the_error_says_so(ior):
+    for value, rest in ("--mix=%sread:60,write:40%s", "write:40"), ("-l=%srandom:compress=2,dedupe=3%s", "dedupe"):
+        (ior.cwd / "s").write_text(HEAD + value % ("", "") + "\n")
+        ior("-f s --dry-run", np=None).fails(1, "s:6: ", "'%s'" % rest, 'put double quotes around that value: %s="r' % value.split("=")[0])
+        (ior.cwd / "s").write_text(HEAD + value % ('"', '"') + "\n")
+        ior("-f s --dry-run", np=None).ok()
+
+
 def test_lines_values_and_names_of_any_length_come_to_all_ranks(ior):
     """A line of 50 kB and a name of 3.6 kB."""
     name = "/".join(["."] * 1800) + "/end"

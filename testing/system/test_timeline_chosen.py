@@ -149,7 +149,7 @@ def test_an_operation_that_failed_is_always_there(ior):
 # ---- words ----
 
 @pytest.mark.parametrize("words, said", [("sample=2", "'sample=2' is not sample=1/N"), ("ranks=0,2", "there is no rank 2, the last one is 1"),
-                                         ("fastest=3", "'fastest=3' is none of the words")])
+                                         ("fastest=3", "'fastest=3' is not one of the words")])
 def test_words_that_cannot_be(ior, words, said):
     """All others are in testing/unit/test_timeline_choice.c."""
     run = ior("-a DUMMY -w -b 8k -t 8k --timeline=t.npy,%s" % words, np=2 if "ranks" in words else None).fails(1, said)

@@ -46,7 +46,7 @@ def test_a_small_run_says_in_one_line_what_it_is_worth(ior):
     assert bad["H01"]["unit"] == "s" and bad["H01"]["limit"] == 0.1 and 0 < bad["H01"]["value"] < 0.1 and bad["H01"]["remedy"]
     for f in one["findings"]:
         assert (f["outcome"] == "not judged") <= f["text"].startswith("because "), f
-        assert (f["outcome"] == "found") == (f["remedy"] != ""), f
+        assert (f["outcome"] == "found") == (f["remedy"] != "") == (f["means"] != ""), f
     assert {f["id"] for f in one["findings"] if f["outcome"] == "not judged"} >= {"H17", "H24", "H30"}
 
 
@@ -56,7 +56,7 @@ def test_the_line_stands_before_the_summary_where_a_launcher_merges_both(ior, op
     command = ior.command("-b 64k -t 16k " + options, 2)[1]
     for attempt in range(5):  # one alone can be right by chance
         done = subprocess.run(command, cwd=ior.cwd, env=conftest.program_env(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False)
+                              stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
         lines = [line for line in done.stdout.split("\n") if line and not conftest.LAUNCHER_NOISE.match(line)]
         assert done.returncode == status and len([line for line in lines if LINE.match(line)]) == 1, (attempt, done.stdout)
         at = lines.index("Summary of all tests:")
@@ -90,7 +90,7 @@ def test_a_sound_run_says_so_and_names_its_notes(ior):
 def merged(ior, args, np=2):
     """Standard output and standard error in one file, as batch systems write it."""
     done = subprocess.run(ior.command(args, np)[1], cwd=ior.cwd, env=conftest.program_env(), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=True)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=240, check=True)
     return "".join(line for line in done.stdout.splitlines(True) if not conftest.LAUNCHER_NOISE.match(line))
 
 
@@ -305,7 +305,8 @@ def test_reading_what_the_own_node_wrote_is_counted(ior):
 
 def test_a_dry_run_is_judged_in_a_moment_whatever_the_size(ior):
     """It took 105 s and printed a rate."""
-    run = ior("--dry-run -b 900t -t 1m --assume-rate=1g --report=text:-,json:r.json", np=None, timeout=20).ok()
+    run = ior("--dry-run -b 900t -t 1m --assume-rate=1g --report=text:-,json:r.json", np=None).ok()
+    conftest.timely(run.elapsed < 20, run)
     assert ior.files() == ["r.json"]
     assert run.rows and all(row["bw"] is None for row in run.rows) and len(run.findings) == 1, run
     assert len([w for w in run.warnings if "900 TiB" in w and "free" in w]) == 1, run
@@ -490,9 +491,12 @@ def test_few_repetitions_that_differ_are_suspect(ior, preload):
 
 @pytest.mark.parametrize("share", [0, 50, 100])
 def test_the_page_cache_is_looked_at_before_a_read_phase(ior, share):
-    prepared(ior.cwd / "old", share / 100)
-    run = ior("-r -b 16m -t 1m -o old --report=json:r.json", np=None).ok()
-    seen = {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H03"]
+    for _ in range(4):
+        prepared(ior.cwd / "old", share / 100)
+        run = ior("-r -b 16m -t 1m -o old --report=json:r.json", np=None).ok()
+        seen = {f["id"]: f for f in document(run)["tests"][0]["findings"]}["H03"]
+        if seen["value"] >= share - 2:  # others may have dropped pages of the file
+            break
     if share < 100 and seen["value"] == 100:
         pytest.skip("the file system keeps the file in memory")
     assert abs(seen["value"] - share) <= 2, seen
@@ -644,7 +648,7 @@ def test_traffic_of_others_on_the_device_is_seen(ior, ext4):
 
 def test_the_table_in_the_guide_is_made_from_the_rows(ior):
     assert rules_table.parts(rules_table.PAGE.read_text())[1] == rules_table.table(), "run testing/system/rules_table.py --write"
-    help = re.sub(r"\n {7}", " ", ior("--help=trust", np=None).ok().stdout).split("The default rules:\n")[1]
+    help = re.sub(r"\n {7}", " ", ior("--help=trust", np=None).ok().stdout).split("Default rules (one: --help=H01):\n")[1]
     assert re.findall(r"^  (H\d\d)  (.*?): (.*)$", help, re.M) == [(id, limits, what) for id, what, limits, _, _ in rules_table.rules()]
 
 

@@ -100,6 +100,7 @@ def phases_of(test):
 
 # ---- a rehearsal ----
 
+@pytest.mark.waits
 def test_a_rehearsal_has_the_phases_lines_files_and_score_of_io500(io500):
     run = io500.config(mdtest_easy={"n": "102"}, mdtest_hard={"n": "102"})("c.ini --mode=extended", np=2).ok()
     assert re.match(r"IO500 rehearsal by weir \S+ \(extended\): no submission, there is no hash\n", run.stdout), run
@@ -139,6 +140,7 @@ def test_a_rehearsal_has_the_phases_lines_files_and_score_of_io500(io500):
     assert not [name for name in left if name.endswith(".stonewall")] and not io500.data.exists(), run  # also where a phase is switched off
 
 
+@pytest.mark.waits
 def test_what_makes_it_invalid_is_said_with_what_mends_it(io500):
     run = io500.config(mdworkbench={"run": "FALSE"}, mdtest_hard={"run": "FALSE"})("c.ini", np=None).ok()
     for words in (r"ERROR INVALID \(configuration\) stonewall-time 1s != 300s",
@@ -171,8 +173,8 @@ REFUSED = [
     ("c.ini", {"mdtest_easy": {"n": "0"}}, ["c.ini:", "'n': '0' is out of range: it must be from 1"]),
     ("c.ini", {"ior_hard_read": {"API": "POSIX --posix.odirect"}}, ["phase ior-hard-read: ", "--posix.odirect"]),
     ("c.ini", {"mdtest_hard": {"API": "POSIX --posix.odirect"}}, ["phase mdtest-hard-write: ", "--posix.odirect"]),
-    ("c.ini", {"global": {"datadir": "/proc/x"}}, ["[global] datadir: make the directory '/proc/x'"]),
-    ("c.ini", {"global": {"resultdir": "/proc/x"}}, ["[global] resultdir: make the directory '/proc/x'"]),
+    ("c.ini", {"global": {"datadir": "/proc/x"}}, ["[global] datadir: create directory '/proc/x'"]),
+    ("c.ini", {"global": {"resultdir": "/proc/x"}}, ["[global] resultdir: create directory '/proc/x'"]),
 ]
 
 
@@ -214,6 +216,7 @@ SCRIPTS = [("echo noise; printf 'MATCHED 2/500\\n\\n'; echo $@ >words", None),
            ("echo MATCHED 7/3", "'MATCHED 7/3'"), ("true", "with the line ''")]
 
 
+@pytest.mark.waits
 def test_a_find_of_the_user_is_taken_by_its_last_line(io500):
     skipped = {name: {"run": "FALSE"} for name in ("ior_easy", "ior_hard", "mdtest_easy", "mdtest_hard")}
     script = io500.cwd / "my.sh"
@@ -232,6 +235,7 @@ def test_a_find_of_the_user_is_taken_by_its_last_line(io500):
 
 # ---- kills ----
 
+@pytest.mark.waits
 def test_a_rehearsal_that_was_killed_goes_on_and_keeps_what_it_has(io500, tmp_path):
     io500.config(debug={"pause-dir": "./hold"})
     proc, hold = io500.held_at("mdtest-easy-delete", "c.ini", 2)
@@ -278,7 +282,7 @@ def test_a_signal_ends_it_in_order(io500):
     (io500.data / "ior-easy" / "thesis.tex").unlink()
     io500("c.ini --cleanup", np=None).ok()
     assert not io500.data.exists()
-    io500("c.ini --cleanup", np=None).fails(1, "there is no rehearsal in './the results'", "nothing is removed")
+    io500("c.ini --cleanup", np=None).fails(1, "there is no rehearsal in './the results'", "only files of a rehearsal are removed")
 
 
 def test_a_signal_in_the_middle_of_a_phase_ends_it_in_order(io500):
@@ -295,6 +299,7 @@ def test_a_signal_in_the_middle_of_a_phase_ends_it_in_order(io500):
 
 # ---- a forecast ----
 
+@pytest.mark.waits
 def test_a_forecast_names_what_would_be_too_short_and_leaves_nothing(io500):
     changes = {name: {"run": "FALSE"} for name in ("ior_easy", "ior_hard", "mdtest_easy", "find", "mdtest_hard_read")}
     io500.config()("c.ini --forecast --forecast-time=0.05", np=None).fails(1, "--forecast-time: at least 0.1 s")

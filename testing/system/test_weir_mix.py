@@ -86,6 +86,7 @@ def follows(rows, measured, repetitions):
         assert row["repetitions"] == repetitions and row["slowdownLow"] is None and 0 < row["shared"] <= 1, row
 
 
+@pytest.mark.waits
 def test_each_group_alone_in_pairs_and_all_together(mix):
     jsonschema = pytest.importorskip("jsonschema", reason="needs python3-jsonschema to check the documents")
     mix.plan({"writer": ("list 2", "ior -w -r -R -t 64k -b 1m -o data/a"),
@@ -168,7 +169,7 @@ def test_a_group_that_fails_ends_the_run_with_its_name(mixes):
     failed[1].fails(3, "group 'bad' (ior) ended beside 'fine' with status 3: rank 0", "injected: Input/output error")
     assert failed[0].document()[0]["error"] == failed[1].errors[0]
     wrong[1].fails(4, "group 'bad' (ior) ended beside 'fine' with status 4: ", "wrong data")
-    missed[1].fails(1, "group 'bad' starts after the phase 'read' of 'fine', which has ended without it")
+    missed[1].fails(1, "group 'bad' starts after the phase 'read' of 'fine', which ended without this phase")
     assert [mix.data() for mix, _ in (failed, wrong, missed)] == [[], [], []]
 
 

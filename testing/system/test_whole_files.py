@@ -7,7 +7,6 @@ import signal
 import stat
 import subprocess
 import threading
-import time
 
 import pytest
 
@@ -26,13 +25,6 @@ def document(run, name="r.json"):
     assert data["status"] == run.returncode and data["error"] == (run.errors or [""])[0], run
     assert isinstance(data["warnings"], list) and isinstance(data["notes"], list) and data["program"]
     return data
-
-
-def until(what, seconds=20):
-    end = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 # ---- the status ----
@@ -70,13 +62,14 @@ def test_an_error_after_an_output_was_closed_uses_it_no_more(ior):
 
 # ---- whole or not there ----
 
+@pytest.mark.waits
 def test_a_killed_run_leaves_rows_and_an_incomplete_document_that_tools_read(ior, monkeypatch, capsys):
     """What an earlier run has left is gone, too: nobody takes it for the results of this one."""
     (ior.cwd / "r.json").write_text("old")
     (ior.cwd / LEFT).write_text("old")
     proc = ior.start(SLOW + " --report=json:r.json,csv:c.csv,text:t.txt", np=2)
     rows = ior.cwd / "c.csv"
-    until(lambda: rows.exists() and rows.read_text().count("\n") > 3)
+    conftest.wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 3)
     assert (ior.cwd / "t.txt").stat().st_size > 0 and ior.files() == [LEFT, "c.csv", "t.txt"]
     for pid in ior.wait_for_ranks(proc, 2):
         os.kill(pid, signal.SIGKILL)
@@ -97,7 +90,7 @@ def test_two_jobs_at_once_with_one_name_do_not_mix(ior):
     """The last one to end has the place."""
     proc = ior.start(SLOW + " --report=json:r.json,csv:c.csv", np=None)
     rows = ior.cwd / "c.csv"
-    until(lambda: rows.exists() and rows.read_text().count("\n") > 1)
+    conftest.wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 1)
     subprocess.run([conftest.BUILD / "src" / "mdtest"] + "-a DUMMY -n 3 -F --report=json:r.json".split(), cwd=ior.cwd, check=True,
                    capture_output=True, timeout=60)
     assert json.loads((ior.cwd / "r.json").read_text())["program"] == "mdtest" and LEFT in ior.files()
@@ -108,7 +101,7 @@ def test_two_jobs_at_once_with_one_name_do_not_mix(ior):
 def test_an_interrupted_run_has_a_document(ior):
     proc = ior.start(SLOW + " --report=json:r.json,csv:c.csv", np=2)
     rows = ior.cwd / "c.csv"
-    until(lambda: rows.exists() and rows.read_text().count("\n") > 1)
+    conftest.wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 1)
     os.kill(ior.wait_for_ranks(proc, 2)[1], signal.SIGTERM)
     assert document(ior.finish(proc, 30).ok(6))["tests"][0]["Results"]
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* httpscript.h - a server of HTTP/1.1 that gives answers of a script, for tests of requests */
-#ifndef WEIR_TESTING_UNIT_HTTPSCRIPT_H
-#define WEIR_TESTING_UNIT_HTTPSCRIPT_H
+#pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -134,5 +133,3 @@ static inline int http_stop(struct http_server *s)
     (void)munmap(s->asked, sizeof(int));
     return asked;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* optcheck.h - a check of the tables of options themselves */
-#ifndef WEIR_TESTING_UNIT_OPTCHECK_H
-#define WEIR_TESTING_UNIT_OPTCHECK_H
+#pragma once
 
 #include <string.h>
 #include <strings.h>
@@ -120,5 +119,3 @@ static inline int optcheck(const struct weir_opts *o, struct weir_err *err)
             return -1;
     return 0;
 }
-
-#endif

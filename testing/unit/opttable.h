@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* opttable.h - tables with a row of every type, for the tests of options and their fuzz target
  */
-#ifndef WEIR_TESTING_UNIT_OPTTABLE_H
-#define WEIR_TESTING_UNIT_OPTTABLE_H
+#pragma once
 
 #include <string.h>
 
@@ -159,5 +158,3 @@ static inline void table_close(struct table *t)
     weir_arena_free(&t->arena);
     weir_str_free(&t->notes);
 }
-
-#endif

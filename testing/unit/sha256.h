@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sha256.h - SHA-256 (FIPS 180-4) of a buffer as hexadecimal text, for tests that compare
  * whole files */
-#ifndef WEIR_TESTING_UNIT_SHA256_H
-#define WEIR_TESTING_UNIT_SHA256_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -79,5 +78,3 @@ static inline void sha256_hex(const void *data, size_t len, char out[SHA256_TEXT
         out[i] = "0123456789abcdef"[state[i / 8] >> (28 - 4 * (i % 8)) & 15];
     out[64] = '\0';
 }
-
-#endif

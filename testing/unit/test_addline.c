@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_addline.c - a line is added whole or not at all, and what others have added stays */
-#include "config.h"
-#include "engine/report/addline.h"
+#include "engine/report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>

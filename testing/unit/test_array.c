@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_array.c - descriptions of arrays that make sense, and places of arrays in a plain file */
 #include "backends/array.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

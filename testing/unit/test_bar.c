@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_bar.c - the stars of a bar */
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_cells.c - cells of arrays that tell where they belong, in memory with gaps */
-#include "config.h"
 #include "programs/h5exerciser/h5ex.h"
 
 #include <setjmp.h>

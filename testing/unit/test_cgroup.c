@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_cgroup.c - the memory and processors that control groups of version 1 and 2 leave to a process */
-#include "base/node/cgroup.h"
-#include "config.h"
+#include "base/node/machine.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,7 +2,6 @@
 /* test_clock_tree.c - what the common clock of many nodes is wrong by: the real estimate on ranks that are coroutines of one
  * process, over a network and clocks that are only pretended, so the true time is known. No time of this machine counts.
  * With numbers of nodes as arguments it prints the table of doc/dev/clocks.md. */
-#include "config.h"
 #include "par/clock.h"
 
 #include <inttypes.h>

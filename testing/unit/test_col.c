@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_col.c - columns: IOR's number rule, text cells, CSV */
 #include "base/text/columns.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

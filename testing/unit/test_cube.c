@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_cube.c - every cell belongs to one patch and one group, and reordering goes there and back */
-#include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_damage.c - what is said of every kind of damage, for every kind of data */
 #include "base/data/damage.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

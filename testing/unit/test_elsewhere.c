@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_elsewhere.c - no node sees the same data twice: all placements of few tasks, and many at random */
-#include "config.h"
 #include "par/group.h"
 #include "programs/ior/ior.h"
 

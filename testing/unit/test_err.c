@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_err.c - errors as values */
 #include "base/err.h"
-#include "config.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -36,6 +35,17 @@ static void a_refusal_has_no_errno(void **state)
     assert_string_equal(err.text, "3 is odd");
     assert_int_equal(err.code, WEIR_EUSAGE);
     assert_int_equal(err.sys, 0);
+}
+
+static void an_internal_error_says_that_it_is_one(void **state)
+{
+    struct weir_err err = WEIR_ERR_INIT;
+
+    (void)state;
+    weir_refuse(&err, WEIR_EBUG, "%d is odd", 3);
+    assert_string_equal(err.text, "internal error: 3 is odd");
+    weir_err_within(&err, "rank %d", 1);
+    assert_string_equal(err.text, "rank 1: internal error: 3 is odd");
 }
 
 static void context_goes_in_front(void **state)
@@ -148,6 +158,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failure_names_the_attempt_and_the_reason),
         cmocka_unit_test(a_refusal_has_no_errno),
+        cmocka_unit_test(an_internal_error_says_that_it_is_one),
         cmocka_unit_test(context_goes_in_front),
         cmocka_unit_test(words_are_appended_as_far_as_they_fit),
         cmocka_unit_test(context_of_an_empty_text_stands_alone),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_findings.c - each rule with inputs that make a finding and inputs that do not; limits, rule sets,
  * verdicts, and the statistics of series */
-#include "config.h"
 #include "engine/check/rules.h"
 #include "engine/options.h"
 
@@ -30,12 +29,12 @@ static struct weir_inputs sound_facts(void)
     f.memory = 1e9;
     f.cores = f.tasks_per_core = 1;
     f.others_cpu = f.others = f.others_share = 0;
-    f.full = f.full_inodes = 0.5;
+    f.found.full = f.found.full_inodes = 0.5;
     f.memcpy_rate = 10e9;
     f.resolution_s = 1e-8;
     f.missing.n = 0;
     f.durable = 1;
-    f.direct = f.random = f.own_metadata = f.collective = f.other_layout = f.foreign = f.apart = 0;
+    f.direct = f.random = f.own_metadata = f.collective = f.other_layout = f.foreign = f.found.apart = 0;
     f.shared = 1;
     f.transfer = 1 << 20;
     f.own_node = f.unread = f.repeats = f.retries = 0;
@@ -112,8 +111,10 @@ SPOILER(repeats, f->repeats = 0.36)
 SPOILER(joined_writes, (f->random = 1, WRITTEN->joined = 114))
 SPOILER(other_kernels, (f->kernels = 4, f->differs = true))
 SPOILER(repeated_data, f->data_kind = WEIR_DATA_REPEATED)
+SPOILER(asked_ratio, (f->ratio = (struct weir_ratio) { 2500, 3000 }, f->compresses = "compress=lzo"))
 SPOILER(mount_compresses, f->compresses = "compress=lzo")
 SPOILER(compressed, f->compressed = 0.3)
+SPOILER(filtered, f->filtered = 0.2)
 SPOILER(little_stored, (WRITTEN->reached = 0.3 * WRITTEN->asked, f->data_kind = WEIR_DATA_UNKNOWN))
 SPOILER(sparse, f->allocated = 0.5)
 SPOILER(holes, f->written = 0.5)
@@ -141,8 +142,8 @@ SPOILER(busy, READ->cpu = 0.9)
 SPOILER(checking, READ->data = 0.9)
 SPOILER(crowded, f->tasks_per_core = 2)
 SPOILER(bad_clock, READ->clock = 0.05)
-SPOILER(apart, f->apart = 1)
-SPOILER(full, f->full_inodes = 0.95)
+SPOILER(apart, f->found.apart = 1)
+SPOILER(full, f->found.full_inodes = 0.95)
 SPOILER(busy_processors, f->others_cpu = 0.26)
 SPOILER(busy_device, (f->others = 1e9, f->others_share = 0.26))
 SPOILER(not_direct, (f->direct = 1, READ->left = 0.9))
@@ -173,7 +174,7 @@ SPOILER(one_endpoint, (make_objects(f), f->service.endpoints = 1))
 SPOILER(one_connection, (make_objects(f), f->service.connections = 1))
 SPOILER(in_compatibility_mode, f->indirect = 1)
 SPOILER(stale, (make_objects(f), f->service.stale = 3))
-SPOILER(missed_rate, (WRITTEN->rate_missed = 0.1, WRITTEN->rate_asked = 500))
+SPOILER(missed_rate, (WRITTEN->rate_missed = 0.1, WRITTEN->at.asked = 500))
 
 static const struct {
     const char *id;
@@ -198,8 +199,10 @@ static const struct {
     { "H11", random_faster, IS(SUSPECT, SUSPECT, SUSPECT, SUSPECT) },
     { "H12", repeats, IS(NOTE, SUSPECT, INVALID, SUSPECT) },
     { "H13", repeated_data, IS(NOTE, NOTE, INVALID, SUSPECT) },
+    { "H13", asked_ratio, IS(NOTE, NOTE, INVALID, SUSPECT) },
     { "H13", mount_compresses, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H13", compressed, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
+    { "H13", filtered, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H13", little_stored, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", sparse, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
     { "H14", holes, IS(SUSPECT, SUSPECT, INVALID, SUSPECT) },
@@ -371,7 +374,7 @@ static void special_cases_have_their_severity(void **state)
     f.peak = 2e9;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H10"), WEIR_SOUND);
     f = sound_facts();
-    f.apart = 1;
+    f.found.apart = 1;
     f.shared = 0;
     assert_int_equal(found(&f, WEIR_RULES_DEFAULT, "H24"), WEIR_SUSPECT);
     f = sound_facts();
@@ -406,6 +409,33 @@ static void special_cases_have_their_severity(void **state)
     f.phase[0].shortest_s = f.phase[1].shortest_s = 9; /* too short for all but SNIA */
     assert_int_equal(outcome(&f, "H17"), WEIR_NOT_JUDGED);
     assert_int_equal(found(&f, WEIR_RULES_SNIA, "H17"), WEIR_INVALID);
+}
+
+static const char *text_of(const struct weir_inputs *f, const char *id)
+{
+    static struct weir_finding list[WEIR_RULES];
+    int n = weir_findings_judge(f, WEIR_RULES_DEFAULT, NULL, list);
+
+    return find(list, n, id)->text;
+}
+
+static void few_data_of_another_node_can_be_in_a_cache_of_the_storage_only(void **state)
+{
+    struct weir_inputs f = sound_facts();
+
+    (void)state;
+    assert_null(strstr(text_of(&f, "H02"), "another node"));
+    f.phase[0].bytes = f.phase[1].bytes = 1e6;
+    assert_non_null(strstr(text_of(&f, "H02"), "memory size; another node wrote what it read, and its page "
+                                               "cache did not have it, but a cache of the storage may"));
+    f.phase[1].cached = NAN;
+    assert_non_null(strstr(text_of(&f, "H02"), "memory size; another node wrote what it read, but a cache of "
+                                               "the storage may have it"));
+    f.phase[1].cached = 0.5;
+    assert_null(strstr(text_of(&f, "H02"), "another node"));
+    f.phase[1].cached = 0;
+    f.own_node = 0.5;
+    assert_null(strstr(text_of(&f, "H02"), "another node"));
 }
 
 static void a_page_cache_past_which_data_move_is_not_judged(void **state)
@@ -476,7 +506,7 @@ static void objects_of_a_service_have_rules_of_their_own(void **state)
     f.cache_why = WEIR_OBJECTS;
     f.phase[1].cached = f.phase[0].dirty = f.phase[1].dirty = NAN;
     f.durable = 0;
-    f.apart = 1; /* by a look at names of the system, of which they have none */
+    f.found.apart = 1; /* by a look at names of the system, of which they have none */
     f.phase[0].bytes = f.phase[1].bytes = 1e6;
     f.own_node = f.own_metadata = 1;
     n = weir_findings_judge(&f, WEIR_RULES_DEFAULT, NULL, list);
@@ -576,9 +606,9 @@ static void rule_sets_have_names(void **state)
     struct weir_inputs f = sound_facts();
 
     (void)state;
-    assert_int_equal(weir_rule_set_find("IO500"), WEIR_RULES_IO500);
-    assert_int_equal(weir_rule_set_find("none"), WEIR_RULES_NONE);
-    assert_int_equal(weir_rule_set_find("iso9000"), -1);
+    assert_int_equal(weir_opt_choice(weir_rule_sets, "IO500"), WEIR_RULES_IO500);
+    assert_int_equal(weir_opt_choice(weir_rule_sets, "none"), WEIR_RULES_NONE);
+    assert_int_equal(weir_opt_choice(weir_rule_sets, "iso9000"), -1);
     assert_int_equal(weir_findings_judge(&f, WEIR_RULES_NONE, NULL, list), 0);
     assert_null(weir_rule_at(WEIR_RULES));
 }
@@ -589,7 +619,7 @@ static void each_rule_is_complete_and_they_are_in_order(void **state)
     for (int i = 0; weir_rule_at(i); i++) {
         const struct weir_rule *r = weir_rule_at(i);
 
-        assert_true(r->what && r->unit && r->remedy);
+        assert_true(r->what && r->unit && r->means && r->remedy);
         assert_true(r->measure || (r->from != WEIR_VALUE_NONE && r->unknown));
         assert_true(r->from == WEIR_VALUE_NONE || r->text);
         assert_true((r->from == WEIR_VALUE_IS || r->from == WEIR_VALUE_IS_NOT) == (r->text_not != NULL));
@@ -684,6 +714,7 @@ int main(void)
         cmocka_unit_test(what_is_not_known_is_not_judged),
         cmocka_unit_test(what_a_file_system_in_memory_keeps_is_never_on_storage),
         cmocka_unit_test(special_cases_have_their_severity),
+        cmocka_unit_test(few_data_of_another_node_can_be_in_a_cache_of_the_storage_only),
         cmocka_unit_test(a_page_cache_past_which_data_move_is_not_judged),
         cmocka_unit_test(a_page_cache_that_is_seen_in_part_is_never_fine),
         cmocka_unit_test(bytes_that_no_device_moved_are_a_note_where_memory_had_them),

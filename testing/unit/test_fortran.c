@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_fortran.c - G16.8 as gfortran writes it */
 #include "base/size.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_h5exerciser.c - which rank has which elements of a dataset, for all grids and blocks */
-#include "config.h"
 #include "programs/h5exerciser/h5ex.h"
 
 #include <setjmp.h>

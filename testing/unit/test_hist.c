@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_hist.c - latency histogram */
 #include "base/hist.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_hosts.c - ranks of a host as ranges */
 #include "par/hosts.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

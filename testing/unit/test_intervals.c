@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_intervals.c - bytes, operations and their times in intervals of time: nothing is lost */
 #include "base/intervals.h"
-#include "config.h"
 
 #include <malloc.h>
 #include <setjmp.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_io500.c - weir-io500: configurations, command lines, the score and its lines, the arithmetic of a forecast */
 #include "programs/weir-io500/io500.h"
-#include "config.h"
-#include "programs/weir-io500/forecast.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <math.h>
@@ -150,7 +148,7 @@ static void test_words_of_earlier_releases_become_those_of_today(void **state)
           "mdtest-easy", "API", "POSIX --posix.odirect" },
         { "[ior-easy]\nposix.odirect = 1\nAPI = posix --posix.atomic", "used as API = posix --posix.atomic --posix.odirect", "ior-easy", "API",
           "posix --posix.atomic --posix.odirect" },
-        { "[ior-easy]\nposix.odirect = TRUE\nAPI = MPIIO", "c.ini:2: [ior-easy] posix.odirect = TRUE is of an earlier release and has no effect here: it is left out\n",
+        { "[ior-easy]\nposix.odirect = TRUE\nAPI = MPIIO", "c.ini:2: [ior-easy] posix.odirect = TRUE is of an earlier release, has no effect here, and is ignored\n",
           "ior-easy", "API", "MPIIO" },
         { "[ior-easy]\nposix.odirect = FALSE", "has no effect here", "ior-easy", "API", "POSIX" },
         { "[ior-easy-read]\nposix.odirect = FALSE\n[ior-easy]\nposix.odirect = TRUE", "[ior-easy-read] posix.odirect = FALSE is of an earlier release: used as "

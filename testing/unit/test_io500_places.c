@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_io500_places.c - the directories of weir-io500: the last rehearsal, and files of others */
 #include "programs/weir-io500/io500-run.h"
-#include "config.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_items.c - the bytes of the small files of mdtest and md-workbench */
-#include "config.h"
 #include "engine/place/items.h"
 
 #include <setjmp.h>
@@ -79,20 +78,25 @@ static void incompressible_data_never_repeat(void **state)
 static void the_seed_is_read_out_of_a_file(void **state)
 {
     const enum weir_packet packets[] = { WEIR_PACKET_TIMESTAMP, WEIR_PACKET_OFFSET,
-                                         WEIR_PACKET_INDEXED, WEIR_PACKET_RANDOM };
+                                         WEIR_PACKET_INDEXED, WEIR_PACKET_RANDOM,
+                                         WEIR_PACKET_RATIO };
     const int64_t wanted[] = { 0, 1, 1795404907, INT32_MAX, -5, INT32_MIN };
     uint64_t buf[8];
 
     (void)state;
-    for (int p = 0; p < 4; p++) {
+    for (size_t p = 0; p < sizeof(packets) / sizeof(*packets); p++) {
         for (int i = 0; i < 6; i++) {
-            const struct weir_pattern d = { packets[p], (uint32_t)wanted[i], 3 };
+            const struct weir_pattern d = { .packet = packets[p],
+                                            .signature = (uint32_t)wanted[i],
+                                            .rank = 3,
+                                            .ratio = { 2500, 3000 },
+                                            .files = WEIR_FILES_SMALL };
             int64_t seeds[WEIR_ITEMS_SEEDS];
             int n, right = 0;
 
             weir_pattern_base(&d, buf, sizeof(buf));
             weir_pattern_stamp(&d, buf, sizeof(buf), 7);
-            n = weir_items_seeds(packets[p], 3, 7, buf, sizeof(buf), seeds);
+            n = weir_items_seeds(&d, 7, buf, sizeof(buf), seeds);
             for (int k = 0; k < n; k++)
                 right += (seeds[k] - wanted[i]) %
                              (packets[p] == WEIR_PACKET_RANDOM ? 1 << 27 : INT64_MAX) == 0;
@@ -108,10 +112,10 @@ static void what_depends_on_no_seed_says_none(void **state)
     uint64_t buf[2] = { 1, UINT64_MAX };
 
     (void)state;
-    assert_int_equal(weir_items_seeds(WEIR_PACKET_OFFSET, 0, 0, buf, 15, seeds), 0);
-    assert_int_equal(weir_items_seeds(WEIR_PACKET_TIMESTAMP, 0, 0, buf, 7, seeds), 0);
+    assert_int_equal(weir_items_seeds(&(struct weir_pattern) { .packet = WEIR_PACKET_OFFSET }, 0, buf, 15, seeds), 0);
+    assert_int_equal(weir_items_seeds(&(struct weir_pattern) { .packet = WEIR_PACKET_TIMESTAMP }, 0, buf, 7, seeds), 0);
     /* words of RANDOM have 61 bits */
-    assert_int_equal(weir_items_seeds(WEIR_PACKET_RANDOM, 0, 0, buf + 1, 8, seeds), 0);
+    assert_int_equal(weir_items_seeds(&(struct weir_pattern) { .packet = WEIR_PACKET_RANDOM }, 0, buf + 1, 8, seeds), 0);
 }
 
 int main(void)

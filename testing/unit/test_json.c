@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_json.c - the writer of JSON */
 #include "base/text/json.h"
-#include "config.h"
 
 #include <ctype.h>
 #include <float.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_jsonlog.c - a JSON document that is written from lines in a file */
 #include "base/text/jsonlog.h"
-#include "config.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_lanes.c - the words of RANDOM */
-#include "base/data/lanes.h"
-#include "config.h"
+#include "base/data/pattern.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_launcher.c - how many tasks a launcher has started, and whether MPI knows of them */
 #include "base/node/launcher.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

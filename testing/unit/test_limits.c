@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_limits.c - when steps begin, and the order in which reasons to stop count */
-#include "config.h"
 #include "engine/steps/limits.h"
 
 #include <setjmp.h>
@@ -13,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "engine/pace.h"
+#include "engine/ratelimit.h"
 #include "engine/test.h"
 
 #define TASKS 4
@@ -47,7 +46,7 @@ static void begin(struct begun *b, const struct weir_run_options *o, bool lock_s
                                          .ph = &phase,
                                          .stage = &stage,
                                          .rec = &b->rec,
-                                         .most_steps = UINT64_MAX,
+                                         .max_steps = UINT64_MAX,
                                          .ask_ns = UINT64_MAX,
                                          .end = WEIR_END_NONE,
                                          .why = WEIR_END_NONE };
@@ -63,11 +62,11 @@ static void due_times(enum weir_arrivals arrivals, bool lock_step, int rank, uin
     struct begun b;
 
     begin(&b, &options, lock_step, rank);
-    assert_non_null(b.run.pace);
+    assert_non_null(b.run.ratelimit);
     assert_true(b.c.waits);
-    due[0] = weir_schedule_due(&b.run.pace->plan);
-    weir_schedule_take(&b.run.pace->plan, 0);
-    due[1] = weir_schedule_due(&b.run.pace->plan);
+    due[0] = weir_schedule_due(&b.run.ratelimit->plan);
+    weir_schedule_take(&b.run.ratelimit->plan, 0);
+    due[1] = weir_schedule_due(&b.run.ratelimit->plan);
     weir_arena_free(&b.run.arena);
 }
 
@@ -118,7 +117,7 @@ static void without_a_limit_nobody_is_asked_between_two_steps(void **state)
     (void)state;
     begin(&b, &options, false, 0);
     assert_false(b.c.waits || b.c.each || b.c.passes);
-    assert_null(b.run.pace);
+    assert_null(b.run.ratelimit);
     assert_int_equal(b.c.n, 1); /* a failure or a signal */
     weir_arena_free(&b.run.arena);
 }

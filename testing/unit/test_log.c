@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_log.c - messages for people */
 #include "base/log.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

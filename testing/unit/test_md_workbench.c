@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_md_workbench.c - data sets, positions, quartiles and rates of md-workbench */
-#include "config.h"
 #include "programs/md-workbench/mdw.h"
 
 #include <math.h>

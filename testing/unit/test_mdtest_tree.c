@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mdtest_tree.c - the arithmetic of trees, items and names of mdtest */
-#include "config.h"
 #include "programs/mdtest/mdtest-tree.h"
 
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mem.c - arenas and aligned buffers */
 #include "base/mem.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -60,6 +59,8 @@ static void strings_are_copied(void **state)
     assert_string_equal(part, "we");
     assert_string_equal(weir_arena_strdup(&a, "", NULL), "");
     assert_string_equal(weir_arena_strndup(&a, text, 0, NULL), "");
+    assert_string_equal(weir_arena_textf(&a, NULL, "%s/%d", part, 7), "we/7");
+    assert_string_equal(weir_arena_textf(&a, NULL, "%s", ""), "");
     weir_arena_free(&a);
 }
 

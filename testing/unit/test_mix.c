@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mix.c - --mix: the draw of each transfer, and the version that it has after so many steps */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <setjmp.h>
@@ -15,6 +14,7 @@
 static struct ior_mix make(uint32_t read, uint32_t write, uint64_t seed, int task, int repetition)
 {
     return (struct ior_mix) { .weight = { [WEIR_DIR_READ] = read, [WEIR_DIR_WRITE] = write },
+                              .weights = (uint64_t)read + write,
                               .key = ior_mix_key(seed, task, repetition),
                               .length = 1000 };
 }
@@ -40,16 +40,19 @@ static int count_alike(const struct ior_mix *a, const struct ior_mix *b, uint64_
 
 static void weights_are_read_in_any_order(void **state)
 {
-    const char *good[] = { "read:70,write:30", "write:30,read:70", "read:70+write:30" };
+    const char *good[] = { "read:70,write:30", "write:30,read:70", "read:70+write:30",
+                           "delete:5,read:70,list:4,head:1+write:30", "read:70,write:30,head:5,delete:5" };
     struct weir_err err = WEIR_ERR_INIT;
 
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
-        uint32_t w[2] = { 0, 0 };
+        struct ior_mix m = { .weights = 1 };
 
-        assert_int_equal(ior_mix_parse(good[i], w, &err), 0);
-        assert_int_equal(w[WEIR_DIR_READ], 70);
-        assert_int_equal(w[WEIR_DIR_WRITE], 30);
+        assert_int_equal(ior_mix_parse(good[i], &m, &err), 0);
+        assert_int_equal(m.weight[WEIR_DIR_READ], 70);
+        assert_int_equal(m.weight[WEIR_DIR_WRITE], 30);
+        assert_int_equal(m.weight[WEIR_DIR_DELETE], i > 2 ? 5 : 0);
+        assert_int_equal(m.weights, i > 2 ? 110 : 100);
     }
 }
 
@@ -58,14 +61,16 @@ static void anything_else_is_refused(void **state)
     const char *bad[] = { "", "read:70", "read:1,read:2", "read:0,write:0", "read:-1,write:2",
                           "read:1.5,write:2", "read:,write:2", "read:1,write:2,read:3", "70,30",
                           "read:1000001,write:1", "read:nan,write:1", "read:1 ,write:1",
-                          "read:1,,write:1", "READ:1,write:1" };
-    uint32_t w[2];
+                          "read:1,,write:1", "READ:1,write:1",
+                          "read:0,write:0,delete:1", "read:1,write:1,delete:", "read:1,write:1,stat:1",
+                          "read:1,write:1,head:1,head:1", "list:1,head:1", "read:1,write:1,deleted:1", "read:1,write:1,list:1.5" };
+    struct ior_mix m;
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
         struct weir_err err = WEIR_ERR_INIT;
 
-        assert_int_equal(ior_mix_parse(bad[i], w, &err), -1);
+        assert_int_equal(ior_mix_parse(bad[i], &m, &err), -1);
         assert_int_equal(err.code, WEIR_EUSAGE);
         assert_non_null(strstr(err.text, "read:70,write:30"));
     }
@@ -120,6 +125,38 @@ static void the_version_of_each_transfer_is_that_of_the_last_step_that_wrote_it(
     assert_true(writes > 0);
 }
 
+/* Every place against what its steps do to it: nothing is read, listed, looked at or deleted where nothing is. */
+static void what_was_deleted_is_written_before_anything_else(void **state)
+{
+    const uint32_t weights[][WEIR_DIRS] = { { 25, 60, 5, 5, 5 }, { 0, 1, 0, 0, 1 }, { 1, 0, 0, 0, 9 }, { 1, 1, 1, 1, 100 } };
+    uint64_t deletes = 0, forced = 0;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof(weights) / sizeof(*weights); k++) {
+        struct ior_mix m = make(0, 0, 5, 1, 0);
+        bool gone[7] = { false };
+
+        memcpy(m.weight, weights[k], sizeof(m.weight));
+        m.weights = 0;
+        for (int d = 0; d < WEIR_DIRS; d++)
+            m.weights += m.weight[d];
+        m.length = 7;
+        for (uint64_t step = 0; step < 3000; step++) {
+            enum weir_dir dir = ior_mix_draw(&m, step);
+            bool *at = &gone[step % 7];
+
+            assert_true(!*at || dir == WEIR_DIR_WRITE);
+            forced += *at;
+            deletes += dir == WEIR_DIR_DELETE;
+            *at = dir == WEIR_DIR_DELETE;
+            for (uint64_t p = 0; p < 7; p++)
+                assert_int_equal(ior_mix_version(&m, p, step + 1) == IOR_MIX_GONE, gone[p]);
+        }
+    }
+    assert_in_range(forced, deletes - 28, deletes);
+    assert_true(deletes > 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +165,7 @@ int main(void)
         cmocka_unit_test(the_share_of_each_is_that_of_its_weight),
         cmocka_unit_test(seed_task_and_repetition_each_make_another_sequence),
         cmocka_unit_test(the_version_of_each_transfer_is_that_of_the_last_step_that_wrote_it),
+        cmocka_unit_test(what_was_deleted_is_written_before_anything_else),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mix_gather.c - weir-mix: the time in which all groups ran; warnings of their jobs are reported once each */
-#include "config.h"
-#include "programs/weir-mix/mix-side.h"
+#include "programs/weir-mix/mix-run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +21,7 @@ static void find_window(const int64_t began[3], const int64_t ended[3], enum mix
     const bool in[3] = { true, true, ended[2] != 0 };
     int64_t all[MIX_NUMBERS + 3 * MIX_OF_GROUP] = { 0 };
     const struct mix_set set = { .in = in, .with = MIX_ALL, .end = end };
-    struct mix_side s = { .set = &set, .t = t, .board = { .all = all } };
+    struct mix_side s = { .set = &set, .t = t, .numbers = { .all = all } };
 
     assert_non_null(t);
     t->plan.n = 3;
@@ -93,7 +92,7 @@ static void end_set(struct mix_side *s, const char *messages, size_t len)
 {
     weir_str_clear(&s->messages);
     weir_str_add(&s->messages, messages, len);
-    mix_side_tell(s);
+    mix_side_warn(s);
     assert_false(s->run->report.lost);
 }
 
@@ -115,7 +114,7 @@ static void a_warning_is_reported_once_in_the_run(void **state)
     assert_string_equal(got.text[1], "[b] full");
     assert_string_equal(got.text[2], "[b] slow");
     weir_str_free(&s.messages);
-    weir_set_free(&t->said);
+    weir_set_free(&t->reported);
     free(t);
 }
 

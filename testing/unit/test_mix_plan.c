@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mix_plan.c - weir-mix: plans, the ranks of groups, work between two times, slowdowns */
 #include "programs/weir-mix/mix.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -60,7 +59,7 @@ static void test_a_wrong_plan_is_refused_with_its_line_and_what_would_be_right(v
         { "[all]", "does not begin a group" },
         { A "[A]", "plan.txt:4: there is a group 'A' already, in line 1" },
         { "[a]\nranks", "plan.txt:2: 'ranks' is neither '[GROUP]' nor 'key = value'" },
-        { "[a]\nrank = 1", "'rank' is none of 'ranks', 'command' and 'start' (did you mean 'ranks'?)" },
+        { "[a]\nrank = 1", "'rank' is not one of 'ranks', 'command' and 'start' (did you mean 'ranks'?)" },
         { "[a]\nranks = # 4", "'ranks =' needs a value" },
         { "[a]\nranks=1\nranks=2", "plan.txt:3: 'ranks' is given twice in group 'a'" },
         { "[a]\nranks=0", "give a number, 'one-a-node'" },
@@ -208,8 +207,8 @@ static void test_a_slowdown_is_the_median_of_those_of_the_repetitions(void **sta
     assert_true(row.bytes && row.slowdown.n == 7);
     assert_true(fabs(row.alone.median - 400) < 1e-9 && fabs(row.slowdown.median - 2.4) < 1e-9);
     assert_true(fabs(row.slowdown.low - 2) < 1e-9 && fabs(row.slowdown.high - 30) < 1e-9);
-    assert_true(row.slowdown.least == 2 && !mix_center_is_rough(&row.slowdown));
-    row.slowdown.least = 1; /* single operations */
+    assert_true(row.slowdown.min_ops == 2 && !mix_center_is_rough(&row.slowdown));
+    row.slowdown.min_ops = 1; /* single operations */
     assert_true(mix_center_is_rough(&row.slowdown));
     assert_true(row.p99_slowdown.median == 4 && row.shared == 0.5);
     row = mix_rates_row(&all, 1, MIX_ALL, "write", 3);
@@ -241,7 +240,7 @@ static void test_the_slowdown_of_a_group_is_that_of_the_time_of_its_work(void **
     add(&all, MIX_ALONE, 0, "read", 50, 1, NAN);
     add(&all, 0, 0, "write", 100, 2, NAN);
     add(&all, 0, 0, "read", 300, 12, NAN);
-    assert_true(mix_rates_group(&all, 1, 0, 1).median == 2 && mix_rates_group(&all, 1, 0, 1).least == 3);
+    assert_true(mix_rates_group(&all, 1, 0, 1).median == 2 && mix_rates_group(&all, 1, 0, 1).min_ops == 3);
     free(all.rate);
 }
 

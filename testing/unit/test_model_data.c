@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_model_data.c - model_checkpoint: the bytes of tensors however these are divided, names of damage, and tables of contents */
 #include "programs/model_checkpoint/mc.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -18,6 +17,8 @@ static uint64_t draw(uint64_t *state, uint64_t below)
 {
     return weir_rng_at(11, (*state)++) % below;
 }
+
+static const struct mc_data nine = { 9, { 0, 0 } };
 
 static struct mc_job job_of(const struct mc_shape *shape, int ranks)
 {
@@ -36,7 +37,7 @@ static uint64_t bytes_of(const struct mc_part *p, int64_t sequence, unsigned cha
 
     *out = realloc(*out, n);
     assert_true(*out != NULL && n > 0);
-    mc_data_fill(p, sequence, 0, *out, n);
+    mc_data_fill(p, &(struct mc_data) { sequence, { 0 } }, 0, *out, n);
     return n;
 }
 
@@ -100,16 +101,16 @@ static void test_any_piece_of_a_part_is_filled_and_checked_as_the_whole_is(void 
         enum weir_damage kind;
 
         memset(piece, 0xaa, sizeof(piece));
-        mc_data_fill(&p, 9, at, piece, len);
+        mc_data_fill(&p, &nine, at, piece, len);
         if (at < bytes)
             n = len < bytes - at ? len : bytes - at;
         assert_memory_equal(piece, all + (at < bytes ? at : 0), n);
         for (uint64_t k = n; k < len; k++)
             assert_int_equal(piece[k], 0); /* up to the alignment */
-        assert_true(mc_data_check(&p, 9, at, piece, len, &wrong, &kind));
+        assert_true(mc_data_check(&p, &nine, at, piece, len, &wrong, &kind));
         if (n < len) {
             piece[len - 1] = 1;
-            assert_false(mc_data_check(&p, 9, at, piece, len, &wrong, &kind));
+            assert_false(mc_data_check(&p, &nine, at, piece, len, &wrong, &kind));
             assert_int_equal(wrong, at + len - 1);
             piece[len - 1] = 0;
         }
@@ -118,7 +119,7 @@ static void test_any_piece_of_a_part_is_filled_and_checked_as_the_whole_is(void 
         wrong = draw(&at_draw, n);
         piece[wrong] ^= 0x10;
         n = wrong;
-        assert_false(mc_data_check(&p, 9, at, piece, len, &wrong, &kind));
+        assert_false(mc_data_check(&p, &nine, at, piece, len, &wrong, &kind));
         assert_int_equal(wrong, at + n);
     }
     free(all);
@@ -129,7 +130,7 @@ static void expect_damage(const struct mc_part *p, const unsigned char *got, uin
     uint64_t wrong = UINT64_MAX;
     enum weir_damage kind = WEIR_DAMAGE_UNCLEAR;
 
-    assert_false(mc_data_check(p, 9, 0, got, len, &wrong, &kind));
+    assert_false(mc_data_check(p, &nine, 0, got, len, &wrong, &kind));
     assert_int_equal(wrong, where);
     assert_int_equal(kind, is);
 }

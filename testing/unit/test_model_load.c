@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_model_load.c - a rank that has failed keeps its part in the broadcasts of its group */
 #include "programs/model_checkpoint/mc.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_model_meta.c - model_checkpoint: metadata that are damaged are refused, and only names of ours are checkpoints */
 #include "programs/model_checkpoint/mc.h"
-#include "config.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_mpihints.c - lines that are hints for MPI-IO, and those that are not */
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

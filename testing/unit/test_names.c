@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_names.c - texts without the names in them */
 #include "engine/about/names.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +16,14 @@ static void check(const char *text, const char *expected)
     struct weir_names n = { 0 };
     struct weir_str out = { 0 };
 
-    weir_names_add_host(&n, "b07.cluster.example", 0);
-    weir_names_add_host(&n, "b071", 1);
-    weir_names_add_word(&n, "jane");
-    weir_names_add_file(&n, "f");
-    weir_names_add_file(&n, "runs/one");
-    weir_names_add_file(&n, "/none/o'one");
-    weir_names_add_word(&n, NULL);
-    weir_names_add_file(&n, "");
+    weir_names_add(&n, 0, "b07.cluster.example");
+    weir_names_add(&n, 1, "b071");
+    weir_names_add(&n, WEIR_NAME_WORD, "jane");
+    weir_names_add(&n, WEIR_NAME_FILE, "f");
+    weir_names_add(&n, WEIR_NAME_FILE, "runs/one");
+    weir_names_add(&n, WEIR_NAME_FILE, "/none/o'one");
+    weir_names_add(&n, WEIR_NAME_WORD, NULL);
+    weir_names_add(&n, WEIR_NAME_FILE, "");
     weir_names_hide(&n, text, &out);
     assert_string_equal(weir_str_text(&out), expected);
     weir_str_free(&out);
@@ -82,7 +81,7 @@ static uint64_t looked_at(int hosts, const char *text, const char *expected)
 
     for (int i = 0; i < hosts; i++) {
         snprintf(host, sizeof(host), "node%06d.cluster.example", i);
-        weir_names_add_host(&n, host, i);
+        weir_names_add(&n, i, host);
     }
     n.texts.looked = &looked;
     weir_names_hide(&n, text, &out);
@@ -111,9 +110,9 @@ static void what_was_added_first_stays(void **state)
     struct weir_str out = { 0 };
 
     (void)state;
-    weir_names_add_host(&n, "b1.a", 0);
-    weir_names_add_host(&n, "b1.b", 1);
-    weir_names_add_word(&n, "b1");
+    weir_names_add(&n, 0, "b1.a");
+    weir_names_add(&n, 1, "b1.b");
+    weir_names_add(&n, WEIR_NAME_WORD, "b1");
     weir_names_hide(&n, "b1 b1.b b1.a", &out);
     assert_string_equal(weir_str_text(&out), "host0 host1 host0");
     weir_str_free(&out);

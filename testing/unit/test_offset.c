@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_offset.c - the offsets that one task visits (vectors of the original) */
 #include "base/shape/offset.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_openmetrics.c - labels of metrics: a label stands once in a sample */
-#include "config.h"
 #include "engine/report/report.h"
 
 #include <setjmp.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_opt.c - option rows: defaults, values of every type, old spellings, the self-check */
-#include "config.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -174,8 +173,8 @@ static void a_choice_is_stored_as_the_table_writes_it(void **state)
 
     sets(t, "datapackettype", "OFFSET");
     assert_string_equal(t->m.packet, "offset");
-    refuses(t, "dataPacketType", "x", "'x' is none of: timestamp, offset, random");
-    refuses(t, "dataPacketType", "", "'' is none of: timestamp, offset, random");
+    refuses(t, "dataPacketType", "x", "'x' is not one of: timestamp, offset, random");
+    refuses(t, "dataPacketType", "", "'' is not one of: timestamp, offset, random");
     assert_string_equal(t->m.packet, "offset");
 }
 

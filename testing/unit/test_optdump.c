@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_optdump.c - option rows as help, man page, words and JSON */
 #include "base/options/help.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

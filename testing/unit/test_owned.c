@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_owned.c - data that say whose they are, places of random reads, kinds of file systems */
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,19 +12,21 @@
 #include "base/rng.h"
 #include "programs/mib/mib.h"
 
+static const struct weir_pattern words; /* no blocks with a ratio */
+
 static void any_part_is_that_of_the_whole(void **state)
 {
     unsigned char all[64], part[64];
     uint64_t word;
 
     (void)state;
-    mib_data_fill(3, 0, all, sizeof(all));
+    mib_data_fill(&words, 3, 0, all, sizeof(all));
     memcpy(&word, all + 8, 8);
     assert_true(word == (UINT64_C(4) << 44 | 1));
     for (size_t from = 0; from < sizeof(all); from++) {
-        mib_data_fill(3, from, part, sizeof(all) - from);
+        mib_data_fill(&words, 3, from, part, sizeof(all) - from);
         assert_memory_equal(part, all + from, sizeof(all) - from);
-        assert_int_equal(mib_data_right(3, from, part, sizeof(all) - from), sizeof(all) - from);
+        assert_int_equal(mib_data_right(&words, 3, from, part, sizeof(all) - from), sizeof(all) - from);
     }
 }
 
@@ -34,14 +35,14 @@ static void the_first_wrong_byte_is_found(void **state)
     unsigned char buf[100];
 
     (void)state;
-    mib_data_fill(0, 13, buf, sizeof(buf));
+    mib_data_fill(&words, 0, 13, buf, sizeof(buf));
     for (size_t i = 0; i < sizeof(buf); i++) {
         buf[i] ^= 0x80;
-        assert_int_equal(mib_data_right(0, 13, buf, sizeof(buf)), i);
+        assert_int_equal(mib_data_right(&words, 0, 13, buf, sizeof(buf)), i);
         buf[i] ^= 0x80;
     }
-    assert_true(mib_data_right(1, 13, buf, sizeof(buf)) < 8);
-    assert_true(mib_data_right(0, 21, buf, sizeof(buf)) < 8);
+    assert_true(mib_data_right(&words, 1, 13, buf, sizeof(buf)) < 8);
+    assert_true(mib_data_right(&words, 0, 21, buf, sizeof(buf)) < 8);
 }
 
 static void random_places_are_below_the_limit(void **state)

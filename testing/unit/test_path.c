@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_path.c - where a path leads */
 #include "base/text/path.h"
-#include "config.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -22,7 +21,7 @@ static struct weir_mount find(const char *path)
 {
     struct weir_mount f = { .point = { 0 } };
 
-    weir_mount_find(path, &f);
+    weir_mount_find(WEIR_MOUNTS, path, &f);
     return f;
 }
 
@@ -105,7 +104,7 @@ static void a_second_answer_replaces_the_first(void **state)
     struct weir_mount f = find("/proc");
 
     (void)state;
-    weir_mount_find("/", &f);
+    weir_mount_find(WEIR_MOUNTS, "/", &f);
     assert_string_equal(weir_str_text(&f.point), "/");
     assert_string_not_equal(weir_str_text(&f.type), "proc");
     weir_mount_free(&f);
@@ -122,6 +121,25 @@ static void a_very_long_path_is_no_trouble(void **state)
         path[i] = i % 50 ? 'x' : '/';
     path[len] = '\0';
     assert_found(path, "/", NULL);
+    free(path);
+}
+
+/* The kernel takes no such path, whatever it leads to. It is not looked up part by part, which took minutes. */
+static void a_path_that_no_call_takes_leads_nowhere(void **state)
+{
+    char *path = malloc(2 * PATH_MAX + 1), *real = weir_path_real("/");
+
+    (void)state;
+    assert_non_null(path);
+    for (size_t i = 0; i < PATH_MAX; i++)
+        memcpy(path + 2 * i, "/.", 3);
+    assert_null(weir_path_real(path));
+    path[PATH_MAX / 2] = '\0';
+    assert_string_equal(real, "/");
+    free(real);
+    real = weir_path_real(path);
+    assert_string_equal(real, "/");
+    free(real);
     free(path);
 }
 
@@ -142,7 +160,7 @@ static void assert_decoded(const char *name, const char *shown)
     fprintf(out, "/dev/a / ext4 rw 0 0\n");
     fprintf(out, "/dev/b %s/%s odd rw,noatime 0 0\n", dir, shown);
     assert_int_equal(fclose(out), 0);
-    weir_mount_find_in(table, below, &f);
+    weir_mount_find(table, below, &f);
     assert_string_equal(weir_str_text(&f.point), place);
     assert_string_equal(weir_str_text(&f.type), "odd");
     assert_string_equal(weir_str_text(&f.source), "/dev/b");
@@ -185,9 +203,9 @@ static void options_of_any_length_are_no_trouble(void **state)
         fprintf(out, "/x");
     fprintf(out, ",rw 0 0\n/dev/b %s second rw 0 0\n", dir);
     assert_int_equal(fclose(out), 0);
-    weir_mount_find_in(table, "/", &f);
+    weir_mount_find(table, "/", &f);
     assert_string_equal(weir_str_text(&f.type), "first");
-    weir_mount_find_in(table, table, &f);
+    weir_mount_find(table, table, &f);
     assert_string_equal(weir_str_text(&f.type), "second");
     weir_mount_free(&f);
     assert_int_equal(unlink(table), 0);
@@ -234,6 +252,7 @@ int main(void)
         cmocka_unit_test(a_link_is_followed),
         cmocka_unit_test(a_second_answer_replaces_the_first),
         cmocka_unit_test(a_very_long_path_is_no_trouble),
+        cmocka_unit_test(a_path_that_no_call_takes_leads_nowhere),
         cmocka_unit_test(a_blank_in_a_mount_point_is_decoded),
         cmocka_unit_test(tab_newline_and_backslash_are_decoded),
         cmocka_unit_test(options_of_any_length_are_no_trouble),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_pattern.c - fill and verify (vectors of the original) */
 #include "base/data/damage.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -222,8 +221,10 @@ static void noise_has_full_entropy_and_no_repeats(void **state)
 {
     enum { LEN = 1 << 18, WORDS = LEN / 8, PARTS = 4 };
     static const struct weir_pattern parts[PARTS] = {
-        { WEIR_PACKET_INCOMPRESSIBLE, 7, 0 }, { WEIR_PACKET_INCOMPRESSIBLE, 7, 1 },
-        { WEIR_PACKET_INCOMPRESSIBLE, 8, 0 }, { WEIR_PACKET_INCOMPRESSIBLE, 7, 0 },
+        { .packet = WEIR_PACKET_INCOMPRESSIBLE, .signature = 7, .rank = 0 },
+        { .packet = WEIR_PACKET_INCOMPRESSIBLE, .signature = 7, .rank = 1 },
+        { .packet = WEIR_PACKET_INCOMPRESSIBLE, .signature = 8, .rank = 0 },
+        { .packet = WEIR_PACKET_INCOMPRESSIBLE, .signature = 7, .rank = 0 },
     };
     static const uint64_t off[PARTS] = { 0, 0, 0, LEN };
     uint64_t *all = new_buffer(PARTS * LEN);

@@ -2,7 +2,6 @@
 /* test_queue.c - several transfers in flight: a backend that completes them in another order, in part,
  * or not at all */
 #include "backends/session/queue.h"
-#include "config.h"
 
 #include <errno.h>
 #include <setjmp.h>

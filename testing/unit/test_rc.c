@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_rc.c - lines "KEY: value  # comment" */
-#include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <setjmp.h>

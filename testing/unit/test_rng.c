@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_rng.c - permutation and generators */
 #include "base/rng.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

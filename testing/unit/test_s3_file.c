@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_file.c - files and names of S3 on a service whose answers are in a script: what is not sent, what is removed */
-#include "backends/s3/s3-session.h"
-#include "config.h"
+#include "backends/s3/s3-objects.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -50,7 +49,8 @@ static struct bench *begin(const struct http_act *acts, int n, const char *objec
         .opt = &b->o, .stats = &b->stats, .log = &b->log, .par = &b->par, .priv = &b->s3, .depth = 1
     };
     b->s3.service = (struct s3_service) { .o = &b->o, .endpoint = b->server.url, .region = (char[]) { "here" } };
-    b->s3.client = s3_open_client(&b->s3.service, &b->s, 2, &b->err);
+    b->s3.client = s3_client_open(&b->s3.service, &b->s, 2, s3_answer_header, s3_answer_body,
+                                  &b->err);
     assert_non_null(b->s3.client);
     assert_int_equal(s3_queue(&b->s, 1, &b->err), 0);
     (void)snprintf(b->url, sizeof(b->url), "%s/bucket/file", b->server.url);
@@ -67,7 +67,7 @@ static void end(struct bench *b, int asked)
 
 static struct s3_file file_of(struct bench *b, enum s3_way way, char *url)
 {
-    return (struct s3_file) { .base = { .s = &b->s },
+    return (struct s3_file) { .base = { .s = &b->s, .path = "file" },
                               .way = way,
                               .writes = true,
                               .creates = true,
@@ -271,13 +271,12 @@ static void the_size_of_a_transfer_is_that_of_any_object_of_the_file(void **stat
     struct s3_file f = file_of(b, S3_PIECES, b->url);
 
     (void)state;
-    weir_str_addf(&b->s3.bucket, "bucket");
-    weir_str_addf(&b->s3.key, "file");
     assert_int_equal(strlen(strstr(list, "<List")), 258);
     assert_int_equal(s3_find_size(&f, &b->err), 0);
     assert_int_equal(f.piece, 5);
+    weir_str_free(&f.bucket);
+    weir_str_free(&f.prefix);
     weir_str_free(&b->s3.bucket);
-    weir_str_free(&b->s3.key);
     end(b, N(acts));
 }
 

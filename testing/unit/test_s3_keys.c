@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_keys.c - keys from the environment and from the files of a profile, and core files without them */
 #include "backends/s3/s3-client.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -109,7 +108,7 @@ static void the_environment_has_keys(void **state)
     setenv("AWS_SESSION_TOKEN", token, 1);
     assert_keys(NULL, "AK", "a/b+c=", token);
     setenv("AWS_SECRET_ACCESS_KEY", "hidden \r\nhidden", 1);
-    assert_refused(NULL, "the secret key has a blank", "at place 7 of");
+    assert_refused(NULL, "the secret key has a blank", "at position 7 of");
 }
 
 static void a_profile_has_keys_region_and_endpoint(void **state)
@@ -176,7 +175,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
     setenv("AWS_SHARED_CREDENTIALS_FILE", "/no/such/file", 1);
     assert_refused(NULL, "/no/such/file", "No such file");
     setenv("AWS_SHARED_CREDENTIALS_FILE", "/", 1);
-    assert_refused(NULL, "'/'", "no regular file");
+    assert_refused(NULL, "'/'", "not a regular file");
     setenv("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/other", 1);
     assert_refused(NULL, "/.aws/other", "No such file");
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_service.c - endpoint, region and keys of a task */
 #include "backends/s3/s3-client.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -134,21 +133,21 @@ static void urls_lose_what_means_nothing(void **state)
 static void what_is_no_url_is_refused(void **state)
 {
     static const char *const pairs[][2] = {
-        { "h:9000", "begins with http://" },
-        { "ftp://h", "begins with http://" },
-        { "", "begins with http://" },
+        { "h:9000", "does not begin with http://" },
+        { "ftp://h", "does not begin with http://" },
+        { "", "does not begin with http://" },
         { "http://a,", "URL 2, ''" },
-        { "http://", "no name of a host" },
-        { "http://:80", "no name of a host" },
-        { "http://h:0", "no port" },
-        { "http://h:65536", "no port" },
-        { "http://h:99999999999999999999", "no port" },
-        { "http://h:", "no port" },
-        { "http://h x", "something else" },
-        { "http://[::1", "no name of a host" },
-        { "http://[x]", "no address of IPv6" },
-        { "http://h/a/../b", "begin with a dot" },
-        { "http://h/a b", "characters in its path" },
+        { "http://", "no valid host name" },
+        { "http://:80", "no valid host name" },
+        { "http://h:0", "a port from 1" },
+        { "http://h:65536", "a port from 1" },
+        { "http://h:99999999999999999999", "a port from 1" },
+        { "http://h:", "a port from 1" },
+        { "http://h x", "':PORT', '/' or nothing" },
+        { "http://[::1", "no valid host name" },
+        { "http://[x]", "no valid IPv6 address" },
+        { "http://h/a/../b", "begins with a dot" },
+        { "http://h/a b", "a path with characters" },
         { "http://a,HTTP://A:80/", "URLs 1 and 2 are the same" },
         { "http://h?x=1", "query" },
         { "http://h/#a", "fragment" },
@@ -187,7 +186,7 @@ static void certificates_need_https(void **state)
     o.ca_file = "/dev/null";
     assert_refused(&o, "--s3.ca-file is about");
     o.endpoints = "https://h";
-    assert_refused(&o, "/dev/null' is no regular file");
+    assert_refused(&o, "/dev/null' is not a regular file");
     o.ca_file = "/proc/self/exe";
     assert_endpoint(&o, 0, 0, "https://h");
     o.ca_file = "/no/such/file";

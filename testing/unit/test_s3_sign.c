@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_s3_sign.c - signatures are those of the examples that the protocol is published with */
 #include "backends/s3/s3-forms.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_schedule.c - when operations are due at a rate */
-#include "engine/steps/schedule.h"
-#include "config.h"
+#include "engine/ratelimit.h"
 
 #include <math.h>
 #include <setjmp.h>

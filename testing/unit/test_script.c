@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_script.c - IOR script files: keywords, tests, comments, errors with file and line */
 #include "base/text/script.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_session.c - the session over a backend that does what a script says */
 #include "backends/session/session.h"
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -350,7 +349,7 @@ static void a_backend_that_reports_too_much_is_not_believed(void **state)
 
     (void)state;
     assert_int_equal(transfer(b), -1);
-    assert_non_null(strstr(b->err.text, "more than was asked for"));
+    assert_non_null(strstr(b->err.text, "more bytes than requested"));
     stop(b);
 }
 
@@ -570,12 +569,12 @@ static void what_a_backend_cannot_do_is_said_with_its_name(void **state)
     (void)state;
     assert_int_equal(weir_session_mkdir(&b->s, "/x/d", 0755, &b->err), -1);
     assert_int_equal(b->err.code, WEIR_EUSAGE);
-    assert_string_equal(b->err.text, "FAKE cannot make directories (wanted for '/x/d')");
+    assert_string_equal(b->err.text, "FAKE cannot create directories (needed for '/x/d')");
     assert_int_equal(weir_session_usage(&b->s, "/x/f", &usage, &b->err), -1);
     bare.ns = NULL;
     b->s.be = &bare;
     assert_int_equal(weir_session_unlink(&b->s, "/x/f", &b->err), -1);
-    assert_string_equal(b->err.text, "FAKE cannot remove files (wanted for '/x/f')");
+    assert_string_equal(b->err.text, "FAKE cannot remove files (needed for '/x/f')");
     b->s.be = &fake_backend;
     assert_int_equal(weir_session_unlink(&b->s, "/x/f", &b->err), 0);
     stop(b);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_set.c - a set of texts with numbers */
 #include "base/text/set.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

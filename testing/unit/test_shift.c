@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_shift.c - whose data a task reads (vectors of the original) */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <limits.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_signature.c - data that tell whose they are */
 #include "base/data/damage.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_size.c - numbers and sizes as people type and read them */
 #include "base/size.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_slab.c - parts of n-dimensional arrays against the plain enumeration of their elements */
 #include "base/shape/slab.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

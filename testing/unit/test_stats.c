@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_stats.c - mergeable moments */
 #include "base/stats.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

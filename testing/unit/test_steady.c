@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_steady.c - a window of rounds is steady in the sense of SNIA PTS 2.0, or it is not */
 #include "base/steady.h"
-#include "config.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_str.c - a string that grows */
 #include "base/str.h"
-#include "config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

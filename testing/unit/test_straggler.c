@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_straggler.c - slow ranks are named, and nobody where all are alike: by simulation, with fixed
  * seeds */
-#include "config.h"
 #include "engine/check/parts.h"
 
 #include <math.h>
@@ -53,9 +52,9 @@ static int simulate(int ranks, double sd, int slow, double factor, uint64_t *i, 
     }
     qsort(ns, (size_t)ranks, sizeof(*ns), compare);
     for (int k = 0; k <= WEIR_STRAGGLERS && k < ranks; k++)
-        t.most[k] = ns[k];
-    t.least = ns[ranks - 1];
-    t.span = t.most[0];
+        t.longest[k] = ns[k];
+    t.shortest = ns[ranks - 1];
+    t.span = t.longest[0];
     return weir_straggler_count(&t, share);
 }
 
@@ -99,7 +98,7 @@ static void nobody_is_named_in_95_of_100_quiet_runs(void **state)
 
 static void the_share_is_what_the_phase_would_be_shorter(void **state)
 {
-    struct weir_straggler_times t = { .ranks = 8, .most = { 1450, 1000, 998, 996 }, .least = 990, .span = 1500 };
+    struct weir_straggler_times t = { .ranks = 8, .longest = { 1450, 1000, 998, 996 }, .shortest = 990, .span = 1500 };
     double share;
 
     (void)state;
@@ -110,8 +109,8 @@ static void the_share_is_what_the_phase_would_be_shorter(void **state)
     t.ranks = 8;
     t.span = 100000; /* not worth a word */
     assert_int_equal(weir_straggler_count(&t, &share), 0);
-    memset(&t.most, 0, sizeof(t.most));
-    t.least = 0;
+    memset(&t.longest, 0, sizeof(t.longest));
+    t.shortest = 0;
     assert_int_equal(weir_straggler_count(&t, &share), 0);
 }
 

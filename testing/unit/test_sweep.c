@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_sweep.c - the schedule of a sweep and its verdicts: up to 10^6 units on a simulated storage, with
  * fixed seeds */
-#include "config.h"
-#include "engine/observe/sweep-rounds.h"
+#include "engine/observe/sweep.h"
 
 #include <math.h>
 #include <setjmp.h>

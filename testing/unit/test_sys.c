@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_sys.c - which block devices move the bytes, and how fast the links are, in a directory that stands for /sys */
 #include "base/node/device.h"
-#include "base/node/links.h"
-#include "config.h"
+#include "base/node/machine.h"
 
 #include <math.h>
 #include <setjmp.h>

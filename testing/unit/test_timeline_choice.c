@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_timeline_choice.c - the words after the name of a timeline */
-#include "config.h"
 #include "engine/observe/timeline.h"
 
 #include <setjmp.h>
@@ -22,12 +21,12 @@ static void words_say_which_operations_are_kept(void **state)
     (void)state;
     assert_int_equal(weir_timeline_choice_read("a,b.npy", &arena, &c, &err), 0);
     assert_string_equal(c.path, "a,b.npy");
-    assert_true(c.sample == 0 && c.slowest == 0 && !c.ranks && !weir_timeline_picks(&c));
+    assert_true(c.sample == 0 && c.slowest == 0 && !c.ranks && !weir_timeline_samples(&c));
     assert_int_equal(weir_timeline_choice_read("a.npy,slowest=3,ranks=0,4-6,9,sample=1/10,seed=7", &arena,
                                                &c, &err), 0);
     assert_string_equal(c.path, "a.npy");
     assert_string_equal(c.ranks, "0,4-6,9");
-    assert_true(c.sample == 10 && c.slowest == 3 && c.seed == 7 && weir_timeline_picks(&c));
+    assert_true(c.sample == 10 && c.slowest == 3 && c.seed == 7 && weir_timeline_samples(&c));
     assert_int_equal(weir_timeline_choice_read("a.npy,b.npy,ranks=leaders", &arena, &c, &err), 0);
     assert_string_equal(c.path, "a.npy,b.npy");
     assert_string_equal(c.ranks, "leaders");
@@ -76,13 +75,13 @@ static void words_that_cannot_be_are_refused(void **state)
         { "ranks=0-9:0", "'ranks=0-9:0'" },
         { "ranks=0-:2", "'ranks=0-:2'" },
         { "ranks=3:2", "'ranks=3:2'" },
-        { "ranks=0,,1", "'' is none of the words" },
+        { "ranks=0,,1", "'' is not one of the words" },
         { "ranks=nodes", "'ranks=nodes'" },
         { "slowest=0", "'slowest=0' is not slowest=K" },
         { "slowest=100001", "K from 1 to 100000" },
         { "slowest", "'slowest' is not slowest=K" },
-        { "fastest=3", "'fastest=3' is none of the words" },
-        { "", "'' is none of the words" },
+        { "fastest=3", "'fastest=3' is not one of the words" },
+        { "", "'' is not one of the words" },
         { "sample=1/2,sample=1/3", "'sample=1/3' is given twice" },
         { "seed=1", "seed=N is for a sample" },
         { "seed=-1,sample=1/2", "'seed=-1' is not seed=N" },

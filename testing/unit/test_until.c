@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_until.c - how often the interval has the median in it when repetitions end as soon as it is
  * narrow: by simulation, with fixed seeds */
-#include "config.h"
 #include "engine/observe/until.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_wholefile.c - a file is whole or not there, also after a crash: its data are on the disk before its name */
-#include "config.h"
 #include "base/text/wholefile.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@ import re
 import sys
 
 from . import add_version, complete, quantities, style, sweep, wholefile
-from .refusal import BAD_USAGE, Refusal
+from .refusal import BAD_USAGE, Refusal, reason
 
 EPILOG = """RUN is a timeline (FILE.npy with FILE.timeline.json beside it), a JSON result that names one, mib's text
 profiles (of writes, of reads or both; also .gz), or the directory that mib wrote them to (write.profile, read.profile),
@@ -227,10 +227,15 @@ def main(arguments=None):
         for note in load.notes(options.inputs):
             print("weir-plot: note: %s" % note, file=sys.stderr)
         for line in draw.FUNCTIONS[options.command](options):
-            print(line)
+            print(line, flush=True)
     except Refusal as e:
         print("weir-plot: %s" % e, file=sys.stderr)
         return e.status
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        print("weir-plot: %s: %s" % (e.filename or "standard output", reason(e)), file=sys.stderr)
+        return 1
     except MemoryError:
         print("weir-plot: not enough memory for %s" % " ".join(options.inputs), file=sys.stderr)
         return 1

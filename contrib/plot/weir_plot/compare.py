@@ -5,14 +5,16 @@ import glob
 import math
 import sys
 
-from . import add_version, cli, compare_run, compare_sides, compare_verdict, complete, history, history_series
-from .refusal import BAD_USAGE, Refusal
+from . import add_version, cli, compare_run, compare_search, compare_sides, compare_verdict, complete, history
+from . import history_series
+from .refusal import BAD_USAGE, Refusal, reason
 
 SLOWER = 7  # exit status
 
 DESCRIPTION = """Is B slower than A? For every operation of JSON results of like configuration. What is compared are
 runs: with one run on a side nothing is told apart. 'weir-compare run' makes the runs, in pairs; see weir-compare run
---help. 'weir-compare history' tells when the runs of a history changed; see weir-compare history --help."""
+--help. 'weir-compare search' finds the fastest of many combinations of parameters; see weir-compare search --help.
+'weir-compare history' tells when the runs of a history changed; see weir-compare history --help."""
 EPILOG = """Exit status: 0 no operation is slower; 7 one is, by more than --worse-than; 1 a file cannot be used, a
 command fails, or configurations differ; 2 wrong options."""
 
@@ -100,11 +102,11 @@ def share(least, most):
     return parse
 
 
-def number_of(what):
+def number_of(what, most=1000):
     def parse(text):
         value = int(text) if text.isdigit() else 0
-        if not 1 <= value <= 1000:
-            raise argparse.ArgumentTypeError("'%s' is not a number of %s from 1 to 1000" % (text, what))
+        if not 1 <= value <= most:
+            raise argparse.ArgumentTypeError("'%s' is not a number of %s from 1 to %d" % (text, what, most))
         return value
 
     return parse
@@ -139,11 +141,22 @@ def add_gate(parser):
     add_confidence(parser, "the intervals of all operations hold")
 
 
+def add_seed(parser):
+    parser.add_argument("--seed", type=int, metavar="N", help="of the random order (default: another each time)")
+
+
+def add_output(parser):
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="a picture (.svg, .png, .pdf) or a page (.html); needs matplotlib"
+    )
+
+
 def make_parser():
     parser = argparse.ArgumentParser(
         prog="weir-compare",
         usage="weir-compare [options] A.json ... : B.json ...\n"
         "       weir-compare run [options] -- COMMAND A :: COMMAND B\n"
+        "       weir-compare search [options] -- COMMAND with words such as '{A,B}'\n"
         "       weir-compare history [options] FILE...",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -179,14 +192,51 @@ def make_run_parser():
         allow_abbrev=False,
     )
     parser.add_argument(
-        "-n", "--pairs", metavar="N", type=number_of("pairs"), default=20, help="at most so many pairs (default: 20)"
+        "-n",
+        "--pairs",
+        metavar="N",
+        type=number_of("pairs"),
+        default=20,
+        help="at most this number of pairs (default: 20)",
     )
     parser.add_argument(
         "-o", "--output", metavar="DIR", help="keep results and output here (default: weir-compare-DATE)"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="of the random order (default: another each time)")
+    add_seed(parser)
     add_gate(parser)
     parser.set_defaults(function=run_pairs)
+    return parser
+
+
+def make_search_parser():
+    parser = argparse.ArgumentParser(
+        prog="weir-compare search",
+        usage="weir-compare search [options] -- COMMAND with words such as '{A,B}'",
+        description="Which combination of parameters is fastest? Braces in words of the command make combinations: "
+        "-t '{256k,1m}'. Put them in quotes, since a shell such as bash expands them itself. All combinations run "
+        "equally often in random order, the lower half goes, and so on; the last two run in pairs and are judged.",
+        epilog="An empty alternative leaves out a word: '{,-e}'. \\{ is a brace that stays, and so are braces without "
+        "a comma. --report=json:FILE is added to the command; a word with {} gets the name of the file instead. A "
+        "combination that fails is out of the race. The search ends early when the last two are told apart, or cannot "
+        "be any more. Exit status: 0; 1 all combinations fail; 2 wrong options.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "-n",
+        "--runs",
+        metavar="N",
+        type=number_of("runs", 10000),
+        help="at most this number of runs in all (default: 10 for each combination; least: 2)",
+    )
+    parser.add_argument("--operation", metavar="NAME", help="compare its rate, such as read (default: the first one)")
+    parser.add_argument("--dry-run", action="store_true", help="list the combinations and the plan, and run nothing")
+    parser.add_argument(
+        "--keep", metavar="DIR", help="keep results and output of the runs here (default: weir-compare-DATE)"
+    )
+    add_output(parser)
+    add_seed(parser)
+    add_confidence(parser, "the interval of the last two holds")
+    parser.set_defaults(function=compare_search.run)
     return parser
 
 
@@ -212,29 +262,33 @@ def make_history_parser():
         help="status 7 when the newest runs are worse than those before by more than this",
     )
     parser.add_argument(
-        "--newest", metavar="N", type=number_of("runs"), default=5, help="so many runs are the newest (default: 5)"
+        "--newest",
+        metavar="N",
+        type=number_of("runs"),
+        default=5,
+        help="the number of runs that are the newest (default: 5)",
     )
     add_confidence(parser, "no series has a change where there is none")
     parser.add_argument("--seed", type=int, metavar="N", default=0, help="of the permutations (default: 0)")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", help="a picture (.svg, .png, .pdf) or a page (.html); needs matplotlib"
-    )
+    add_output(parser)
     parser.set_defaults(function=tell_history)
     return parser
 
 
 # The first word after the program.
-COMMANDS = {"run": make_run_parser, "history": make_history_parser}
+COMMANDS = {"run": make_run_parser, "search": make_search_parser, "history": make_history_parser}
+WITH_COMMANDS = "run", "search"  # the words after -- are commands
+DRAW = tell_history, compare_search.run  # --output is a picture
 
 
 def parse(given):
     if given[:1] == ["history"]:
         return make_history_parser().parse_args(given[1:])
-    if given[:1] != ["run"]:
+    if not given or given[0] not in WITH_COMMANDS:
         return make_parser().parse_args(given)
     words = given[1:]
     at = words.index("--") if "--" in words else len(words)
-    options = make_run_parser().parse_args(words[:at])
+    options = COMMANDS[given[0]]().parse_args(words[:at])
     options.commands = words[at + 1 :]
     return options
 
@@ -249,13 +303,20 @@ def main(arguments=None):
         sys.stdout.writelines(complete.answer(parser, given[1:], names))
         return 0
     options = parse(given)
-    if getattr(options, "output", None) and options.function is tell_history:
+    if getattr(options, "output", None) and options.function in DRAW:
         try:
             __import__("matplotlib")
         except ImportError as e:
             return cli.without_numpy("weir-compare", e)
     try:
-        return options.function(options)
+        status = options.function(options)
+        sys.stdout.flush()
+        return status
     except Refusal as e:
         print("weir-compare: %s" % e, file=sys.stderr)
         return e.status
+    except BrokenPipeError:
+        raise
+    except OSError as e:
+        print("weir-compare: %s: %s" % (e.filename or "standard output", reason(e)), file=sys.stderr)
+        return 1

@@ -19,6 +19,7 @@ from .refusal import BAD_USAGE, Refusal, reason
 
 SHOWN = 3  # operations in a line of progress
 GRACE_S = 10  # for a command that is told to end
+ENDS = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 
 class Pairs:
@@ -35,18 +36,13 @@ class Pairs:
     def count(self):
         return len(self.sides["B"])
 
-    def left(self):
-        """Words on how long it takes at most."""
-        seconds = (time.monotonic() - self.began) / self.count * (self.most - self.count)
-        return "%.0f s" % seconds if seconds < 120 else "%.0f min" % (seconds / 60)
-
     def run(self):
         """One more pair; a line about it."""
         number, order = self.count + 1, self.random.choice(("AB", "BA"))
         new = {}
         for label in order:
             show("pair %d of %d: %s runs" % (number, self.most, label))
-            new[label] = run_one(self, label, "pair%03d-%s" % (number, label))
+            new[label] = run_one(self.commands[label], label, self.folder, "pair%03d-%s" % (number, label))
         show("")
         for label, result in new.items():
             compare_sides.check_alike((self.sides[label] + [result])[0], [result], ())
@@ -54,7 +50,7 @@ class Pairs:
         found = compare_sides.operations([new["A"]], [new["B"]])
         said = ["%s %s -> %s" % (one.name, *(middle(side[0], one) for side in (one.a, one.b))) for one in found]
         more = ", ..." if len(said) > SHOWN else ""
-        left = "; at most %s more" % self.left() if number < self.most else ""
+        left = time_left(self.began, number, self.most)
         say("pair %d of %d (%s): %s%s%s" % (number, self.most, ", ".join(order), ", ".join(said[:SHOWN]), more, left))
 
 
@@ -67,6 +63,13 @@ def middle(values, one):
 
 def say(text):
     print("weir-compare: %s" % text, file=sys.stderr, flush=True)
+
+
+def time_left(began, done, most):
+    """Words on how long the rest takes at most; none at the end."""
+    seconds = (time.monotonic() - began) / done * (most - done)
+    words = "%.0f s" % seconds if seconds < 120 else "%.0f min" % (seconds / 60)
+    return "; at most %s more" % words if done < most else ""
 
 
 def show(text):
@@ -118,17 +121,58 @@ def with_report(words, path):
     return words + ["--report=json:" + path]
 
 
-def wait_for(process):
-    """Its status. A signal to this process ends it and all that it has started: one signal, so that it can clean up."""
+class Held:
+    """Signals that end this process wait in it until release()."""
+
+    def __init__(self):
+        self.handlers, self.came = {}, []
+
+    def hold(self):
+        for number in ENDS:
+            if callable(signal.getsignal(number)):
+                self.handlers[number] = signal.signal(number, lambda one, _frame: self.came.append(one))
+
+    def release(self):
+        """The signals that came have their effect now."""
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler)
+        while self.came:
+            number = self.came.pop()
+            self.handlers[number](number, None)
+
+
+def status_of(words, log):
+    """The status of a command, which runs in a session of its own that signals of the terminal do not reach. A signal
+    to this process ends the command and all that it has started: one signal, so that it can clean up. One that comes
+    while the command starts waits until its process is known, since nothing else would end it."""
+    process, held = None, Held()
     try:
+        held.hold()
+        process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        held.release()
         return process.wait()
     except BaseException:
-        end(process)
+        if process:
+            end(process)
         raise
+    finally:
+        held.release()
 
 
 def end(process):
-    """The process and its group, in time or by force."""
+    """The process and its group, in time or by force: after GRACE_S, or at once when another signal comes."""
+    try:
+        wait_for_group(process)
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def wait_for_group(process):
+    """Ask the group to end, and wait. ProcessLookupError: it has ended."""
     until = time.monotonic() + GRACE_S
     try:
         os.killpg(process.pid, signal.SIGTERM)
@@ -136,26 +180,17 @@ def end(process):
             process.poll()
             os.killpg(process.pid, 0)
             time.sleep(0.02)
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
+    except KeyboardInterrupt:
         pass
-    process.wait()
 
 
-def start(words, log):
-    """In a session of its own, which signals of the terminal do not reach."""
-    return subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-    )
-
-
-def run_one(pairs, label, name):
-    """Run the command once, with its output in a file. Its result."""
-    path, log = (os.path.join(pairs.folder, name + suffix) for suffix in (".json", ".log"))
-    words = with_report(pairs.commands[label], path)
+def run_one(command, label, folder, name):
+    """Run the command once, with its result and output in files of this name. Its result."""
+    path, log = (os.path.join(folder, name + suffix) for suffix in (".json", ".log"))
+    words = with_report(command, path)
     try:
         with open(log, "wb") as f:
-            status = wait_for(start(words, f))
+            status = status_of(words, f)
     except OSError as e:
         raise Refusal("%s: %s: %s" % (label, e.filename or words[0], reason(e)))
     if status not in (0, 5):
@@ -183,6 +218,13 @@ def last_line(path):
 def stop(number, _frame):
     """The status will have the number, as a shell says it."""
     raise KeyboardInterrupt(number)
+
+
+def end_at_signals():
+    """Signals of a batch system and of a lost terminal end the run as Ctrl-C does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup leaves it
+            signal.signal(number, stop)
 
 
 def run_all(pairs, options):
@@ -233,20 +275,24 @@ def report(pairs, verdicts, ended, options):
     return lines + compare_verdict.losses(verdicts, options.worse_than)
 
 
+def publish(lines, folder):
+    """Print the verdict, and keep it beside the results. Each also where the other fails."""
+    try:
+        with open(os.path.join(folder, "verdict.txt"), "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+    finally:
+        print("\n".join(lines), flush=True)
+
+
 def run(options):
     """Run and judge. Is an operation slower by more than was allowed?"""
     pairs = Pairs(options)
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup leaves it
-            signal.signal(number, stop)
+    end_at_signals()
     try:
         verdicts, ended = run_all(pairs, options)
     except KeyboardInterrupt:
         show("")
         say("interrupted after %d pairs, which are kept in %s" % (pairs.count, pairs.folder))
         raise
-    lines = report(pairs, verdicts, ended, options)
-    print("\n".join(lines))
-    with open(os.path.join(pairs.folder, "verdict.txt"), "w", encoding="utf-8") as f:
-        f.write("\n".join(lines) + "\n")
+    publish(report(pairs, verdicts, ended, options), pairs.folder)
     return any(one.is_worse(options.worse_than) for one in verdicts)

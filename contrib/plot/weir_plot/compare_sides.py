@@ -217,17 +217,24 @@ def responses(result, place):
     return found
 
 
+def measured(result):
+    """{name: (rates above 0, unit)} of the operations of all tests of a result. The unit as in_bytes of Operation."""
+    found = {}
+    for place in range(len(result.tests)):
+        before = "test %d: " % place if len(result.tests) > 1 else ""
+        for name, one in {**series(result, place), **responses(result, place)}.items():
+            found[before + name] = one
+    return found
+
+
 def operations(a, b):
     """Those of all tests of the results of two sides."""
-    found = []
-    for place in range(len(a[0].tests)):
-        sides = [[{**series(result, place), **responses(result, place)} for result in side] for side in (a, b)]
-        units = {name: unit for side in sides for run in side for name, (_, unit) in run.items()}
-        before = "test %d: " % place if len(a[0].tests) > 1 else ""
-        for name, in_bytes in units.items():
-            rates = [[run.get(name, ([],))[0] for run in side] for side in sides]
-            found.append(Operation(before + name, in_bytes, *rates))
-    return found
+    sides = [[measured(result) for result in side] for side in (a, b)]
+    units = {name: unit for side in sides for run in side for name, (_, unit) in run.items()}
+    return [
+        Operation(name, in_bytes, *([run.get(name, ([],))[0] for run in side] for side in sides))
+        for name, in_bytes in units.items()
+    ]
 
 
 def rate(value, one):

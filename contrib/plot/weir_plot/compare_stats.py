@@ -3,6 +3,7 @@
 the interval of the rank sum test (Wilcoxon, Mann and Whitney). Pairs of runs: that of the signed rank test (Wilcoxon).
 Both are exact for any distribution; on request logarithms of rates are taken for normally distributed where there are
 too few runs for them (Welch, Student)."""
+import bisect
 import functools
 import math
 import statistics
@@ -174,14 +175,33 @@ def compare(a, b, alpha, normal=False):
     return Difference(a, b, welch(a, b, alpha) if normal and min(len(a), len(b)) >= 3 else None)
 
 
+def logs_of(a, b):
+    """The logarithms of the ratios of pairs."""
+    return [math.log(y / x) for x, y in zip(a, b)]
+
+
 def compare_pairs(a, b, alpha, normal=False):
     """The same where a[i] and b[i] are a pair of runs."""
-    logs = [math.log(y / x) for x, y in zip(a, b)]
+    logs = logs_of(a, b)
     k = signed_cut(len(logs), alpha) if logs else -1
     if k >= 0:
         means = sorted((logs[i] + logs[j]) / 2 for i in range(len(logs)) for j in range(i + 1))
         return Difference(a, b, (math.exp(means[k]), math.exp(means[-1 - k])))
     return Difference(a, b, student(logs, alpha) if normal and len(logs) >= 3 else None)
+
+
+def within_reach(logs, looks):
+    """Can a later look still exclude 1 as the ratio? logs: of the ratios of the pairs until now. That is so when it
+    would if all other pairs had the same sign and were farther apart than these."""
+    against = min(below(logs), below([-one for one in logs]))
+    return any(against <= signed_cut(n, alpha) for n, alpha in looks.items() if n > len(logs))
+
+
+def below(values):
+    """How many means of two of the values, or of one with itself, are 0 or less."""
+    found = sorted(values)
+    both = sum(bisect.bisect_right(found, -one) for one in found)
+    return (both + bisect.bisect_right(found, 0)) // 2
 
 
 def looks(pairs, alpha):

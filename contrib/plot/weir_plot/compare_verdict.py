@@ -84,8 +84,12 @@ def row_of(verdict):
 
 
 def table(verdicts):
-    rows = [HEADINGS] + [row_of(one) for one in verdicts]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEADINGS))]
+    return columns([HEADINGS] + [row_of(one) for one in verdicts])
+
+
+def columns(rows):
+    """The lines of a table; the first row has the headings."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         yield "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip()
 
@@ -107,8 +111,9 @@ def limits(verdicts, paired):
         runs = runs_of(one.operation, paired)
         ratio, needed = reach(one, runs)
         if needed > runs:
-            yield "%s: so many %s find a loss of about %.0f %%; for one of %g %% about %d are needed" % (
+            yield "%s: %d %s find a loss of about %.0f %%; for one of %g %% about %d are needed" % (
                 one.operation.name,
+                runs,
                 "pairs" if paired else "runs of each",
                 100 * (1 - ratio),
                 100 * ASKED,

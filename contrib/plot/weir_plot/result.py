@@ -13,6 +13,7 @@ MIB = 2**20
 RATES = (
     ("mib", "operation", "rate", MIB),
     (None, "access", "bwMiB", MIB),
+    ("ior", "access", "iops", None),
     (None, "operation", "rate", None),
     (None, "phase", "objectRate", None),
 )

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aio-descriptor.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_AIO_AIO_DESCRIPTOR_H
-#define WEIR_BACKENDS_AIO_AIO_DESCRIPTOR_H
+#pragma once
 
 #include "backends/backend.h"
 #include "backends/shared/posixfile.h"
@@ -19,5 +18,3 @@ extern const struct weir_opt aio_opts[];
     .brief = "Ordinary files with a queue of asynchronous reads and writes (libaio)",              \
     .prefix = "aio.", .base = &weir_backend_posix, .opts = aio_opts,                               \
     .opt_size = sizeof(struct aio_options)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* aio.c - AIO: the files of POSIX, and transfers in the queue of Linux asynchronous I/O */
-#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,8 +7,6 @@
 #include <libaio.h>
 
 #include "backends/aio/aio-descriptor.h"
-#include "backends/backend.h"
-#include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
 #include "base/node/sysfile.h"
 
@@ -172,7 +169,7 @@ static int aio_submit(struct weir_request *r, struct weir_err *err)
     struct iocb *cb;
 
     if (q->n_idle == 0)
-        return weir_refuse(err, WEIR_EBUG, "more than %d transfers in a queue", q->depth);
+        return weir_refuse(err, WEIR_EBUG, "a transfer began in a full queue of %d", q->depth);
     cb = q->idle[--q->n_idle];
     if (r->io.dir == WEIR_DIR_WRITE)
         io_prep_pwrite(cb, f->fd, r->io.buf, r->io.len, (long long)r->io.off);
@@ -250,30 +247,6 @@ static int aio_complete(struct weir_file *f, int least, int most, struct weir_re
     return n;
 }
 
-static int aio_reason(const struct weir_request *r, struct weir_err *err)
-{
-    errno = r->sys;
-    return weir_posix_reason((const struct weir_posix_file *)r->file, "", err);
-}
-
-/* ---- files ---- */
-
-static int aio_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *f,
-                    struct weir_err *err)
-{
-    return s->be->base->open(s, path, flags, f, err);
-}
-
-static int aio_close(struct weir_file *f, struct weir_err *err)
-{
-    return f->s->be->base->close(f, err);
-}
-
-static int aio_sync(struct weir_file *f, struct weir_err *err)
-{
-    return f->s->be->base->sync(f, err);
-}
-
 /* Through the queue, where it is empty; the rest of a transfer that came back short does not wait
  * for others. */
 static ssize_t aio_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
@@ -285,7 +258,7 @@ static ssize_t aio_xfer(struct weir_file *f, const struct weir_io *io, struct we
         return f->s->be->base->xfer(f, io, err);
     if (aio_submit(&r, err) < 0 || aio_complete(f, 1, 1, &done, err) < 0)
         return -1;
-    return r.n < 0 ? aio_reason(&r, err) : r.n;
+    return r.n < 0 ? weir_posix_request_reason(&r, err) : r.n;
 }
 
 const struct weir_backend weir_plugin = {
@@ -295,15 +268,15 @@ const struct weir_backend weir_plugin = {
     .check = aio_check,
     .begin = aio_begin,
     .end = aio_end,
-    .open = aio_open,
-    .close = aio_close,
+    .open = weir_posix_open_file,
+    .close = weir_posix_close_file,
     .xfer = aio_xfer,
     .depth_option = "max-pending",
     .queue = aio_queue,
     .submit = aio_submit,
     .complete = aio_complete,
-    .reason = aio_reason,
-    .sync = aio_sync,
+    .reason = weir_posix_request_reason,
+    .sync = weir_posix_sync_file,
     .ns = &weir_posix_ns,
 #ifdef HAVE_LUSTRE
     .reset_dir = weir_posix_reset_dir,

@@ -5,11 +5,8 @@
  * allocates and zeroes options, private state and file struct. The session repeats interrupted
  * and short transfers, measures, syncs after writes and calls nothing in a dry run. The rest is
  * what only this backend knows. */
-#include "config.h"
 
 #include <errno.h>
-#include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "backends/backend.h"
@@ -38,18 +35,22 @@ enum op {
     OP_STAT,
     OP_MKNOD,
     OP_SYNCFS,
-    OPS
+    OP_CALL, /* and the others of enum weir_name_op after it */
+    OPS = OP_CALL + WEIR_NAME_DIRPLUS
 };
 
-static const char *const op_names[OPS + 1] = { "xfer",  "open",  "close",  "sync",
-                                               "mkdir", "rmdir", "unlink", "rename",
-                                               "stat",  "mknod", "syncfs", NULL };
+static const char *const op_names[OPS + 1] = {
+    "xfer",      "open",     "close",     "sync",    "mkdir",    "rmdir",
+    "unlink",    "rename",   "stat",      "mknod",   "syncfs",   "link",
+    "symlink",   "readlink", "unsymlink", "move",    "setxattr", "getxattr",
+    "listxattr", "chmod",    "mode",      "readdir", "readdirplus", NULL
+};
 
-static const char *const errno_names[] = { "EIO",    "ENOSPC",    "EDQUOT", "EACCES", "EAGAIN",
-                                           "EINTR",  "EINVAL",    "ENOENT", "ENOMEM", "EROFS",
-                                           "ESTALE", "ETIMEDOUT", NULL };
-static const int errno_values[] = { EIO,    ENOSPC, EDQUOT, EACCES, EAGAIN, EINTR,
-                                    EINVAL, ENOENT, ENOMEM, EROFS,  ESTALE, ETIMEDOUT };
+static const char *const errno_names[] = { "EIO",    "ENOSPC",    "EDQUOT",     "EACCES", "EAGAIN",
+                                           "EINTR",  "EINVAL",    "ENOENT",     "ENOMEM", "EROFS",
+                                           "ESTALE", "ETIMEDOUT", "EOPNOTSUPP", NULL };
+static const int errno_values[] = { EIO,    ENOSPC, EDQUOT, EACCES, EAGAIN,    EINTR,     EINVAL,
+                                    ENOENT, ENOMEM, EROFS,  ESTALE, ETIMEDOUT, EOPNOTSUPP };
 _Static_assert(sizeof(errno_names) / sizeof(errno_names[0]) ==
                    sizeof(errno_values) / sizeof(errno_values[0]) + 1,
                "one number for each name");
@@ -67,13 +68,13 @@ static const struct weir_opt dummy_opts[] = {
     OPT_SIZE(0, "delay-xfer", NULL, struct dummy_options, delay_xfer, "0", "USEC",
              "Delay of each transfer, microseconds", .max = USEC_MAX),
     OPT_SIZE(0, "delay-at", NULL, struct dummy_options, delay_at, "0", "N",
-             "Transfer of a test that is delayed, from 1 on each rank (0: each)", .max = INT64_MAX),
+             "Number of the delayed transfer, from 1 on each rank (0: all)", .max = INT64_MAX),
     OPT_FLAG(0, "delay-only-rank0", NULL, struct dummy_options, delay_only_rank0,
              "Delays on rank 0 only"),
     OPT_FLAG(0, "store", NULL, struct dummy_options, store,
              "Data kept in ordinary files, so that they can be verified"),
     OPT_SIZE(0, "fail-at", NULL, struct dummy_options, fail_at, "0", "N",
-             "Operation of a test that fails, from 1 on each rank (0: none)", .max = INT64_MAX),
+             "Number of the failing operation, from 1 on each rank (0: none)", .max = INT64_MAX),
     OPT_INT(0, "fail-rank", NULL, struct dummy_options, fail_rank, "-1", "RANK",
             "Rank that fails (-1: all)", .min = -1, .max = INT32_MAX),
     OPT_STR(0, "fail-op", NULL, struct dummy_options, fail_op, "xfer", "OP",
@@ -83,12 +84,12 @@ static const struct weir_opt dummy_opts[] = {
     OPT_SIZE(0, "short-every", NULL, struct dummy_options, short_every, "0", "K",
              "Every K-th transfer moves half of its bytes (0: none)", .max = INT64_MAX),
     OPT_SIZE(0, "corrupt-at", NULL, struct dummy_options, corrupt_at, "0", "N",
-             "Read of a test that returns one wrong bit, from 1 on each rank; implies store",
+             "Read with one wrong bit, from 1 on each rank; implies store",
              .max = INT64_MAX),
     OPT_FLAG(0, "reverse", NULL, struct dummy_options, reverse,
              "Queue in reverse order: the transfer that began last ends first"),
     OPT_SIZE(0, "lose-at", NULL, struct dummy_options, lose_at, "0", "N",
-             "Transfer of a test that never ends in a queue, from 1 on each rank",
+             "Queued transfer that never ends, from 1 on each rank (0: none)",
              .max = INT64_MAX),
     OPT_END
 };
@@ -108,16 +109,6 @@ struct dummy_file {
     int fd; /* only with --dummy.store */
 };
 
-static int find_name(const char *const *names, const char *name)
-{
-    int i;
-
-    for (i = 0; names[i]; i++)
-        if (strcasecmp(names[i], name) == 0)
-            return i;
-    return 0;
-}
-
 /* Operations. Each returns 0, or -1 with an error that says what was attempted, on what, and why it failed. */
 
 static int dummy_begin(struct weir_session *s, struct weir_err *err)
@@ -127,8 +118,8 @@ static int dummy_begin(struct weir_session *s, struct weir_err *err)
 
     d->delayed = !o->delay_only_rank0 || s->par->rank == 0;
     d->fails = o->fail_at > 0 && (o->fail_rank < 0 || o->fail_rank == s->par->rank);
-    d->fail_op = find_name(op_names, o->fail_op);
-    d->fail_errno = errno_values[find_name(errno_names, o->fail_errno)];
+    d->fail_op = weir_opt_choice(op_names, o->fail_op);
+    d->fail_errno = errno_values[weir_opt_choice(errno_names, o->fail_errno)];
     d->stores = o->store || o->corrupt_at > 0;
     d->plain = o->delay_xfer == 0 && o->short_every == 0 && !d->fails && !d->stores;
     if (d->stores)
@@ -186,13 +177,6 @@ static int dummy_close(struct weir_file *wf, struct weir_err *err)
     return failed ? weir_fail(err, WEIR_EIO, "close '%s'", wf->path) : 0;
 }
 
-static ssize_t move_stored(const struct dummy_file *f, const struct weir_io *io, size_t len)
-{
-    if (io->dir == WEIR_DIR_WRITE)
-        return pwrite(f->fd, io->buf, len, (off_t)io->off);
-    return pread(f->fd, io->buf, len, (off_t)io->off);
-}
-
 /* The bytes that a transfer is to move, maybe less than asked for; -1 and errno: it fails. */
 static ssize_t choose_end(struct weir_session *s, const struct weir_io *io)
 {
@@ -213,8 +197,10 @@ static ssize_t end_transfer(const struct dummy_file *f, const struct weir_io *io
     const struct dummy_options *o = f->base.s->opt;
     struct dummy *d = f->base.s->priv;
 
-    if (d->stores)
-        n = move_stored(f, io, (size_t)n);
+    if (d->stores && io->dir == WEIR_DIR_WRITE)
+        n = pwrite(f->fd, io->buf, (size_t)n, (off_t)io->off);
+    else if (d->stores)
+        n = pread(f->fd, io->buf, (size_t)n, (off_t)io->off);
     if (io->dir == WEIR_DIR_READ && ++d->reads == o->corrupt_at && n > 0)
         ((unsigned char *)io->buf)[n / 2] ^= 1;
     return n;
@@ -326,8 +312,7 @@ static int dummy_sync(struct weir_file *wf, struct weir_err *err)
     return 0;
 }
 
-/* Names. A backend whose files are ordinary ones says ".ns = &weir_posix_ns" instead of all
- * this. */
+/* Names. A backend of ordinary files has ".ns = &weir_posix_ns" instead of all this. */
 
 static bool stores(const struct weir_session *s)
 {
@@ -338,7 +323,7 @@ static int dummy_mkdir(struct weir_session *s, const char *path, unsigned mode,
                        struct weir_err *err)
 {
     if (fails_now(s, OP_MKDIR))
-        return weir_fail(err, WEIR_EIO, "make directory '%s'", path);
+        return weir_fail(err, WEIR_EIO, "create directory '%s'", path);
     return stores(s) ? weir_posix_ns.mkdir(s, path, mode, err) : 0;
 }
 
@@ -386,7 +371,7 @@ static int dummy_size(struct weir_session *s, const char *path, uint64_t *bytes,
 static int dummy_mknod(struct weir_session *s, const char *path, struct weir_err *err)
 {
     if (fails_now(s, OP_MKNOD))
-        return weir_fail(err, WEIR_EIO, "make node '%s'", path);
+        return weir_fail(err, WEIR_EIO, "mknod '%s'", path);
     return stores(s) ? weir_posix_ns.mknod(s, path, err) : 0;
 }
 
@@ -403,6 +388,13 @@ static int dummy_syncfs(struct weir_session *s, const char *path, struct weir_er
     return stores(s) ? weir_posix_ns.syncfs(s, path, err) : 0;
 }
 
+static int dummy_call(struct weir_session *s, struct weir_name_call *c, struct weir_err *err)
+{
+    if (fails_now(s, (enum op)(OP_CALL + (int)c->op - WEIR_NAME_LINK)))
+        return weir_fail(err, WEIR_EIO, "%s '%s'", c->name, c->path);
+    return stores(s) ? weir_posix_ns.call(s, c, err) : 0;
+}
+
 static const struct weir_ns dummy_ns = {
     .mkdir = dummy_mkdir,
     .rmdir = dummy_rmdir,
@@ -414,6 +406,7 @@ static const struct weir_ns dummy_ns = {
     .mknod = dummy_mknod,
     .usage = dummy_usage,
     .syncfs = dummy_syncfs,
+    .call = dummy_call,
 };
 
 static const char *dummy_version(void)

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-array.c - arrays are datasets of a file */
 #include "backends/hdf5/hdf5-file.h"
-#include "config.h"
 
 #include <errno.h>
 
 #include "backends/shared/arraylook.h"
-#include "par/io/mpifile.h"
-
-#define CHUNK_BYTES_MAX 4294967295u /* of the file format */
 
 struct hdf5_array {
     struct weir_array base;
@@ -40,34 +36,26 @@ static herr_t close_group(struct hdf5_arrays *f)
 static int array_group(struct weir_array_file *base, const char *path, struct weir_err *err)
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
-    hid_t id;
 
     close_group(f);
     errno = 0;
     weir_timed_begin(base->s);
-    id = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    f->group = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     weir_timed_end(base->s);
     f->c.datasets++;
-    if (id < 0)
-        return hdf5_container_fail(&f->c, err, "H5Gcreate2");
-    f->group = id;
-    return 0;
+    return f->group < 0 ? hdf5_container_fail(&f->c, err, "H5Gcreate2") : 0;
 }
 
 static int array_find_group(struct weir_array_file *base, const char *path, struct weir_err *err)
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
-    hid_t id;
 
     close_group(f);
     errno = 0;
     weir_timed_begin(base->s);
-    id = H5Gopen2(f->c.id, path, H5P_DEFAULT);
+    f->group = H5Gopen2(f->c.id, path, H5P_DEFAULT);
     weir_timed_end(base->s);
-    if (id < 0)
-        return hdf5_fail(err, "H5Gopen2");
-    f->group = id;
-    return 0;
+    return f->group < 0 ? hdf5_fail(err, "H5Gopen2") : 0;
 }
 
 /* ---- files ---- */
@@ -75,15 +63,22 @@ static int array_find_group(struct weir_array_file *base, const char *path, stru
 static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
                        struct weir_err *err)
 {
+    const char *filter = ((const struct hdf5_options *)s->opt)->filter;
     uint64_t bytes;
 
+    if (spec->chunk.rank == 0 && filter)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.filter needs datasets in chunks; add --usechunked (h5exerciser), or "
+                           "leave it out");
     if (spec->chunk.rank == 0)
         return 0;
     if (weir_shape_bytes(&spec->chunk, weir_type_bytes(&spec->type), &bytes, err) < 0 ||
         bytes > CHUNK_BYTES_MAX)
         return weir_refuse(err, WEIR_EUSAGE, "HDF5 allows chunks of at most %u bytes",
                            CHUNK_BYTES_MAX);
-    return 0;
+    return !filter ? 0
+                   : hdf5_filters_check(filter, bytes / weir_type_bytes(&spec->type),
+                                        spec->type.count == 0, err);
 }
 
 static int array_open(struct weir_array_file *base, unsigned flags, struct weir_err *err)
@@ -132,25 +127,28 @@ static int finish_open(struct hdf5_set *set, const struct weir_type *type, struc
 
 /* Fill values are written by all ranks later: the library would write them in here, and where that
  * fails on one rank the others wait for ever. */
-static hid_t make_list(const struct weir_array_spec *spec)
+static hid_t make_list(const struct weir_array_spec *spec, const char *filter)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);
     hsize_t chunk[WEIR_SLAB_RANK];
 
     copy_sizes(chunk, spec->chunk.len, spec->chunk.rank);
     if (list >= 0 && (H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) < 0 ||
-                      (spec->chunk.rank > 0 && H5Pset_chunk(list, spec->chunk.rank, chunk) < 0))) {
+                      (spec->chunk.rank > 0 && H5Pset_chunk(list, spec->chunk.rank, chunk) < 0) ||
+                      (filter && hdf5_filters_set(list, filter, NULL) < 0))) {
         H5Pclose(list);
         return H5I_INVALID_HID;
     }
     return list;
 }
 
-static hid_t make_space(const struct weir_shape *shape)
+/* least: elements in each dimension. */
+static hid_t make_space(const struct weir_shape *shape, hsize_t least)
 {
     hsize_t len[WEIR_SLAB_RANK];
 
-    copy_sizes(len, shape->len, shape->rank);
+    for (int d = 0; d < shape->rank; d++)
+        len[d] = shape->len[d] > least ? shape->len[d] : least;
     return H5Screate_simple(shape->rank, len, NULL);
 }
 
@@ -159,14 +157,17 @@ static int array_make(struct weir_array *base, struct weir_err *err)
     struct hdf5_set *set = &((struct hdf5_array *)base)->set;
     struct hdf5_container *c = container_of(base);
     hid_t type = hdf5_type_make(&base->spec.type, 0, err);
-    hid_t list = make_list(&base->spec);
-    hid_t space = make_space(&base->spec.shape);
+    hid_t list = make_list(&base->spec, c->st->filter);
+    hid_t space = make_space(&base->spec.shape, 0);
+    int lost;
 
     *set = (struct hdf5_set)HDF5_NO_SET;
+    hdf5_container_guard(c);
     errno = 0;
     weir_timed_begin(base->file->s);
     set->id = H5Dcreate2(c->id, base->name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
     weir_timed_end(base->file->s);
+    lost = hdf5_container_unguard(c, "H5Dcreate2", err);
     c->datasets++;
     if (set->id < 0 && type >= 0)
         hdf5_container_fail(c, err, "H5Dcreate2");
@@ -178,7 +179,7 @@ static int array_make(struct weir_array *base, struct weir_err *err)
         H5Tclose(type);
     if (set->id < 0)
         return -1;
-    if (finish_open(set, &base->spec.type, err) == 0)
+    if (lost == 0 && finish_open(set, &base->spec.type, err) == 0)
         return 0;
     close_all(set);
     H5Dclose(set->id);
@@ -240,6 +241,7 @@ static int array_release(struct weir_array *base, struct weir_err *err)
     bool closed, all;
     int rc = 0;
 
+    hdf5_filters_count(&f->c, a->set.id);
     errno = 0;
     weir_timed_begin(base->file->s); /* a program closes all of them together */
     closed = H5Dclose(a->set.id) >= 0;
@@ -268,17 +270,6 @@ static herr_t select_blocks(hid_t space, const struct weir_slab *s)
     return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, stride, count, block);
 }
 
-/* A dataspace for the buffer, at least one element large. */
-static hid_t make_memory(const struct weir_memory *m)
-{
-    hsize_t len[WEIR_SLAB_RANK];
-
-    copy_sizes(len, m->shape.len, m->shape.rank);
-    for (int d = 0; d < m->shape.rank; d++)
-        len[d] = len[d] > 0 ? len[d] : 1;
-    return H5Screate_simple(m->shape.rank, len, NULL);
-}
-
 static int array_select(struct weir_array *base, struct weir_err *err)
 {
     struct hdf5_set *set = &((struct hdf5_array *)base)->set;
@@ -287,7 +278,7 @@ static int array_select(struct weir_array *base, struct weir_err *err)
     if (set->in_memory >= 0)
         H5Sclose(set->in_memory);
     errno = 0;
-    set->in_memory = make_memory(&base->mem);
+    set->in_memory = make_space(&base->mem.shape, 1);
     if (set->in_memory < 0)
         return hdf5_fail(err, "memory of %d dimensions", base->mem.shape.rank);
     if (base->elements == 0)

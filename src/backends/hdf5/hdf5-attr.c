@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-attr.c - attributes of files, groups and datasets */
 #include "backends/hdf5/hdf5-file.h"
-#include "config.h"
 
 #include <errno.h>
-
-/* One number is a scalar, and so is a text. */
-static hid_t make_space(const struct weir_attr *attr)
-{
-    hsize_t count = attr->count;
-
-    if (attr->elem == WEIR_ELEM_TEXT || count == 1)
-        return H5Screate(H5S_SCALAR);
-    return H5Screate_simple(1, &count, NULL);
-}
 
 /* The library forgets why a call has failed in the next one. */
 static int fail_write(struct hdf5_container *c, hid_t space, hid_t id, bool wrote,
@@ -27,20 +16,22 @@ static int fail_write(struct hdf5_container *c, hid_t space, hid_t id, bool wrot
     return -1;
 }
 
-/* The time of making an attribute counts, that of its space included. */
+/* The time of making an attribute counts, that of its space included. One number is a scalar, and
+ * so is a text. */
 static int write_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr *attr, hid_t type,
                       struct weir_err *err)
 {
     static const char nothing[1];
     const void *data = attr->count > 0 ? attr->data : nothing;
+    const hsize_t count = attr->count;
     htri_t there = H5Aexists(object, attr->name);
-    bool wrote, closed;
+    bool scalar = attr->elem == WEIR_ELEM_TEXT || count == 1, wrote, closed;
     hid_t space, id;
 
     if (there < 0 || (there > 0 && H5Adelete(object, attr->name) < 0))
         return hdf5_container_fail(&f->c, err, "replace it");
     weir_timed_begin(f->base.s);
-    space = make_space(attr);
+    space = scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL);
     id = space < 0 ? space : H5Acreate2(object, attr->name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     wrote = id >= 0 && H5Awrite(id, type, data) >= 0;
     closed = wrote && H5Aclose(id) >= 0 && H5Sclose(space) >= 0;
@@ -87,7 +78,7 @@ static int read_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr
         weir_timed_end(f->base.s);
         rc = ok ? 0 : hdf5_fail(err, "H5Aread");
     } else {
-        rc = weir_refuse(err, WEIR_EIO, "it is not %llu elements of type %s",
+        rc = weir_refuse(err, WEIR_EIO, "it does not have %llu elements of type %s",
                          (unsigned long long)attr->count, weir_elem_name(attr->elem));
     }
     H5Aclose(id);

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-file.h - the backend HDF5 inside: a session, an open file, and the datasets, types and
  * arrays in it */
-#ifndef WEIR_BACKENDS_HDF5_HDF5_FILE_H
-#define WEIR_BACKENDS_HDF5_HDF5_FILE_H
+#pragma once
 
 #include <hdf5.h>
 
 #include "backends/array.h"
 #include "backends/hdf5/hdf5-descriptor.h"
+#include "backends/shared/h5guard.h"
 #include "par/io/mpidoubt.h"
 #include "par/io/mpisession.h"
+
+#define HDF5_TEXT_OF(x) #x
+#define HDF5_TEXT(x) HDF5_TEXT_OF(x)
+#define HDF5_VERSION                                                                               \
+    HDF5_TEXT(H5_VERS_MAJOR) "." HDF5_TEXT(H5_VERS_MINOR) "." HDF5_TEXT(H5_VERS_RELEASE)
+#define CHUNK_BYTES_MAX 4294967295u /* of the file format */
 
 /* ---- the state of a session (hdf5-lib.c) ---- */
 
@@ -19,11 +25,15 @@ struct hdf5_state {
     struct weir_session *s; /* whose it is */
     MPI_Comm comm;   /* of a file */
     bool collective; /* transfers are */
+    bool collective_meta; /* and calls about metadata */
     bool serial;     /* files are this rank's alone, and opened without MPI-IO */
     bool fill;       /* new datasets get fill values */
     hid_t access;    /* file access */
+    hid_t make;      /* file creation */
+    const char *filter; /* of datasets, NULL: none */
     hid_t create;    /* dataset creation */
     hid_t transfer;  /* dataset transfer */
+    struct h5guard *guard;
     bool placed, misplaced; /* a dataset has a place that is known; one is not aligned as asked */
 };
 
@@ -78,6 +88,12 @@ void hdf5_container_drop(struct hdf5_container *c);
  * that data could not be written, c->failed is set. Local. Returns -1. */
 int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call);
 
+/* Around a call of the library in which ranks that have written wait for each other: a write that
+ * fails does not leave the others waiting (h5guard.h). Local. unguard returns 0, or -1 and err, and
+ * then c->failed is set: a write in the call has failed on this rank. */
+void hdf5_container_guard(struct hdf5_container *c);
+int hdf5_container_unguard(struct hdf5_container *c, const char *call, struct weir_err *err);
+
 /* Write all to stable storage. Collective over st->comm, but a rank may fail alone. */
 int hdf5_container_flush(struct hdf5_container *c, struct weir_err *err);
 
@@ -90,6 +106,18 @@ void hdf5_container_describe(const struct hdf5_container *c, struct weir_str *ou
 
 /* The hints in effect, or MPI_INFO_NULL. The caller frees them. Local. */
 MPI_Info hdf5_container_hints(const struct hdf5_container *c);
+
+/* Add filters to a list for new datasets. Local. Returns 0, or -1 and err (WEIR_EUSAGE): the library
+ * does not have one, and err names those that it has; or a value is wrong. */
+int hdf5_filters_set(hid_t list, const char *text, struct weir_err *err);
+
+/* Check filters for datasets in chunks of this number of elements (0: not known), which are numbers or
+ * records. Local. Returns 0, or -1 and err (WEIR_EUSAGE): as hdf5_filters_set, or szip cannot take
+ * them. */
+int hdf5_filters_check(const char *text, uint64_t elements, bool numbers, struct weir_err *err);
+
+/* Count what a dataset that was written has in the file, in the statistics of one rank. Local. */
+void hdf5_filters_count(const struct hdf5_container *c, hid_t dset);
 
 /* An open dataset, and what is selected of it. */
 struct hdf5_set {
@@ -112,7 +140,7 @@ void hdf5_set_use(struct hdf5_set *set, hid_t id);
 
 /* Write or read what is selected. A rank that fails still meets the others in a collective
  * transfer. Collective over the file when transfers are. Returns 0, or -1 and err. */
-int hdf5_set_move(const struct hdf5_container *c, const struct hdf5_set *set, enum weir_dir dir,
+int hdf5_set_move(struct hdf5_container *c, const struct hdf5_set *set, enum weir_dir dir,
                   void *buf, int *sys, struct weir_err *err);
 
 /* The name of the library's call, for messages. */
@@ -150,7 +178,8 @@ int hdf5_segments_open(struct hdf5_segments *g, struct hdf5_container *c,
 /* Implements xfer of struct weir_backend. */
 ssize_t hdf5_segments_xfer(struct hdf5_segments *g, const struct weir_io *io, struct weir_err *err);
 
-/* Close and free everything but the file. Local; collective where opening was. */
+/* Count what filters have left, and close and free everything but the file. Local; collective where
+ * opening was. */
 void hdf5_segments_end(struct hdf5_segments *g);
 
 /* ---- types of elements as the library has them (hdf5-type.c) ---- */
@@ -171,7 +200,7 @@ int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out
 struct hdf5_arrays {
     struct weir_array_file base;
     struct hdf5_container c;
-    hid_t group; /* that was made or opened last, 0: none is open */
+    hid_t group; /* that was made or opened last; 0 or negative: none is open */
 };
 
 /* Implement put_attr and get_attr of struct weir_array_ops. */
@@ -181,5 +210,3 @@ int hdf5_get_attr(struct weir_array_file *base, const char *object, const struct
                   struct weir_err *err);
 
 extern const struct weir_array_ops hdf5_array_ops;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-segments.c - the datasets of a file: one for each segment */
 #include "backends/hdf5/hdf5-file.h"
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,6 +26,7 @@ static void name_of(uint64_t segment, char name[NAME_TEXT])
 /* The geometry of the file, and dataspaces. */
 static int begin(struct hdf5_segments *g, const struct weir_file *file, struct weir_err *err)
 {
+    const struct hdf5_options *o = file->s->opt;
     const struct weir_extent *x = &file->extent;
     hsize_t elements, transfer;
 
@@ -42,6 +42,9 @@ static int begin(struct hdf5_segments *g, const struct weir_file *file, struct w
     g->set.in_memory = H5Screate_simple(1, &transfer, NULL);
     if (g->set.in_file < 0 || g->set.in_memory < 0)
         return hdf5_fail(err, "H5Screate_simple for '%s'", g->c->path);
+    if (g->c->writes && o->filter && o->chunk == 0 && transfer > 0 &&
+        H5Pset_chunk(g->c->st->create, 1, &transfer) < 0)
+        return hdf5_fail(err, "a transfer as a chunk (--hdf5.chunkSize) of '%s'", g->c->path);
     return 0;
 }
 
@@ -186,10 +189,10 @@ static int fill_block(struct hdf5_segments *g, hid_t dset, uint64_t piece, void 
     block /= (uint64_t)size;
     for (uint64_t at = 0; at < block && (rc == 0 || st->collective); at += piece) {
         uint64_t n = !zeros ? 0 : block - at < piece ? block - at : piece;
-        struct weir_err *told = rc < 0 ? NULL : err;
+        struct weir_err *first_err = rc < 0 ? NULL : err;
 
-        if (select_elements(g, (uint64_t)rank * block + at, n, told) < 0 ||
-            move(g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, NULL, told) < 0)
+        if (select_elements(g, (uint64_t)rank * block + at, n, first_err) < 0 ||
+            move(g, dset, WEIR_DIR_WRITE, zeros ? zeros : &word, &sys, NULL, first_err) < 0)
             rc = -1;
     }
     return rc;
@@ -225,12 +228,17 @@ static hid_t create_one(struct hdf5_segments *g, uint64_t segment, bool *is_new,
     errno = 0;
     there = g->c->fresh ? 0 : H5Lexists(g->c->id, name, H5P_DEFAULT);
     if (there < 0)
-        return hdf5_fail(err, "look for dataset '%s' in '%s'", name, g->c->path);
+        return hdf5_fail(err, "check for dataset '%s' in '%s'", name, g->c->path);
     *is_new = there == 0;
     if (there > 0)
         return open_checked(g, segment, true, err);
+    hdf5_container_guard(g->c);
     dset = H5Dcreate2(g->c->id, name, H5T_NATIVE_INT64, g->set.in_file, H5P_DEFAULT,
                       g->c->st->create, H5P_DEFAULT);
+    if (hdf5_container_unguard(g->c, "H5Dcreate2", err) < 0) {
+        H5Dclose(dset);
+        return H5I_INVALID_HID;
+    }
     if (dset < 0)
         return hdf5_fail(err, "create dataset '%s' in '%s'", name, g->c->path);
     return dset;
@@ -408,7 +416,7 @@ ssize_t hdf5_segments_xfer(struct hdf5_segments *g, const struct weir_io *io, st
     hid_t dset;
 
     if (g->bytes == 0)
-        return weir_refuse(err, WEIR_EBUG, "HDF5 needs to know the geometry of a file");
+        return weir_refuse(err, WEIR_EBUG, "a file of HDF5 was opened without its geometry");
     if (io->len % HDF5_ELEMENT || io->off % HDF5_ELEMENT)
         return weir_refuse(err, WEIR_EBUG, "offset or length is not a multiple of 8");
     if (io->len > CALL_MAX && !g->c->st->s->access.collective)
@@ -424,6 +432,10 @@ ssize_t hdf5_segments_xfer(struct hdf5_segments *g, const struct weir_io *io, st
 
 void hdf5_segments_end(struct hdf5_segments *g)
 {
+    bool counts = g->c->st->filter && weir_mpi_is_first(g->c->st->comm);
+
+    for (uint64_t i = 0; counts && i < g->count; i++)
+        hdf5_filters_count(g->c, get_dataset(g, i, NULL));
     if (g->set.id >= 0 && g->at >= g->kept)
         H5Dclose(g->set.id);
     close_kept(g);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5-type.c - types of elements as the library has them */
 #include "backends/hdf5/hdf5-file.h"
-#include "config.h"
 
 static hid_t native_of(enum weir_elem elem)
 {
@@ -85,9 +84,9 @@ static enum weir_elem elem_of(hid_t id)
 static int check_members(hid_t id, const struct weir_type *type, struct weir_err *err)
 {
     if (type->elem != WEIR_ELEM_COMPOUND)
-        return weir_refuse(err, WEIR_EIO, "it is of a compound type: its members must be given");
+        return weir_refuse(err, WEIR_EIO, "it has a compound type; give its members");
     if (H5Tget_nmembers(id) != type->count)
-        return weir_refuse(err, WEIR_EIO, "its compound type has %d members, wanted are %d",
+        return weir_refuse(err, WEIR_EIO, "its compound type has %d members, not %d as needed",
                            H5Tget_nmembers(id), type->count);
     for (int i = 0; i < type->count; i++) {
         const struct weir_member *m = &type->members[i];
@@ -110,7 +109,7 @@ int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out
     enum weir_elem elem = elem_of(id);
 
     if (elem == WEIR_ELEMS)
-        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+        return weir_refuse(err, WEIR_EIO, "its type is not supported");
     if (elem == WEIR_ELEM_COMPOUND && check_members(id, type, err) < 0)
         return -1;
     *out = (struct weir_type) { .elem = elem, .size = H5Tget_size(id) };

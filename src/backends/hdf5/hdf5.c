@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* hdf5.c - parallel HDF5: one dataset for each segment of the file */
 #include "backends/hdf5/hdf5-file.h"
-#include "config.h"
 
 #include <unistd.h>
 
 #include "backends/shared/mpins.h"
 #include "backends/shared/mpishow.h"
+#include "base/text/wholefile.h"
 #include "par/io/mpifile.h"
 
-#define TEXT_OF(x) #x
-#define TEXT(x) TEXT_OF(x)
-
-#define CHUNK_BYTES_MAX 4294967295u /* of the file format */
+#ifdef H5_HAVE_SUBFILING_VFD
+#define SUBFILING true
+#else
+#define SUBFILING false
+#endif
 
 struct hdf5_file {
     struct weir_file base;
@@ -23,7 +24,7 @@ struct hdf5_file {
 
 static const char *version(void)
 {
-    return TEXT(H5_VERS_MAJOR) "." TEXT(H5_VERS_MINOR) "." TEXT(H5_VERS_RELEASE) " (Parallel)";
+    return HDF5_VERSION " (Parallel)";
 }
 
 static int check_geometry(const struct weir_session *s, const struct weir_extent *x,
@@ -45,6 +46,42 @@ static int check_geometry(const struct weir_session *s, const struct weir_extent
     return 0;
 }
 
+/* The library stores a chunk with filters as a whole. */
+static int check_filter(const struct weir_session *s, const struct weir_extent *x,
+                        struct weir_err *err)
+{
+    const struct hdf5_options *o = s->opt;
+    const struct weir_access *a = &s->access;
+    uint64_t elements = o->chunk > 0 ? (uint64_t)o->chunk : x ? x->transfer / HDF5_ELEMENT : 0;
+
+    if (a->only_reads)
+        elements = 0; /* the file has its chunks */
+
+    if (!a->file_per_task && s->par->size > 1 && !a->collective && !a->only_reads)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.filter: HDF5 writes chunks with filters collectively only; add -c "
+                           "or -F (ior), or leave --indepio out (h5exerciser)");
+    return hdf5_filters_check(o->filter, elements, true, err);
+}
+
+/* Options that need HDF5 1.14, and filters. */
+static int check_layout(const struct weir_session *s, const struct weir_extent *extent,
+                        struct weir_err *err)
+{
+    const struct hdf5_options *o = s->opt;
+
+    if (o->page_buffer > 0 &&
+        (!H5_VERSION_GE(1, 14, 0) || !s->access.file_per_task || o->subfiling))
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.page-buffer: parallel HDF5 has it from 1.14 on (this is %s), for a "
+                           "file per task (-F) without --hdf5.subfiling", HDF5_VERSION);
+    if (o->subfiling && !SUBFILING)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "--hdf5.subfiling: HDF5 has it from 1.14 on, where it is configured; this "
+                           "is %s", HDF5_VERSION);
+    return o->filter ? check_filter(s, extent, err) : 0;
+}
+
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
     const struct hdf5_options *o = s->opt;
@@ -59,6 +96,8 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
         return weir_refuse(err, WEIR_EUSAGE,
                            "--hdf5.chunkSize=%lld: HDF5 allows at most %u elements of 8 bytes",
                            (long long)o->chunk, CHUNK_BYTES_MAX / HDF5_ELEMENT);
+    if (check_layout(s, extent, err) < 0)
+        return -1;
     return extent ? check_geometry(s, extent, err) : 0;
 }
 
@@ -77,19 +116,6 @@ static int begin(struct weir_session *s, struct weir_err *err)
     return rc;
 }
 
-/* The datasets, and where the sync of a write is this rank's alone, a descriptor for it. */
-static int prepare(struct hdf5_file *f, struct weir_err *err)
-{
-    const struct weir_access *a = &f->base.s->access;
-
-    if (hdf5_segments_open(&f->seg, &f->c, &f->base, err) < 0)
-        return -1;
-    if (!f->c.writes || !a->sync_each || a->collective || a->file_per_task)
-        return 0;
-    f->sync_fd = weir_mpi_open_to_sync(f->base.path, err);
-    return f->sync_fd < 0 ? -1 : 0;
-}
-
 /* Free what is ours. */
 static void release(struct hdf5_file *f)
 {
@@ -103,12 +129,18 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
+    const struct weir_access *a = &s->access;
     int rc;
 
     f->sync_fd = -1;
     if (hdf5_container_open(&f->c, s->priv, path, flags, &f->base.extent, err) < 0)
         return -1;
-    rc = weir_agree_open(s->par, f->c.st->comm, prepare(f, err), err);
+    rc = hdf5_segments_open(&f->seg, &f->c, &f->base, err);
+    if (rc == 0 && f->c.writes && a->sync_each && !a->collective && !a->file_per_task) {
+        f->sync_fd = weir_mpi_open_to_sync(path, err); /* a sync of a write is this rank's alone */
+        rc = f->sync_fd < 0 ? -1 : 0;
+    }
+    rc = weir_agree_open(s->par, f->c.st->comm, rc, err);
     if (rc < 0) {
         release(f);
         hdf5_container_drop(&f->c);
@@ -116,24 +148,17 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     return rc;
 }
 
-/* Note the alignment of the last dataset; the library aligns none that is smaller. */
-static void note_alignment(const struct hdf5_file *f)
-{
-    const struct hdf5_options *o = f->base.s->opt;
-    struct hdf5_state *st = f->base.s->priv;
-    uint64_t align = (uint64_t)o->alignment;
-
-    if (align < 2 || f->seg.set.where == 0 || f->seg.bytes < align)
-        return;
-    st->placed = true;
-    st->misplaced |= f->seg.set.where % align != 0;
-}
-
 static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct hdf5_file *f = (struct hdf5_file *)file;
+    struct hdf5_state *st = file->s->priv;
+    uint64_t align = (uint64_t)((const struct hdf5_options *)file->s->opt)->alignment;
 
-    note_alignment(f);
+    if (align > 1 && f->seg.set.where > 0 && f->seg.bytes >= align) {
+        /* the last dataset; the library aligns none that is smaller */
+        st->placed = true;
+        st->misplaced |= f->seg.set.where % align != 0;
+    }
     release(f);
     return hdf5_container_close(&f->c, err);
 }
@@ -148,9 +173,11 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     struct hdf5_file *f = (struct hdf5_file *)file;
     int rc;
 
+    if (f->c.st->mpi.remove) /* subfiles */
+        return weir_refuse(err, WEIR_EUSAGE, "HDF5 cannot sync subfiles; leave -e and -Y out");
     if (f->sync_fd < 0)
         return hdf5_container_flush(&f->c, err);
-    rc = weir_mpi_fsync(f->sync_fd, f->base.path, err);
+    rc = weir_fsync(f->sync_fd, f->base.path, err);
     f->c.failed |= rc < 0;
     return rc;
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # hdf5.m4 - find a parallel HDF5 that was built with the MPI in use
-m4_define([weir_backend_hdf5_needs], [parallel HDF5 >= 1.10])
+m4_define([weir_backend_hdf5_needs], [parallel HDF5 >= 1.10.2])
 m4_define([weir_backend_hdf5_package], [libhdf5-openmpi-dev or libhdf5-mpich-dev])
 m4_define([weir_backend_hdf5_find], [WEIR_FIND_HDF5])
 
@@ -10,7 +10,7 @@ WEIR_TRY_LIBRARY([$1], [$2], [[#include <hdf5.h>
 #ifndef H5_HAVE_PARALLEL
 #error "this HDF5 is serial"
 #endif
-#if !H5_VERSION_GE(1, 10, 0)
+#if !H5_VERSION_GE(1, 10, 2)
 #error "this HDF5 is too old"
 #endif
 ]], [[H5Pset_fapl_mpio(H5Pcreate(H5P_FILE_ACCESS), MPI_COMM_WORLD, MPI_INFO_NULL);

@@ -7,7 +7,6 @@
  * Where a page has gone when it is touched (another process has cut the file), SIGBUS puts an
  * empty one there and leaves EFAULT in errno. A copy that failed is tried as a system call,
  * which gives the reason. */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 
 #include "backends/backend.h"
 #include "backends/shared/posixns.h"
+#include "base/text/wholefile.h"
 
 #ifndef MADV_POPULATE_READ /* Linux 5.14 */
 #define MADV_POPULATE_READ 22
@@ -34,7 +34,7 @@ struct mmap_options {
 struct mmap_state {
     size_t page;
     bool asks; /* the system can be asked for pages */
-    bool told; /* that a file could not be allocated */
+    bool warned; /* that a file could not be allocated */
     bool guards;             /* SIGBUS is ours */
     struct sigaction before; /* whose it was */
 };
@@ -127,21 +127,11 @@ static int allocate(int fd, uint64_t from, uint64_t len)
     return rc;
 }
 
-static void note_not_allocated(struct mmap_file *f)
-{
-    struct mmap_state *st = f->base.s->priv;
-
-    if (!st->told)
-        weir_note(f->base.s->log, "the file system of '%s' cannot preallocate files: a full file "
-                                  "system is reported by a transfer, not by open%s", f->base.path,
-                                  st->asks ? "" : "; each write also calls pwrite");
-    st->told = true;
-}
-
 /* Give the file its size and its blocks at once, so that a full file system is an error of open. */
 static int lay_out(struct mmap_file *f, struct weir_err *err)
 {
     uint64_t want = f->base.extent.file_bytes;
+    struct mmap_state *st = f->base.s->priv;
 
     if (want == 0)
         return 0;
@@ -149,12 +139,14 @@ static int lay_out(struct mmap_file *f, struct weir_err *err)
     if (!f->allocated && errno != EOPNOTSUPP && errno != ENOSYS)
         return weir_fail(err, WEIR_EIO, "allocate the %llu bytes of '%s'", (unsigned long long)want,
                          f->base.path);
-    if (!f->allocated) {
-        note_not_allocated(f);
-        if (f->size < want && ftruncate(f->fd, (off_t)want) < 0)
-            return weir_fail(err, WEIR_EIO, "extend '%s' to %llu bytes", f->base.path,
-                             (unsigned long long)want);
-    }
+    if (!f->allocated && !st->warned)
+        weir_note(f->base.s->log, "the file system of '%s' cannot preallocate files: a full file "
+                                  "system is reported by a transfer, not by open%s", f->base.path,
+                                  st->asks ? "" : "; each write also calls pwrite");
+    st->warned |= !f->allocated;
+    if (!f->allocated && f->size < want && ftruncate(f->fd, (off_t)want) < 0)
+        return weir_fail(err, WEIR_EIO, "extend '%s' to %llu bytes", f->base.path,
+                         (unsigned long long)want);
     if (f->size < want)
         f->size = want;
     return 0;
@@ -162,21 +154,11 @@ static int lay_out(struct mmap_file *f, struct weir_err *err)
 
 /* ---- the mapping ---- */
 
-/* Ask for a behaviour; it is only advice. */
-static void advise(const struct mmap_file *f)
-{
-    const struct mmap_options *o = f->base.s->opt;
-
-    if (o->pattern)
-        madvise(f->map, f->mapped, f->base.s->access.random ? MADV_RANDOM : MADV_SEQUENTIAL);
-    if (o->dont_need)
-        madvise(f->map, f->mapped, MADV_DONTNEED);
-}
-
 /* Map at least 'need' bytes. A mapping may be longer than its file. */
 static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
 {
     const struct mmap_state *st = f->base.s->priv;
+    const struct mmap_options *o = f->base.s->opt;
     int access = f->writes ? PROT_READ | PROT_WRITE : PROT_READ;
     void *map;
 
@@ -195,7 +177,10 @@ static int map_bytes(struct mmap_file *f, uint64_t need, struct weir_err *err)
                          f->base.path);
     f->map = map;
     f->mapped = (size_t)need;
-    advise(f);
+    if (o->pattern)
+        madvise(f->map, f->mapped, f->base.s->access.random ? MADV_RANDOM : MADV_SEQUENTIAL);
+    if (o->dont_need)
+        madvise(f->map, f->mapped, MADV_DONTNEED);
     return 0;
 }
 
@@ -329,34 +314,25 @@ static ssize_t move_by_call(const struct mmap_file *f, const struct weir_io *io,
                      io->dir == WEIR_DIR_WRITE ? "allocate pages (pwrite)" : "read pages (pread)");
 }
 
-/* Only with a file that is longer than its extent says. The range is this rank's own: no other rank
- * is in the way. */
-static ssize_t write_after_end(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
-{
-    ssize_t n = move_by_call(f, io, io->len, err);
-
-    if (n > 0 && f->size < io->off + (uint64_t)n)
-        f->size = io->off + (uint64_t)n;
-    return n;
-}
-
-static void remember(struct mmap_file *f, const struct weir_io *io)
-{
-    if (f->limit == 0 || io->off < f->first)
-        f->first = io->off;
-    if (io->off + io->len > f->limit)
-        f->limit = io->off + io->len;
-}
-
 static ssize_t write_mapped(struct mmap_file *f, const struct weir_io *io, struct weir_err *err)
 {
     uint64_t end = io->off + io->len;
+    ssize_t n;
 
-    remember(f, io);
+    if (f->limit == 0 || io->off < f->first)
+        f->first = io->off;
+    if (end > f->limit)
+        f->limit = end;
     if (end > f->size && look_at_size(f, err) < 0)
         return -1;
-    if (end > f->size)
-        return write_after_end(f, io, err);
+    if (end > f->size) {
+        /* Only with a file that is longer than its extent says. The range is this rank's own: no
+         * other rank is in the way. */
+        n = move_by_call(f, io, io->len, err);
+        if (n > 0 && f->size < io->off + (uint64_t)n)
+            f->size = io->off + (uint64_t)n;
+        return n;
+    }
     if (map_bytes(f, end, err) < 0)
         return -1;
     if (!has_pages(f, io->off, io->len) || !copy(f, f->map + io->off, io->buf, io->len, io->off))
@@ -424,7 +400,7 @@ static int mmap_sync(struct weir_file *wf, struct weir_err *err)
     f->first = f->limit = 0;
     if (rc < 0 || each)
         return rc;
-    return weir_posix_fsync(f->fd, wf->path, err);
+    return weir_fsync(f->fd, wf->path, err);
 }
 
 const struct weir_backend weir_backend_mmap = {

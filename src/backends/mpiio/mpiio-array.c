@@ -2,11 +2,9 @@
 /* mpiio-array.c - arrays in a file of MPI-IO, one after the other: a view of the slab, then one
  * call */
 #include "backends/mpiio/mpiio.h"
-#include "config.h"
 
 #include <errno.h>
 
-#include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 #include "par/io/slabtype.h"
@@ -33,38 +31,21 @@ struct mpiio_array {
     uint64_t end;   /* one past its last byte in the file */
 };
 
-static const char *const calls[2][2] = {
-    [WEIR_DIR_WRITE] = { "MPI_File_write_at", "MPI_File_write_at_all" },
-    [WEIR_DIR_READ] = { "MPI_File_read_at", "MPI_File_read_at_all" },
-};
-
-static struct weir_mpi_session *mpi_of(const struct mpiio_arrays *f)
-{
-    return f->base.s->priv;
-}
-
 /* ---- open and close ---- */
 
 static int open_handle(struct mpiio_arrays *f, unsigned flags, struct weir_err *err)
 {
-    char text[WEIR_MPI_NAME_TEXT];
-    const char *name = weir_mpi_name(&mpi_of(f)->drivers, f->base.path, text, err);
     int mode = flags & WEIR_OPEN_WRITE ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
     int rc;
 
-    if (!name)
-        return -1;
     if ((flags & WEIR_OPEN_WRITE) && (flags & WEIR_OPEN_CREATE))
         mode |= MPI_MODE_CREATE | (flags & WEIR_OPEN_EXCL ? MPI_MODE_EXCL : 0);
     if (!f->base.shared)
         mode |= MPI_MODE_UNIQUE_OPEN;
     weir_timed_begin(f->base.s);
-    rc = MPI_File_open(f->comm, name, mode, mpi_of(f)->info, &f->fh);
+    rc = mpiio_open(f->base.s, f->comm, f->base.path, mode, &f->fh, err);
     weir_timed_end(f->base.s);
-    if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", f->base.path);
-    MPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
-    return 0;
+    return rc;
 }
 
 /* If several ranks open the handle together, all have it or none. */
@@ -161,7 +142,8 @@ static int array_close(struct weir_array_file *base, struct weir_err *err)
         return rc;
     if (ok != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, ok, "MPI_File_close '%s'", base->path);
-    return weir_mpi_doubt_close(NULL, mpi_of(f), sys, "MPI_File_close", base->s->log, base->path, err);
+    return weir_mpi_doubt_close(NULL, mpiio_mpi(base->s), sys, "MPI_File_close", base->s->log,
+                                base->path, err);
 }
 
 /* Collective where the handle is. */
@@ -175,7 +157,7 @@ static int array_sync(struct weir_array_file *base, struct weir_err *err)
     if (weir_mpi_agree(f->all, rc) < 0)
         return rc; /* MPI_File_sync could fail on one rank and leave the others waiting */
     weir_timed_begin(base->s);
-    rc = weir_mpi_sync(f->fh, base->path, mpi_of(f)->comm_errno, err);
+    rc = weir_mpi_sync(f->fh, base->path, mpiio_mpi(f->base.s)->comm_errno, err);
     weir_timed_end(base->s);
     return rc;
 }
@@ -188,7 +170,6 @@ static int array_find(struct weir_array *a, struct weir_array_spec *have, struct
     MPI_Offset size = 0;
     int rc = MPI_File_get_size(f->fh, &size);
 
-    (void)have; /* what is expected is all that is known */
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_get_size");
     return weir_plain_array_find(a, (uint64_t)size, err);
@@ -247,21 +228,12 @@ static int set_view(struct mpiio_arrays *f, struct mpiio_array *a, bool is_empty
     if (!f->base.collective && f->viewed == &a->base)
         return 0;
     f->viewed = NULL;
-    rc = MPI_File_set_view(f->fh, is_empty ? 0 : a->at, MPI_BYTE, type, "native", mpi_of(f)->info);
+    rc = MPI_File_set_view(f->fh, is_empty ? 0 : a->at, MPI_BYTE, type, "native",
+                           mpiio_mpi(f->base.s)->info);
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_set_view");
     f->viewed = &a->base;
     return 0;
-}
-
-static int call_mpi(struct mpiio_arrays *f, enum weir_dir dir, void *buf, int count,
-                    MPI_Datatype type, MPI_Status *status)
-{
-    if (dir == WEIR_DIR_WRITE)
-        return f->base.collective ? MPI_File_write_at_all(f->fh, 0, buf, count, type, status)
-                                  : MPI_File_write_at(f->fh, 0, buf, count, type, status);
-    return f->base.collective ? MPI_File_read_at_all(f->fh, 0, buf, count, type, status)
-                              : MPI_File_read_at(f->fh, 0, buf, count, type, status);
 }
 
 /* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in the
@@ -269,12 +241,12 @@ static int call_mpi(struct mpiio_arrays *f, enum weir_dir dir, void *buf, int co
 static int judge(struct mpiio_arrays *f, enum weir_dir dir, uint64_t want, MPI_Status *status,
                  int sys, struct weir_err *err)
 {
-    const char *call = calls[dir][f->base.collective];
+    const char *call = mpiio_calls[dir][f->base.collective];
     MPI_Count moved = 0;
 
     if (MPI_Get_elements_x(status, MPI_BYTE, &moved) == MPI_SUCCESS && (uint64_t)moved == want)
         return 0;
-    if (sys == 0 || sys == mpi_of(f)->comm_errno)
+    if (sys == 0 || sys == mpiio_mpi(f->base.s)->comm_errno)
         return weir_refuse(err, WEIR_EIO, "%s moved %lld of %llu bytes and reports no error%s",
                            call, (long long)moved, (unsigned long long)want,
                            dir == WEIR_DIR_WRITE ? " (is the file system full?)"
@@ -287,26 +259,26 @@ static int judge(struct mpiio_arrays *f, enum weir_dir dir, uint64_t want, MPI_S
 static int transfer(struct mpiio_arrays *f, struct mpiio_array *a, enum weir_dir dir, char *buf,
                     bool is_empty, struct weir_err *err)
 {
-    const char *call = calls[dir][f->base.collective];
+    const char *call = mpiio_calls[dir][f->base.collective];
     int viewed = set_view(f, a, is_empty, err);
     bool skips = is_empty || viewed < 0;
+    const struct mpiio_call c = { .type = skips ? MPI_BYTE : a->in_memory, .count = !skips };
     MPI_Status status;
     int rc, sys;
 
     if (viewed < 0 && !f->base.collective)
         return -1;
     errno = 0;
-    rc = call_mpi(f, dir, skips ? buf : buf + a->first, !skips, skips ? MPI_BYTE : a->in_memory,
-                  &status);
+    rc = mpiio_call(f->fh, dir, skips ? buf : buf + a->first, &c, f->base.collective, &status);
     sys = errno;
     if (viewed < 0)
         return -1;
     if (rc != MPI_SUCCESS) {
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", call);
         weir_mpi_unlock(f->base.path);
-        return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
+        return weir_mpi_add_reason(err, sys, mpiio_mpi(f->base.s)->comm_errno);
     }
-    if (f->base.collective && weir_mpi_judge_hidden(mpi_of(f), sys, call, err) < 0)
+    if (f->base.collective && weir_mpi_judge_hidden(mpiio_mpi(f->base.s), sys, call, err) < 0)
         return -1;
     return skips ? 0 : judge(f, dir, a->base.elements * a->base.elem, &status, sys, err);
 }

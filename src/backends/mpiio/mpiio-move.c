@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-move.c - a blocking transfer, and what the success that the library reports is worth */
 #include "backends/mpiio/mpiio.h"
-#include "config.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,15 +10,10 @@
 
 #define PIECE_MAX ((size_t)1 << 30) /* of a call whose length fits no count and no type */
 
-static const char *const calls[2][2] = {
+const char *const mpiio_calls[2][2] = {
     [WEIR_DIR_WRITE] = { "MPI_File_write_at", "MPI_File_write_at_all" },
     [WEIR_DIR_READ] = { "MPI_File_read_at", "MPI_File_read_at_all" },
 };
-
-static const struct weir_mpi_session *mpi_of(const struct mpiio_file *f)
-{
-    return f->base.s->priv;
-}
 
 int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct mpiio_call *c,
                   struct weir_err *err)
@@ -28,7 +22,7 @@ int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct m
                                .want = io->len,
                                .type = MPI_BYTE };
     if (f->viewed && io->len && mpiio_view_position(&f->view, io->off, io->len, &c->at) < 0)
-        return weir_refuse(err, WEIR_EBUG, "outside the view of task %d", f->view.task);
+        return weir_refuse(err, WEIR_EBUG, "a transfer outside the view of task %d", f->view.task);
     if (c->want > INT_MAX && c->want == f->base.extent.transfer)
         c->type = f->whole;
     else if (c->want > INT_MAX)
@@ -37,22 +31,12 @@ int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct m
     return 0;
 }
 
-static int call_mpi(struct mpiio_file *f, const struct weir_io *io, const struct mpiio_call *c,
-                    bool together, MPI_Status *status)
-{
-    if (io->dir == WEIR_DIR_WRITE)
-        return together ? MPI_File_write_at_all(f->fh, c->at, io->buf, c->count, c->type, status)
-                        : MPI_File_write_at(f->fh, c->at, io->buf, c->count, c->type, status);
-    return together ? MPI_File_read_at_all(f->fh, c->at, io->buf, c->count, c->type, status)
-                    : MPI_File_read_at(f->fh, c->at, io->buf, c->count, c->type, status);
-}
-
 /* A return code alone cannot be trusted (a full disk can look like success): judge the bytes in
  * the status, with the errno that the call left. */
 static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want, bool together,
                      MPI_Status *status, int sys, struct weir_err *err)
 {
-    const char *call = calls[io->dir][together];
+    const char *call = mpiio_calls[io->dir][together];
     MPI_Count moved = 0;
     MPI_Offset size = 0;
 
@@ -67,7 +51,7 @@ static ssize_t judge(struct mpiio_file *f, const struct weir_io *io, size_t want
         return 0; /* the end of the file */
     if (moved > 0 && !together)
         return (ssize_t)moved;
-    if (sys == 0 || sys == mpi_of(f)->comm_errno)
+    if (sys == 0 || sys == mpiio_mpi(f->base.s)->comm_errno)
         return weir_refuse(err, WEIR_EIO, "%s moved %lld of %zu bytes and reports no error%s", call,
                            (long long)moved, want,
                            io->dir == WEIR_DIR_WRITE ? " (is the file system full?)" : "");
@@ -97,7 +81,7 @@ int mpiio_account(struct mpiio_file *f, const struct weir_io *io, size_t n, int 
 {
     if (n > 0 && f->end < io->off + n)
         f->end = io->off + n;
-    if (sys == 0 || !f->collective || !weir_mpi_hidden_errno(mpi_of(f), sys))
+    if (sys == 0 || !f->collective || !weir_mpi_hidden_errno(mpiio_mpi(f->base.s), sys))
         return 0;
     return doubt(f, io, n, sys, call, err);
 }
@@ -120,7 +104,7 @@ bool mpiio_meets_end(const struct mpiio_file *f, const struct weir_io *io, ssize
 ssize_t mpiio_move(struct mpiio_file *f, const struct weir_io *io, bool together,
                    struct weir_err *err)
 {
-    const char *name = calls[io->dir][together];
+    const char *name = mpiio_calls[io->dir][together];
     struct mpiio_call c;
     MPI_Status status;
     ssize_t moved;
@@ -131,12 +115,12 @@ ssize_t mpiio_move(struct mpiio_file *f, const struct weir_io *io, bool together
     if (together && io->dir == WEIR_DIR_READ)
         weir_mpi_mark(io->buf, c.want);
     errno = 0;
-    rc = call_mpi(f, io, &c, together, &status);
+    rc = mpiio_call(f->fh, io->dir, io->buf, &c, together, &status);
     sys = errno;
     if (rc != MPI_SUCCESS) {
         weir_mpi_fail(err, WEIR_EIO, rc, "%s", name);
         weir_mpi_unlock(f->base.path);
-        return weir_mpi_add_reason(err, sys, mpi_of(f)->comm_errno);
+        return weir_mpi_add_reason(err, sys, mpiio_mpi(f->base.s)->comm_errno);
     }
     if (mpiio_meets_end(f, io, &moved, err))
         return moved;

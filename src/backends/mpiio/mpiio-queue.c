@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-queue.c - transfers of MPI-IO in flight: nonblocking calls, independent or collective */
 #include "backends/mpiio/mpiio.h"
-#include "config.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -33,8 +32,8 @@ int mpiio_queue_begin(struct weir_session *s, int depth, struct weir_err *err)
     struct mpiio_queue *q = queue_of(s);
 
     q->patience_s = LOST_S;
-    q->flight = calloc((size_t)depth, sizeof(*q->flight));
-    return q->flight ? 0 : weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", depth);
+    q->request = calloc((size_t)depth, sizeof(*q->request));
+    return q->request ? 0 : weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", depth);
 }
 
 void mpiio_queue_end(struct weir_session *s)
@@ -46,7 +45,7 @@ void mpiio_queue_end(struct weir_session *s)
                   "--depth=%d: this MPI library moves the data of a nonblocking call before the call "
                   "returns, so one transfer was in flight at a time",
                   s->depth);
-    free(q->flight);
+    free(q->request);
     *q = (struct mpiio_queue) { 0 };
 }
 
@@ -69,7 +68,7 @@ static int test(MPI_Request *mpi, int *flag, MPI_Status *status)
 
 /* The outcome of a transfer. Independent ones that were short go on; that nothing was moved is how OMPIO
  * says that one has failed. */
-static ssize_t judge(const struct mpiio_flight *g, int rc, MPI_Status *status, int sys)
+static ssize_t judge(const struct mpiio_request *g, int rc, MPI_Status *status, int sys)
 {
     struct mpiio_file *f = (struct mpiio_file *)g->r->file;
     const struct weir_io *io = &g->r->io;
@@ -97,7 +96,7 @@ static void give_up(struct weir_request *r)
         f->end = UINT64_MAX; /* what the others wrote is no longer judged */
 }
 
-static bool has_ended(struct mpiio_flight *g)
+static bool has_ended(struct mpiio_request *g)
 {
     MPI_Status status = { .MPI_ERROR = MPI_SUCCESS };
     int flag = 0, rc;
@@ -122,14 +121,14 @@ static int take_ended(struct mpiio_queue *q, int least, int most, struct weir_re
     bool enough = false;
 
     for (int i = 0; i < q->n; i++) {
-        struct mpiio_flight *g = &q->flight[i];
+        struct mpiio_request *g = &q->request[i];
 
         if (n < most && !enough && has_ended(g)) {
             done[n++] = g->r;
             continue;
         }
         enough = n >= least;
-        q->flight[kept++] = *g;
+        q->request[kept++] = *g;
     }
     q->n = kept;
     return n;
@@ -139,7 +138,7 @@ static int take_ended(struct mpiio_queue *q, int least, int most, struct weir_re
 static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
 {
     weir_note(f->s->log, "'%s': no transfer in flight completed for %d s, so a blocking call "
-                         "repeated the oldest one; its time is included in the results; the next "
+                         "repeated the oldest one; the results include its time; the next "
                          "repeat is after %d s", f->path, q->patience_s, 2 * q->patience_s);
     q->patience_s *= 2;
 }
@@ -150,7 +149,7 @@ static void be_patient(struct mpiio_queue *q, const struct weir_file *f)
 static void find_lost(struct mpiio_queue *q)
 {
     for (int i = 0; i < q->n; i++) {
-        struct mpiio_flight *g = &q->flight[i];
+        struct mpiio_request *g = &q->request[i];
         struct mpiio_file *f = (struct mpiio_file *)g->r->file;
         ssize_t n;
 
@@ -207,7 +206,7 @@ static int call_mpi(struct mpiio_file *f, const struct weir_io *io, const struct
                          : MPI_File_iread_at(f->fh, c->at, buf, c->count, c->type, mpi);
 }
 
-static int start(struct mpiio_file *f, const struct weir_io *io, struct mpiio_flight *g,
+static int start(struct mpiio_file *f, const struct weir_io *io, struct mpiio_request *g,
                  struct weir_err *err)
 {
     struct mpiio_call c;
@@ -230,12 +229,12 @@ int mpiio_queue_submit(struct weir_request *r, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)r->file;
     struct mpiio_queue *q = queue_of(f->base.s);
-    struct mpiio_flight *g = &q->flight[q->n];
+    struct mpiio_request *g = &q->request[q->n];
     struct weir_io io = r->io;
     bool at_once;
     ssize_t n = 0;
 
-    *g = (struct mpiio_flight) { .mpi = MPI_REQUEST_NULL, .r = r };
+    *g = (struct mpiio_request) { .mpi = MPI_REQUEST_NULL, .r = r };
     r->n = 0;
     if (mpiio_meets_end(f, &io, &n, NULL)) {
         g->refused = n < 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio-view.c - which part of a shared file a task sees, as MPI data types */
 #include "backends/mpiio/mpiio.h"
-#include "config.h"
 
 #include "par/io/mpifile.h"
 #include "par/io/slabtype.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio.c - files through MPI-IO: explicit offsets or views, independent or collective */
 #include "backends/mpiio/mpiio.h"
-#include "config.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>
 
 #include "backends/shared/mpins.h"
+#include "base/text/wholefile.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 #include "par/io/slabtype.h"
@@ -34,11 +34,6 @@ static const struct weir_opt options[] = {
     OPT_END
 };
 #undef O
-
-static struct weir_mpi_session *mpi_of(const struct mpiio_file *f)
-{
-    return f->base.s->priv;
-}
 
 static const char *version(void)
 {
@@ -109,20 +104,20 @@ static int access_mode(const struct weir_session *s, unsigned flags)
     return mode;
 }
 
-static int open_handle(struct mpiio_file *f, unsigned flags, struct weir_err *err)
+int mpiio_open(struct weir_session *s, MPI_Comm comm, const char *path, int mode, MPI_File *fh,
+               struct weir_err *err)
 {
-    struct weir_session *s = f->base.s;
     struct weir_mpi_session *m = s->priv;
     char text[WEIR_MPI_NAME_TEXT];
-    const char *name = weir_mpi_name(&m->drivers, f->base.path, text, err);
+    const char *name = weir_mpi_name(&m->drivers, path, text, err);
     int rc;
 
     if (!name)
         return -1;
-    rc = MPI_File_open(f->comm, name, access_mode(s, flags), m->info, &f->fh);
+    rc = MPI_File_open(comm, name, mode, m->info, fh);
     if (rc != MPI_SUCCESS)
-        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", f->base.path);
-    MPI_File_set_errhandler(f->fh, MPI_ERRORS_RETURN);
+        return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_open '%s'", path);
+    MPI_File_set_errhandler(*fh, MPI_ERRORS_RETURN);
     return 0;
 }
 
@@ -187,12 +182,12 @@ static int open_file(struct weir_session *s, const char *path, unsigned flags,
     struct mpiio_file *f = (struct mpiio_file *)file;
     int rc;
 
-    (void)path; /* that of the file */
     f->comm = s->access.file_per_task ? MPI_COMM_SELF : s->par->comm;
     f->collective = s->access.collective;
     f->whole = MPI_DATATYPE_NULL;
     f->sync_fd = -1;
-    if (weir_agree_open(s->par, f->comm, open_handle(f, flags, err), err) < 0)
+    rc = mpiio_open(s, f->comm, path, access_mode(s, flags), &f->fh, err);
+    if (weir_agree_open(s->par, f->comm, rc, err) < 0)
         return -1;
     rc = prepare(f, flags, err);
     if (rc == 0)
@@ -227,17 +222,18 @@ static int close_file(struct weir_file *file, struct weir_err *err)
 {
     struct mpiio_file *f = (struct mpiio_file *)file;
     const char *path = f->base.path;
-    int told, rc, sys;
+    int checked, rc, sys;
 
-    told = check_bytes(f, err);
+    checked = check_bytes(f, err);
     errno = 0;
     rc = release(f);
     sys = errno;
-    if (told < 0)
+    if (checked < 0)
         return -1;
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_close '%s'", path);
-    return weir_mpi_doubt_close(&f->doubt, mpi_of(f), sys, "MPI_File_close", file->s->log, path, err);
+    return weir_mpi_doubt_close(&f->doubt, mpiio_mpi(file->s), sys, "MPI_File_close", file->s->log,
+                                path, err);
 }
 
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
@@ -258,7 +254,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
     int rc = 0;
 
     if (f->sync_fd >= 0)
-        return weir_mpi_fsync(f->sync_fd, f->base.path, err);
+        return weir_fsync(f->sync_fd, f->base.path, err);
     if (f->collective)
         rc = weir_mpi_check_end(f->comm, f->fh, f->base.path, &f->end, err);
     state = rc < 0 ? FAILED : f->collective && f->doubt.open ? DOUBTFUL : 0;
@@ -268,7 +264,7 @@ static int sync_file(struct weir_file *file, struct weir_err *err)
         return rc;
     if (state == DOUBTFUL) /* MPI_File_sync could fail on one rank and leave the others waiting */
         return weir_mpi_sync_file(f->base.path, err);
-    return weir_mpi_sync(f->fh, f->base.path, mpi_of(f)->comm_errno, err);
+    return weir_mpi_sync(f->fh, f->base.path, mpiio_mpi(f->base.s)->comm_errno, err);
 }
 
 static void describe(struct weir_file *file, struct weir_str *out)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiio.h - shared by the files of the backend: options, files, the view of a task, the queue, arrays */
-#ifndef WEIR_BACKENDS_MPIIO_MPIIO_H
-#define WEIR_BACKENDS_MPIIO_MPIIO_H
+#pragma once
 
 #include <mpi.h>
 
@@ -50,6 +49,11 @@ struct mpiio_file {
     struct weir_mpi_doubt doubt;
 };
 
+/* Open the file with the hints of the session; its errors are returned. Collective over comm, but a
+ * rank may fail alone. Returns 0, or -1 and err. */
+int mpiio_open(struct weir_session *s, MPI_Comm comm, const char *path, int mode, MPI_File *fh,
+               struct weir_err *err);
+
 /* The arguments of a call that moves io, or the first piece of it. */
 struct mpiio_call {
     MPI_Offset at;
@@ -61,6 +65,19 @@ struct mpiio_call {
 /* Local. 0, or -1 and err (WEIR_EBUG). */
 int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct mpiio_call *c,
                   struct weir_err *err);
+
+/* Make the blocking call for a direction, collective over the file with 'together'. Returns the
+ * status of the library. mpiio_calls has the names of these calls. */
+static inline int mpiio_call(MPI_File fh, enum weir_dir dir, void *buf, const struct mpiio_call *c,
+                             bool together, MPI_Status *status)
+{
+    if (dir == WEIR_DIR_WRITE)
+        return together ? MPI_File_write_at_all(fh, c->at, buf, c->count, c->type, status)
+                        : MPI_File_write_at(fh, c->at, buf, c->count, c->type, status);
+    return together ? MPI_File_read_at_all(fh, c->at, buf, c->count, c->type, status)
+                    : MPI_File_read_at(fh, c->at, buf, c->count, c->type, status);
+}
+extern const char *const mpiio_calls[2][2];
 
 /* Move io with a blocking call, which is collective over f->comm with 'together' and local without it.
  * Returns the bytes moved, or -1 and err (WEIR_EIO). */
@@ -79,7 +96,7 @@ int mpiio_account(struct mpiio_file *f, const struct weir_io *io, size_t n, int 
 
 /* ---- the queue of a session (mpiio-queue.c) ---- */
 
-struct mpiio_flight {
+struct mpiio_request {
     MPI_Request mpi; /* MPI_REQUEST_NULL: it has ended, and r has the outcome */
     struct weir_request *r;
     size_t want;  /* bytes of the call */
@@ -88,7 +105,7 @@ struct mpiio_flight {
 
 /* Zero-initialise. */
 struct mpiio_queue {
-    struct mpiio_flight *flight; /* depth, the oldest first */
+    struct mpiio_request *request; /* depth, the oldest first */
     int n;
     int seen, at_once; /* of the first calls: how many were looked at, and had ended at their return */
     bool lost;         /* the library has lost a transfer that failed */
@@ -99,6 +116,11 @@ struct mpiio_session {
     struct weir_mpi_session mpi; /* first: for names and arrays */
     struct mpiio_queue queue;
 };
+
+static inline struct weir_mpi_session *mpiio_mpi(const struct weir_session *s)
+{
+    return s->priv;
+}
 
 /* Implement the functions of the queue in struct weir_backend. */
 int mpiio_queue_begin(struct weir_session *s, int depth, struct weir_err *err);
@@ -113,5 +135,3 @@ void mpiio_queue_end(struct weir_session *s);
 
 /* Arrays in a file of MPI-IO (mpiio-array.c). */
 extern const struct weir_array_ops mpiio_array_ops;
-
-#endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-array.c - arrays are variables of a file */
 #include "backends/ncmpi/ncmpi-file.h"
-#include "config.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/shared/mpishow.h"
 #include "par/agree.h"
-#include "par/io/mpisession.h"
 
 static struct ncmpi_file *file_of(struct weir_array_file *base)
 {
@@ -18,7 +16,6 @@ static struct ncmpi_file *file_of(struct weir_array_file *base)
 static int array_check(const struct weir_session *s, const struct weir_array_spec *spec,
                        struct weir_err *err)
 {
-    (void)s;
     if (spec->type.elem == WEIR_ELEM_COMPOUND)
         return weir_refuse(err, WEIR_EUSAGE, "NCMPI cannot store elements of a compound type: the "
                                              "formats of PnetCDF have no compound types");
@@ -53,25 +50,19 @@ static int learn_place(struct weir_array *a, struct weir_err *err)
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "place of '%s'", a->name) : 0;
 }
 
-/* Sets where all variables begin, which is known now. */
-static int learn_places(struct weir_array_file *base, struct weir_err *err)
-{
-    for (struct weir_array *a = base->first; a; a = a->next) {
-        a->at = 0;
-        a->is_selected = false; /* it may have moved */
-        if (a->is_open && learn_place(a, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int array_commit(struct weir_array_file *base, struct weir_err *err)
 {
     int rc = ncmpi_file_defined(file_of(base), err);
 
     if (weir_mpi_agree(base->s->par->comm, rc) < 0) /* rank 0 writes the header and may fail alone */
         return rc;
-    return learn_places(base, err) < 0 ? -1 : ncmpi_file_transfers(file_of(base), err);
+    for (struct weir_array *a = base->first; a; a = a->next) {
+        a->at = 0;
+        a->is_selected = false; /* it may have moved */
+        if (a->is_open && learn_place(a, err) < 0)
+            return -1;
+    }
+    return ncmpi_file_transfers(file_of(base), err);
 }
 
 /* One past the last byte of the arrays. */
@@ -95,7 +86,7 @@ static int reach_end(const struct weir_array_file *f, uint64_t end, struct weir_
     if (!f->writes || f->s->par->rank > 0)
         return 0;
     if (stat(path, &st) < 0 || ((uint64_t)st.st_size < end && truncate(path, (off_t)end) < 0))
-        return weir_fail(err, WEIR_EIO, "make '%s' %llu bytes long", f->path,
+        return weir_fail(err, WEIR_EIO, "set the size of '%s' to %llu bytes", f->path,
                          (unsigned long long)end);
     return 0;
 }

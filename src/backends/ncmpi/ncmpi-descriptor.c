@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-descriptor.c - what is known of the backend without its library */
 #include "backends/ncmpi/ncmpi-descriptor.h"
-#include "config.h"
 
 #define O struct ncmpi_options
 const struct weir_opt ncmpi_opts[] = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-descriptor.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_NCMPI_NCMPI_DESCRIPTOR_H
-#define WEIR_BACKENDS_NCMPI_NCMPI_DESCRIPTOR_H
+#pragma once
 
 #include "backends/backend.h"
 #include "backends/shared/mpioptions.h"
@@ -18,5 +17,3 @@ extern const struct weir_opt ncmpi_opts[];
     .abi = WEIR_BACKEND_ABI, .name = "NCMPI",                                                      \
     .brief = "netCDF files through PnetCDF: one record for each block", .prefix = "ncmpi.",        \
     .opts = ncmpi_opts, .opt_size = sizeof(struct ncmpi_options)
-
-#endif

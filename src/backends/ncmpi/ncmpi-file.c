@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-file.c - an open file of PnetCDF, whatever is in it */
 #include "backends/ncmpi/ncmpi-file.h"
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,17 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/wholefile.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 
 #define MAGIC "CDF\5"
 #define HEAD_BYTES 12 /* format and number of records */
 
-struct code_errno {
+static const struct {
     int code, sys;
-};
-
-static const struct code_errno codes[] = {
+} codes[] = {
     { NC_EACCESS, EACCES }, { NC_EBAD_FILE, EINVAL }, { NC_EEXIST, EEXIST },    { NC_EFILE, EIO },
     { NC_ENOENT, ENOENT },  { NC_ENOMEM, ENOMEM },    { NC_ENO_SPACE, ENOSPC }, { NC_EPERM, EPERM },
     { NC_EQUOTA, EDQUOT },  { NC_EREAD, EIO },        { NC_EWRITE, EIO },       { NC_NOERR, 0 }
@@ -34,13 +32,13 @@ static struct weir_mpi_session *mpi_of(const struct ncmpi_file *f)
 
 int ncmpi_fail(struct weir_err *err, int rc, const char *fmt, ...)
 {
-    const struct code_errno *c = codes;
     va_list ap;
+    int i = 0;
 
-    while (c->code != NC_NOERR && c->code != rc)
-        c++;
+    while (codes[i].code != NC_NOERR && codes[i].code != rc)
+        i++;
     va_start(ap, fmt);
-    weir_fail_with(err, WEIR_EIO, c->sys, ncmpi_strerror(rc), fmt, ap);
+    weir_fail_with(err, WEIR_EIO, codes[i].sys, ncmpi_strerror(rc), fmt, ap);
     va_end(ap);
     return -1;
 }
@@ -96,16 +94,15 @@ static int check_end(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
     if (size >= last && (!f->writes || last == 0 || weir_mpi_room(path) >= piece))
         return 0;
     if (!f->writes)
-        return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes, but %llu are expected: "
-                                          "another process truncated the file", path,
-                                          (unsigned long long)size, (unsigned long long)last);
+        return weir_refuse(err, WEIR_EIO, WEIR_MPI_TRUNCATED, path, (unsigned long long)size,
+                           (unsigned long long)last);
     if (size >= last)
         return weir_refuse(err, WEIR_EIO,
                            "the file system of '%s' is full: PnetCDF does not report whether all "
                            "data were written",
                            path);
-    return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes after writing up to byte %llu (%s)",
-                       path, (unsigned long long)size, (unsigned long long)last,
+    return weir_refuse(err, WEIR_EIO, WEIR_MPI_SHORT, path, (unsigned long long)size,
+                       (unsigned long long)last,
                        all[1] || weir_mpi_room(path) < piece
                            ? strerror(all[1] ? (int)all[1] : ENOSPC)
                            : "is the file system full, or a quota reached?");
@@ -163,8 +160,7 @@ int ncmpi_file_open(struct ncmpi_file *f, struct weir_session *s, const char *pa
     return weir_agree_call(s->par, open_library(f, flags, err), err);
 }
 
-/* Close the file and what is ours. */
-static int release(struct ncmpi_file *f)
+int ncmpi_file_drop(struct ncmpi_file *f)
 {
     int first = f->independent ? ncmpi_end_indep_data(f->nc) : NC_NOERR, rc;
 
@@ -178,21 +174,16 @@ static int release(struct ncmpi_file *f)
     return first != NC_NOERR ? first : rc;
 }
 
-void ncmpi_file_drop(struct ncmpi_file *f)
-{
-    release(f);
-}
-
 int ncmpi_file_close(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
 {
-    struct weir_err *told = f->failed ? NULL : err; /* one error is enough */
-    int rc = check_end(f, piece, told), nc, sys;
+    struct weir_err *first_err = f->failed ? NULL : err; /* one error is enough */
+    int rc = check_end(f, piece, first_err), nc, sys;
 
     if (f->writes &&
-        weir_mpi_doubt_conclude(&f->doubt, f->path, f->fresh, piece, f->end, told) < 0)
-        rc = weir_err_within(told, "'%s'", f->path); /* knows more than the size does */
+        weir_mpi_doubt_conclude(&f->doubt, f->path, f->fresh, piece, f->end, first_err) < 0)
+        rc = weir_err_within(first_err, "'%s'", f->path); /* knows more than the size does */
     errno = 0;
-    nc = release(f);
+    nc = ncmpi_file_drop(f);
     sys = errno;
     if (rc < 0 || f->failed)
         return f->failed ? 0 : -1;
@@ -261,7 +252,7 @@ int ncmpi_file_ready(struct ncmpi_file *f, struct weir_err *err)
 /* The library keeps no data back, so what it handed to the system is all there is to flush. */
 int ncmpi_file_sync(struct ncmpi_file *f, struct weir_err *err)
 {
-    return f->sync_fd < 0 ? 0 : weir_mpi_fsync(f->sync_fd, f->path, err);
+    return f->sync_fd < 0 ? 0 : weir_fsync(f->sync_fd, f->path, err);
 }
 
 MPI_Info ncmpi_file_hints(const struct ncmpi_file *f)

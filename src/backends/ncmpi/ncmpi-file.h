@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-file.h - an open file of PnetCDF, whatever is in it: opened, defined, flushed and closed in
  * order also when some bytes could not be written; and arrays in it */
-#ifndef WEIR_BACKENDS_NCMPI_NCMPI_FILE_H
-#define WEIR_BACKENDS_NCMPI_NCMPI_FILE_H
+#pragma once
 
 #include <mpi.h>
 #include <pnetcdf.h>
@@ -47,9 +46,9 @@ int ncmpi_file_open(struct ncmpi_file *f, struct weir_session *s, const char *pa
  * Collective over the file, but a rank may fail alone. */
 int ncmpi_file_ready(struct ncmpi_file *f, struct weir_err *err);
 
-/* Close a file that was just opened and cannot be used, without an error. Collective over the
- * file. */
-void ncmpi_file_drop(struct ncmpi_file *f);
+/* Close a file that cannot be used, and what is ours. Collective over the file. Returns the status
+ * of the library. */
+int ncmpi_file_drop(struct ncmpi_file *f);
 
 /* Enter define mode, where dimensions, variables and attributes can be made; leave it; begin
  * transfers after it. Collective over the file; a rank may fail alone. */
@@ -93,5 +92,3 @@ extern const struct weir_nc_library ncmpi_arrays;
 int ncmpi_slab_select(struct weir_array *base, struct weir_err *err);
 int ncmpi_slab_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err);
 int ncmpi_slab_release(struct weir_array *base, struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi-slab.c - slabs as the library wants them: start, count and stride, or a list of boxes */
 #include "backends/ncmpi/ncmpi-file.h"
-#include "config.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,7 +21,6 @@ int ncmpi_slab_release(struct weir_array *base, struct weir_err *err)
 {
     struct ncmpi_array *a = (struct ncmpi_array *)base;
 
-    (void)err;
     if (a->has_type && a->in_memory != MPI_DATATYPE_NULL)
         MPI_Type_free(&a->in_memory);
     a->has_type = false;
@@ -166,16 +164,6 @@ int ncmpi_slab_select(struct weir_array *base, struct weir_err *err)
 
 /* ---- transfers ---- */
 
-/* The functions for a slab and for boxes do not go together. Does any rank have boxes? */
-static bool agree_on_boxes(const struct ncmpi_file *f, bool mine)
-{
-    uint64_t any = mine;
-
-    if (f->collective)
-        weir_mpi_max(f->s->par->comm, &any, 1);
-    return any != 0;
-}
-
 static int move_slab(const struct ncmpi_file *f, const struct ncmpi_array *a, enum weir_dir dir,
                      void *buf, MPI_Offset n, MPI_Datatype type)
 {
@@ -225,9 +213,11 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
     bool whole = a->in_memory == MPI_DATATYPE_NULL;
     MPI_Datatype type = whole ? a->basic : a->in_memory;
     MPI_Offset n = whole ? (MPI_Offset)a->nc.base.elements : 1;
-    bool boxes = agree_on_boxes(f, a->in_boxes);
+    uint64_t boxes = a->in_boxes;
     int rc, sys;
 
+    if (f->collective) /* the functions for a slab and for boxes do not go together */
+        weir_mpi_max(f->s->par->comm, &boxes, 1);
     if (skips) {
         select_nothing(a, a->nc.base.slab.rank);
         a->nc.base.is_selected = false;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ncmpi.c - NCMPI: netCDF files in the CDF-5 format through PnetCDF, independent or collective */
 #include "backends/ncmpi/ncmpi-file.h"
-#include "config.h"
 
 #include <errno.h>
 
@@ -26,7 +25,7 @@ struct ncmpi_var {
     uint64_t block, transfer; /* bytes */
     uint64_t segment;         /* bytes of the blocks of all tasks */
     uint64_t want;            /* records that the test needs */
-    MPI_Offset begin;         /* where the first record starts in the file */
+    uint64_t begin;           /* where the first record starts in the file */
 };
 
 struct ncmpi_bytes {
@@ -34,11 +33,6 @@ struct ncmpi_bytes {
     struct ncmpi_file f;
     struct ncmpi_var var;
 };
-
-static const char *version(void)
-{
-    return ncmpi_inq_libvers();
-}
 
 static int check(struct weir_session *s, const struct weir_extent *extent, struct weir_err *err)
 {
@@ -69,8 +63,10 @@ static int end(struct weir_session *s, struct weir_err *err)
 
 static int learn_begin(struct ncmpi_var *v, struct weir_err *err)
 {
-    int rc = ncmpi_inq_varoffset(v->f->nc, v->id, &v->begin);
+    MPI_Offset begin = 0;
+    int rc = ncmpi_inq_varoffset(v->f->nc, v->id, &begin);
 
+    v->begin = (uint64_t)begin;
     return rc != NC_NOERR ? ncmpi_fail(err, rc, "place of '%s' in '%s'", NAME, v->f->path) : 0;
 }
 
@@ -100,9 +96,7 @@ static int read_shape(struct ncmpi_var *v, MPI_Offset len[DIMS], struct weir_err
     int rc = ncmpi_inq_varid(v->f->nc, NAME, &v->id);
 
     if (rc == NC_NOERR)
-        rc = ncmpi_inq_varndims(v->f->nc, v->id, &dims);
-    if (rc == NC_NOERR)
-        rc = ncmpi_inq_vartype(v->f->nc, v->id, &type);
+        rc = ncmpi_inq_var(v->f->nc, v->id, NULL, &type, &dims, NULL, NULL);
     if (rc == NC_NOERR && (dims != DIMS || type != NC_BYTE))
         return weir_refuse(err, WEIR_EIO, "variable '%s' in '%s' is not a cube of bytes", NAME,
                            v->f->path);
@@ -146,7 +140,7 @@ static int extend_var(struct ncmpi_var *v, struct weir_err *err)
     rc = ncmpi_put_vara_schar_all(v->f->nc, v->id, start, count, &nothing);
     v->f->records = (MPI_Offset)v->want;
     if (ncmpi_judge(v->f, rc, "ncmpi_put_vara", err) < 0)
-        return weir_err_within(err, "make %llu records", (unsigned long long)v->want);
+        return weir_err_within(err, "create %llu records", (unsigned long long)v->want);
     return 0;
 }
 
@@ -167,29 +161,22 @@ static int prepare(struct ncmpi_bytes *b, struct weir_err *err)
     return ncmpi_file_ready(&b->f, err);
 }
 
-static struct ncmpi_var describe_var(struct ncmpi_bytes *b)
-{
-    uint64_t tasks = (uint64_t)b->base.s->access.tasks;
-    const struct weir_extent *x = &b->base.extent;
-
-    return (struct ncmpi_var) { .f = &b->f,
-                                .block = x->block,
-                                .transfer = x->transfer,
-                                .segment = weir_segment_bytes(&b->base.s->access, x),
-                                .want = x->segments * tasks };
-}
-
 static int open_file(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_file *file, struct weir_err *err)
 {
     struct ncmpi_bytes *b = (struct ncmpi_bytes *)file;
+    const struct weir_extent *x = &file->extent;
     int rc;
 
-    if (file->extent.transfer == 0) /* on all ranks */
-        return weir_refuse(err, WEIR_EUSAGE, "NCMPI needs to know the geometry of '%s'", path);
+    if (x->transfer == 0) /* on all ranks */
+        return weir_refuse(err, WEIR_EUSAGE, "NCMPI needs the geometry of '%s'", path);
     if (ncmpi_file_open(&b->f, s, path, flags, err) < 0)
         return -1;
-    b->var = describe_var(b);
+    b->var = (struct ncmpi_var) { .f = &b->f,
+                                  .block = x->block,
+                                  .transfer = x->transfer,
+                                  .segment = weir_segment_bytes(&s->access, x),
+                                  .want = x->segments * (uint64_t)s->access.tasks };
     rc = weir_agree_call(s->par, prepare(b, err), err);
     if (rc < 0)
         ncmpi_file_drop(&b->f);
@@ -215,23 +202,17 @@ static int call_library(const struct ncmpi_var *v, enum weir_dir dir, const MPI_
                          : ncmpi_get_vara_schar(v->f->nc, v->id, start, count, buf);
 }
 
-/* The place in the file of the byte at logical offset off. */
-static uint64_t place_of(const struct ncmpi_var *v, uint64_t off)
-{
-    return (uint64_t)v->begin + off;
-}
-
 /* A call that reports success and leaves an errno: PnetCDF does not look at how much was moved. */
 static int doubt(struct ncmpi_var *v, const struct weir_io *io, uint64_t len, int sys,
                  const char *call, struct weir_err *err)
 {
-    uint64_t place = place_of(v, io->off);
+    uint64_t place = v->begin + io->off;
 
     if (io->dir == WEIR_DIR_READ || !v->f->collective)
         return len ? weir_mpi_doubt_look(&v->f->doubt, v->f->path, sys, call, io->buf, len, place, err)
                    : 0;
     if (len == 0)
-        weir_mpi_doubt_keep(&v->f->doubt, sys, call, (uint64_t)v->begin, INT64_MAX);
+        weir_mpi_doubt_keep(&v->f->doubt, sys, call, v->begin, INT64_MAX);
     else
         weir_mpi_doubt_keep(&v->f->doubt, sys, call, place - io->off % v->segment,
                             place - io->off % v->segment + v->segment);
@@ -286,8 +267,7 @@ static bool is_there(const struct ncmpi_bytes *b, const struct weir_io *io)
 {
     uint64_t end = io->off + io->len;
 
-    return end <= (uint64_t)b->f.records * b->var.block &&
-           place_of(&b->var, end) <= b->f.size;
+    return end <= (uint64_t)b->f.records * b->var.block && b->var.begin + end <= b->f.size;
 }
 
 static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct weir_err *err)
@@ -298,7 +278,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     uint64_t end;
 
     if (io->len > 0 && io->off % b->var.transfer + io->len > b->var.transfer)
-        return weir_refuse(err, WEIR_EBUG, "not within a transfer of the variable");
+        return weir_refuse(err, WEIR_EBUG, "a request is not within one transfer of the variable");
     at_end = io->len > 0 && io->dir == WEIR_DIR_READ && !f->writes && !is_there(b, io);
     if (move(&b->var, io, io->len == 0 || at_end, err) < 0) {
         /* a call that is repeated has not failed yet; a collective one is not repeated */
@@ -308,7 +288,7 @@ static ssize_t xfer(struct weir_file *file, const struct weir_io *io, struct wei
     }
     if (at_end)
         return 0;
-    end = place_of(&b->var, io->off + io->len);
+    end = b->var.begin + io->off + io->len;
     if (io->len > 0 && end > f->end)
         f->end = end;
     return (ssize_t)io->len;
@@ -341,7 +321,7 @@ const struct weir_backend weir_plugin = {
              WEIR_BE_NO_RANDOM | WEIR_BE_CONTAINER | WEIR_BE_SHARED_ONLY,
     .priv_size = sizeof(struct weir_mpi_session),
     .file_size = sizeof(struct ncmpi_bytes),
-    .version = version,
+    .version = ncmpi_inq_libvers,
     .check = check,
     .begin = begin,
     .end = end,

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-array.c - arrays are variables of a file; a slab is moved in one call or in several */
 #include "backends/netcdf/netcdf-file.h"
-#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/shared/mpishow.h"
-#include "par/io/mpifile.h"
 
 #define CHUNK_BYTES_MAX 4294967295u /* of HDF5 */
 
@@ -33,9 +31,8 @@ static int array_check(const struct weir_session *s, const struct weir_array_spe
 {
     uint64_t bytes;
 
-    (void)s;
     if (spec->type.elem == WEIR_ELEM_COMPOUND)
-        return weir_refuse(err, WEIR_EUSAGE, "NETCDF cannot keep elements of a compound type");
+        return weir_refuse(err, WEIR_EUSAGE, "NETCDF cannot store elements of a compound type");
     if (spec->chunk.rank > 0 &&
         (weir_shape_bytes(&spec->chunk, weir_type_bytes(&spec->type), &bytes, err) < 0 ||
          bytes > CHUNK_BYTES_MAX))
@@ -129,7 +126,6 @@ static int array_release(struct weir_array *base, struct weir_err *err)
 {
     struct netcdf_array *a = (struct netcdf_array *)base;
 
-    (void)err;
     free(a->packed);
     free(a->call);
     a->packed = a->call = NULL;
@@ -231,23 +227,17 @@ static void find_call(const struct netcdf_array *a, uint64_t i, size_t *start,
 
 /* ---- transfers ---- */
 
-static bool has_stride(const struct netcdf_array *a)
-{
-    for (int d = 0; d < a->nc.base.slab.rank; d++)
-        if (a->stride[d] != 1)
-            return true;
-    return false;
-}
-
 static int call_library(struct netcdf_array *a, enum weir_dir dir, const size_t *start,
                         const size_t *count, void *buf, struct weir_err *err)
 {
     struct netcdf_file *f = file_of(a->nc.base.file);
-    bool writes = dir == WEIR_DIR_WRITE;
+    bool writes = dir == WEIR_DIR_WRITE, strided = false;
     int rc;
 
+    for (int d = 0; d < a->nc.base.slab.rank; d++)
+        strided |= a->stride[d] != 1;
     errno = 0;
-    if (has_stride(a))
+    if (strided)
         rc = writes ? nc_put_vars(f->nc, a->nc.id, start, count, a->stride, buf)
                     : nc_get_vars(f->nc, a->nc.id, start, count, a->stride, buf);
     else
@@ -275,17 +265,6 @@ static int move_part(struct netcdf_array *a, enum weir_dir dir, uint64_t i, unsi
     return rc;
 }
 
-/* Return the number of calls that all ranks make together. */
-static uint64_t rounds_of(const struct netcdf_array *a)
-{
-    const struct netcdf_file *f = file_of(a->nc.base.file);
-    uint64_t rounds = a->calls;
-
-    if (f->base.collective)
-        weir_mpi_max(f->comm, &rounds, 1);
-    return rounds;
-}
-
 static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)
 {
     static const size_t nothing[WEIR_SLAB_RANK];
@@ -293,17 +272,19 @@ static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, str
     const struct weir_memory *m = &base->mem;
     unsigned char *row = a->packed ? a->packed : buf;
     bool writes = dir == WEIR_DIR_WRITE;
-    uint64_t rounds = rounds_of(a);
+    uint64_t rounds = a->calls; /* that all ranks make together */
     int rc = 0;
 
+    if (base->file->collective)
+        weir_mpi_max(file_of(base->file)->comm, &rounds, 1);
     weir_timed_begin(base->file->s);
     if (a->packed && writes)
         copy_slab(&m->slab, &m->shape, base->elem, buf, row, true);
     for (uint64_t i = 0; i < rounds || i == 0; i++) {
-        struct weir_err *told = rc < 0 ? NULL : err;
+        struct weir_err *first_err = rc < 0 ? NULL : err;
         bool mine = i < a->calls;
-        int one = mine ? move_part(a, dir, i, row, told)
-                       : call_library(a, dir, nothing, nothing, row, told);
+        int one = mine ? move_part(a, dir, i, row, first_err)
+                       : call_library(a, dir, nothing, nothing, row, first_err);
 
         rc = one < 0 ? -1 : rc;
     }

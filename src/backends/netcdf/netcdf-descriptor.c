@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-descriptor.c - what is known of the backend without its library */
 #include "backends/netcdf/netcdf-descriptor.h"
-#include "config.h"
 
 #define O struct netcdf_options
 const struct weir_opt netcdf_opts[] = {

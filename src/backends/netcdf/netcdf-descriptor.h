@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-descriptor.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_NETCDF_NETCDF_DESCRIPTOR_H
-#define WEIR_BACKENDS_NETCDF_NETCDF_DESCRIPTOR_H
+#pragma once
 
 #include "backends/backend.h"
 #include "backends/shared/mpioptions.h"
@@ -17,5 +16,3 @@ extern const struct weir_opt netcdf_opts[];
     .abi = WEIR_BACKEND_ABI, .name = "NETCDF",                                                     \
     .brief = "Arrays in netCDF-4 files through parallel netCDF-C, no files of bytes",              \
     .prefix = "netcdf.", .opts = netcdf_opts, .opt_size = sizeof(struct netcdf_options)
-
-#endif

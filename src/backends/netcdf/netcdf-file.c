@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-file.c - an open netCDF-4 file of arrays */
 #include "backends/netcdf/netcdf-file.h"
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,9 +28,14 @@ int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
     return weir_mpi_add_reason(err, sys, 0);
 }
 
-static struct weir_mpi_session *mpi_of(const struct netcdf_file *f)
+static struct netcdf_state *state_of(const struct netcdf_file *f)
 {
     return f->base.s->priv;
+}
+
+static struct weir_mpi_session *mpi_of(const struct netcdf_file *f)
+{
+    return &state_of(f)->mpi;
 }
 
 /* ---- the files below ---- */
@@ -49,6 +52,12 @@ static MPI_File *handle_of(hid_t h5)
     if (access >= 0)
         H5Pclose(access);
     return handle;
+}
+
+static void guard(const struct netcdf_file *f)
+{
+    h5guard_begin(state_of(f)->guard, f->base.path, f->base.writes ? f->handle : NULL,
+                  mpi_of(f)->info, f->comm);
 }
 
 int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err)
@@ -163,7 +172,7 @@ static int find_handle(struct netcdf_file *f, struct weir_err *err)
     int rc = 0;
 
     if (f->h5 < 0 && (errno = f->sys) == ENOMEM)
-        rc = weir_fail(err, WEIR_ESETUP, "look for '%s' in the HDF5 library", f->base.path);
+        rc = weir_fail(err, WEIR_ESETUP, "find '%s' in the HDF5 library", f->base.path);
     else if (f->h5 < 0)
         rc = weir_refuse(err, WEIR_EIO, "'%s' is not a netCDF-4 file", f->base.path);
     rc = weir_agree_open(f->base.s->par, f->comm, rc, err);
@@ -230,20 +239,34 @@ static int check_room(struct netcdf_file *f, struct weir_err *err)
     return -1;
 }
 
+/* True, and err, where a write in the call has failed on this rank. errno stays. */
+static bool is_lost(struct netcdf_file *f, const char *call, struct weir_err *err)
+{
+    int sys = errno;
+    bool lost = h5guard_end(state_of(f)->guard, false, call, err) < 0;
+
+    f->failed |= lost;
+    errno = sys;
+    return lost;
+}
+
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
 {
-    bool told = f->failed;
+    bool reported = f->failed;
     int rc;
 
     if (!f->defining)
         return 0;
     if (check_room(f, err) < 0)
-        return f->failed && !told ? -1 : 0;
+        return f->failed && !reported ? -1 : 0;
+    guard(f);
     errno = 0;
     f->defining = false;
     weir_timed_begin(f->base.s);
     rc = nc_enddef(f->nc);
     weir_timed_end(f->base.s);
+    if (is_lost(f, "nc_enddef", err))
+        return -1;
     if (rc != NC_NOERR && errno == EINTR) /* the sync is the last thing that it does */
         return weir_mpi_sync_file(f->base.path, err);
     return netcdf_judge(f, rc, true, "nc_enddef", err);
@@ -263,18 +286,21 @@ int netcdf_file_access(struct netcdf_file *f, int id, struct weir_err *err)
 int netcdf_file_sync(struct weir_array_file *base, struct weir_err *err)
 {
     struct netcdf_file *f = (struct netcdf_file *)base;
-    bool told = f->failed;
+    bool reported = f->failed;
     int rc;
 
     if (check_room(f, err) < 0) {
-        if (told)
+        if (reported)
             return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
-        return f->failed ? -1 : 0; /* the rank that knows the cause tells it */
+        return f->failed ? -1 : 0; /* the rank that knows the cause reports it */
     }
+    guard(f);
     errno = 0;
     weir_timed_begin(base->s);
     rc = nc_sync(f->nc);
     weir_timed_end(base->s);
+    if (is_lost(f, "nc_sync", err))
+        return -1;
     if (rc != NC_NOERR && errno == EINTR)
         return weir_mpi_sync_file(base->path, err);
     rc = netcdf_judge(f, rc, base->writes, "nc_sync", err);
@@ -285,25 +311,29 @@ int netcdf_file_sync(struct weir_array_file *base, struct weir_err *err)
 int netcdf_file_close(struct weir_array_file *base, struct weir_err *err)
 {
     struct netcdf_file *f = (struct netcdf_file *)base;
-    bool told = f->failed;
-    int rc = 0, nc, sys;
+    bool reported = f->failed;
+    int rc = 0, nc, sys, lost;
     bool stuck = false; /* the library cannot close it */
 
     if (!base->writes && (f->handle || !base->shared))
         rc = weir_mpi_check_kept(f->handle, base->path, f->size, err);
     if (base->writes && check_room(f, err) < 0) {
         stuck = weir_mpi_sink(f->comm, f->handle) < 0;
-        rc = f->failed && !told ? -1 : 0;
-        told |= !f->failed;
+        rc = f->failed && !reported ? -1 : 0;
+        reported |= !f->failed;
     }
+    guard(f);
     errno = 0;
     weir_timed_begin(base->s);
     nc = stuck ? NC_EHDFERR : nc_close(f->nc);
     weir_timed_end(base->s);
     sys = errno;
+    lost = h5guard_end(state_of(f)->guard, !stuck, "nc_close", rc < 0 || reported ? NULL : err);
     base->s->broken |= nc != NC_NOERR; /* the library below would crash in its end */
-    if (rc < 0 || told)
+    if (rc < 0 || reported)
         return rc; /* reported already, or by another rank */
+    if (lost < 0)
+        return -1;
     if (nc != NC_NOERR)
         return netcdf_fail(err, nc, "nc_close '%s'", base->path);
     return weir_mpi_doubt_close(NULL, mpi_of(f), sys, "nc_close", base->s->log, base->path, err);

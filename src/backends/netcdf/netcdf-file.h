@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* netcdf-file.h - an open netCDF-4 file of arrays: opened, flushed and closed in order also when
  * some bytes could not be written */
-#ifndef WEIR_BACKENDS_NETCDF_NETCDF_FILE_H
-#define WEIR_BACKENDS_NETCDF_NETCDF_FILE_H
+#pragma once
 
 #include <mpi.h>
 #include <hdf5.h>
 #include <netcdf.h>
 
 #include "backends/netcdf/netcdf-descriptor.h"
+#include "backends/shared/h5guard.h"
 #include "backends/shared/nctable.h"
 #include "par/io/mpisession.h"
+
+/* The state of a session. */
+struct netcdf_state {
+    struct weir_mpi_session mpi;
+    struct h5guard *guard;
+};
 
 /* An open netCDF-4 file. One that is not shared is opened as programs without MPI do. */
 struct netcdf_file {
@@ -52,5 +58,3 @@ int netcdf_file_access(struct netcdf_file *f, int id, struct weir_err *err);
 
 /* Arrays in such files. */
 extern const struct weir_nc_library netcdf_arrays;
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-array.c - arrays in ordinary files, one after the other: a vectored call for each run */
 #include "backends/array.h"
-#include "config.h"
 
 #include <errno.h>
 #include <string.h>
@@ -54,7 +53,7 @@ static int reach_end(struct posix_arrays *f, struct weir_err *err)
     if (fstat(f->file.fd, &st) < 0)
         return weir_fail(err, WEIR_EIO, "size of '%s'", f->base.path);
     if ((uint64_t)st.st_size < f->base.next_at && ftruncate(f->file.fd, (off_t)f->base.next_at) < 0)
-        return weir_fail(err, WEIR_EIO, "make '%s' %llu bytes long", f->base.path,
+        return weir_fail(err, WEIR_EIO, "set the size of '%s' to %llu bytes", f->base.path,
                          (unsigned long long)f->base.next_at);
     return 0;
 }
@@ -76,7 +75,6 @@ static int array_find(struct weir_array *a, struct weir_array_spec *have, struct
     const struct posix_arrays *f = (const struct posix_arrays *)a->file;
     struct stat st;
 
-    (void)have; /* what is expected is all that is known */
     if (fstat(f->file.fd, &st) < 0)
         return weir_fail(err, WEIR_EIO, "size of the file");
     return weir_plain_array_find(a, (uint64_t)st.st_size, err);
@@ -115,13 +113,6 @@ static void advance(struct batch *b, uint64_t n)
     }
 }
 
-static int explain_end(const struct batch *b, struct weir_err *err)
-{
-    return weir_refuse(err, WEIR_EIO, "%s at byte %llu of the file",
-                       b->dir == WEIR_DIR_READ ? "end of file" : "no byte was written",
-                       (unsigned long long)b->at);
-}
-
 static int move_batch(struct batch *b, struct weir_err *err)
 {
     while (b->len > 0) {
@@ -136,7 +127,9 @@ static int move_batch(struct batch *b, struct weir_err *err)
             return weir_err_within(err, "byte %llu of the file", (unsigned long long)b->at);
         }
         if (n == 0)
-            return explain_end(b, err);
+            return weir_refuse(err, WEIR_EIO, "%s at byte %llu of the file",
+                               b->dir == WEIR_DIR_READ ? "end of file" : "no byte was written",
+                               (unsigned long long)b->at);
         advance(b, (uint64_t)n);
     }
     b->pieces = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-direct.c - what a file system says of direct and atomic transfers */
-#include "backends/posix/posix-parts.h"
-#include "config.h"
+#include "backends/posix/posix.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

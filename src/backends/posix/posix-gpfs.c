@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-gpfs.c - hints to GPFS (IBM Storage Scale) by gpfs_fcntl, where its library is there */
-#include "backends/posix/posix-layout.h"
-#include "config.h"
+#include "backends/posix/posix.h"
 
 #ifdef HAVE_GPFS
 

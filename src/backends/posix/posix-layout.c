@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* posix-layout.c - options of Lustre, GPFS and BeeGFS: are they possible, and which file system
- * handles them */
-#include "backends/posix/posix-layout.h"
-#include "config.h"
+/* posix-layout.c - options of Lustre, GPFS and BeeGFS, and the file system that handles them */
+#include "backends/posix/posix.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -35,24 +33,16 @@ int posix_open_parent(const char *path, const char **name, struct weir_err *err)
  * They are loaded when an option asks for them. A program that is linked with them does not
  * start on a node where one is missing, with or without that option. */
 
-/* The first that can be loaded, or NULL and the reasons of all. */
-static void *load(const char *const *files, struct weir_str *reasons)
-{
-    for (const char *const *file = files; *file; file++) {
-        void *library = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
-
-        if (library)
-            return library;
-        weir_str_addf(reasons, "%s%s", file == files ? "" : "; ", dlerror());
-    }
-    return NULL;
-}
-
 void *posix_function(const char *const *files, const char *name, struct weir_err *err)
 {
     struct weir_str reasons = { 0 };
-    void *library = load(files, &reasons), *function = NULL;
+    void *library = NULL, *function = NULL;
 
+    for (const char *const *file = files; *file && !library; file++) {
+        library = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            weir_str_addf(&reasons, "%s%s", file == files ? "" : "; ", dlerror());
+    }
     if (library && !(function = dlsym(library, name)))
         weir_refuse(err, WEIR_ESETUP, "%s", dlerror());
     else if (!library)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-stripes.c - files with a stripe pattern of their own on Lustre, where its library is
  * there, and on BeeGFS, where its header is */
-#include "backends/posix/posix-layout.h"
+#include "backends/posix/posix.h"
 #include "backends/shared/posixfile.h"
-#include "config.h"
 
 /* ---- Lustre ---- */
 
@@ -22,7 +21,7 @@
 #include "base/node/environment.h"
 #include "base/text/ranges.h"
 
-#define TARGETS_MOST 2000 /* stripes of a file, as Lustre allows */
+#define TARGETS_MAX 2000 /* stripes of a file, as Lustre allows */
 #define POOL_TEXT 64 /* for the library, which takes no constant */
 
 #ifndef LLAPI_LAYOUT_OVERSTRIPING
@@ -50,7 +49,7 @@ static int visit_targets(const char *list, int (*visit)(void *arg, int stripe, i
     int n = 0;
 
     while (weir_range_next(&list, &r))
-        for (int64_t at = r.first; at <= r.last && n <= TARGETS_MOST; at += r.step, n++)
+        for (int64_t at = r.first; at <= r.last && n <= TARGETS_MAX; at += r.step, n++)
             if (visit && visit(arg, n, at) < 0)
                 return -1;
     return n;
@@ -66,11 +65,11 @@ static int check_targets(const struct posix_layout *l, struct weir_err *err)
 {
     int n = weir_ranges_check(l->osts) ? count_stripes(l) : 0;
 
-    if (n == 0 || n > TARGETS_MOST)
+    if (n == 0 || n > TARGETS_MAX)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.lustre.osts=%s: it must be a list of numbers like 0-3,8, at "
                            "most %d",
-                           l->osts, TARGETS_MOST);
+                           l->osts, TARGETS_MAX);
     if (l->pool || l->start_ost != -1)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--posix.lustre.osts=%s says where each stripe is; leave out "

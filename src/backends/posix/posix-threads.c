@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix-threads.c - several transfers in flight by threads that each move one */
-#include "backends/posix/posix-parts.h"
-#include "config.h"
+#include "backends/posix/posix.h"
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
 #include "backends/shared/posixfile.h"
-#include "base/locale.h"
+#include "base/thread.h"
 
 /* The next that waits; NULL: the threads shall end. The caller holds the lock. */
 static struct weir_request *take_waiting(struct posix_threads *t)
@@ -59,33 +57,23 @@ const char *weir_posix_limit(int resource, unsigned unit, const char *name, char
 }
 
 /* Threads are counted with the processes of the user and of the control group, and have a stack each. */
-static int explain(int n, int all, struct weir_err *err)
-{
-    char users[WEIR_LIMIT_TEXT], bytes[WEIR_LIMIT_TEXT];
-
-    return weir_fail(err, WEIR_ESETUP,
-                     "start thread %d of --posix.threads=%d (limits: %s processes of the user, ulimit "
-                     "-u; %s bytes of memory, ulimit -v; and pids.max of the control group)",
-                     n, all, weir_posix_limit(RLIMIT_NPROC, 1, "", users),
-                     weir_posix_limit(RLIMIT_AS, 1, "", bytes));
-}
-
 static int start_threads(struct posix_threads *t, int n, struct weir_err *err)
 {
-    sigset_t all, present;
+    char users[WEIR_LIMIT_TEXT], bytes[WEIR_LIMIT_TEXT];
     int sys = 0;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &present);
     while (t->n < n && sys == 0) {
-        sys = pthread_create(&t->thread[t->n], NULL, work, t);
+        sys = weir_thread_start(&t->thread[t->n], work, t);
         t->n += sys == 0;
     }
-    pthread_sigmask(SIG_SETMASK, &present, NULL);
     if (sys == 0)
         return 0;
     errno = sys;
-    return explain(t->n + 1, n, err);
+    return weir_fail(err, WEIR_ESETUP,
+                     "start thread %d of --posix.threads=%d (limits: %s processes of the user, ulimit "
+                     "-u; %s bytes of memory, ulimit -v; and pids.max of the control group)",
+                     t->n + 1, n, weir_posix_limit(RLIMIT_NPROC, 1, "", users),
+                     weir_posix_limit(RLIMIT_AS, 1, "", bytes));
 }
 
 int posix_threads_begin(struct posix_threads *t, int n,
@@ -122,8 +110,10 @@ void posix_threads_end(struct posix_threads *t)
     *t = (struct posix_threads) { 0 };
 }
 
-void posix_threads_submit(struct posix_threads *t, struct weir_request *r)
+int posix_threads_submit(struct weir_request *r, struct weir_err *err)
 {
+    struct posix_threads *t = r->file->s->priv;
+
     r->next = NULL;
     pthread_mutex_lock(&t->lock);
     if (t->waiting)
@@ -133,10 +123,13 @@ void posix_threads_submit(struct posix_threads *t, struct weir_request *r)
     t->newest = r;
     pthread_cond_signal(&t->work);
     pthread_mutex_unlock(&t->lock);
+    return 0;
 }
 
-int posix_threads_complete(struct posix_threads *t, int least, int most, struct weir_request **done)
+int posix_threads_complete(struct weir_file *f, int least, int most, struct weir_request **done,
+                           struct weir_err *err)
 {
+    struct posix_threads *t = f->s->priv;
     int n = 0;
 
     pthread_mutex_lock(&t->lock);
@@ -150,11 +143,12 @@ int posix_threads_complete(struct posix_threads *t, int least, int most, struct 
     return n;
 }
 
-void posix_threads_describe(const struct posix_threads *t, struct weir_str *out)
+void posix_threads_describe(struct weir_file *f, struct weir_str *out)
 {
+    const struct posix_threads *t = f->s->priv;
     cpu_set_t set;
 
-    if (t->n > 0 && sched_getaffinity(0, sizeof(set), &set) == 0)
+    if (f->s->log->verbose >= 1 && t->n > 0 && sched_getaffinity(0, sizeof(set), &set) == 0)
         weir_str_addf(out, "posix.threads = %d, on %d processor%s\n", t->n, CPU_COUNT(&set),
                       CPU_COUNT(&set) == 1 ? "" : "s");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posix.c - POSIX: ordinary files with pread and pwrite, also O_DIRECT and range locks */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +8,10 @@
 #include <unistd.h>
 
 #include "backends/backend.h"
-#include "backends/posix/posix-layout.h"
-#include "backends/posix/posix-parts.h"
+#include "backends/posix/posix.h"
 #include "backends/shared/posixfile.h"
 #include "backends/shared/posixns.h"
+#include "base/text/wholefile.h"
 
 struct posix_options {
     bool odirect, rangelocks, uncached, atomic;
@@ -42,14 +41,11 @@ static const struct weir_opt posix_opts[] = {
     OPT_FLAG(0, "odirect", NULL, O, odirect, "No page cache (O_DIRECT)", .first = true),
     OPT_FLAG(0, "rangelocks", NULL, O, rangelocks, "Lock (fcntl) on the range of each transfer"),
     OPT_FLAG(0, "uncached", NULL, O, uncached,
-             "Pages of a transfer dropped when it is done (RWF_DONTCACHE: Linux 6.14 and a file "
-             "system that can)"),
+             "Pages dropped after each transfer (RWF_DONTCACHE: Linux 6.14, some file systems)"),
     OPT_FLAG(0, "atomic", NULL, O, atomic,
-             "Writes of a transfer whole or not at all (RWF_ATOMIC), where device and file "
-             "system can"),
+             "Atomic writes (RWF_ATOMIC), if device and file system support them"),
     OPT_INT(0, "threads", NULL, O, threads, "0", "N",
-            "Threads of a task, a transfer each: a queue for file systems without asynchronous "
-            "I/O (default depth: the threads)",
+            "Threads of a task: a queue of blocking calls (default depth: their number)",
             .min = 0, .max = 4096),
     OPT_INT(0, "lustre.stripecount", NULL, O, layout.stripe_count, "0", "N",
             "Lustre: stripes of a new file (-1: all targets)", .min = -1, .max = INT32_MAX,
@@ -65,11 +61,10 @@ static const struct weir_opt posix_opts[] = {
             "Lustre: pool of targets of a new file, with stripecount and stripesize",
             .flags = NEEDS_LUSTRE),
     OPT_STR(0, "lustre.osts", NULL, O, layout.osts, NULL, "LIST",
-            "Lustre: targets (OSTs) of the stripes of a new file, in order: 0-3,8",
+            "Lustre: targets (OSTs) of a new file's stripes, in order: 0-3,8",
             .flags = NEEDS_LUSTRE),
     OPT_FLAG(0, "lustre.overstripe", NULL, O, layout.overstripe,
-             "Lustre: several stripes of a new file on one target, where stripecount or osts asks "
-             "for more",
+             "Lustre: several stripes on one target, if stripecount or osts needs them",
              .flags = NEEDS_LUSTRE),
     OPT_FLAG(0, "gpfs.hintaccess", NULL, O, layout.hint_access, "GPFS: hint of the next range",
              .flags = NEEDS_GPFS),
@@ -138,28 +133,10 @@ static int posix_end(struct weir_session *s, struct weir_err *err)
     return 0;
 }
 
-static int posix_submit(struct weir_request *r, struct weir_err *err)
-{
-    posix_threads_submit(r->file->s->priv, r);
-    return 0;
-}
-
-static int posix_complete(struct weir_file *f, int least, int most, struct weir_request **done,
-                          struct weir_err *err)
-{
-    return posix_threads_complete(f->s->priv, least, most, done);
-}
-
-static int posix_why(const struct weir_request *r, struct weir_err *err)
+int weir_posix_request_reason(const struct weir_request *r, struct weir_err *err)
 {
     errno = r->sys;
     return weir_posix_reason((const struct weir_posix_file *)r->file, "", err);
-}
-
-static void posix_describe(struct weir_file *f, struct weir_str *out)
-{
-    if (f->s->log->verbose >= 1)
-        posix_threads_describe(f->s->priv, out);
 }
 
 /* ---- files ---- */
@@ -187,7 +164,7 @@ bool weir_posix_is_direct(const struct weir_session *s)
     return options_of(s)->odirect;
 }
 
-/* Not in each transfer. */
+/* The function of GPFS is looked up at open, and not in each transfer. */
 static int find_hint(struct weir_posix_file *f, const struct posix_layout *l, struct weir_err *err)
 {
     if (l->hint_access)
@@ -195,8 +172,8 @@ static int find_hint(struct weir_posix_file *f, const struct posix_layout *l, st
     return l->hint_access && !f->hint ? -1 : 0;
 }
 
-static int posix_open(struct weir_session *s, const char *path, unsigned flags,
-                      struct weir_file *wf, struct weir_err *err)
+int weir_posix_open_file(struct weir_session *s, const char *path, unsigned flags,
+                         struct weir_file *wf, struct weir_err *err)
 {
     struct weir_posix_file *f = (struct weir_posix_file *)wf;
     const struct posix_options *o = options_of(s);
@@ -226,13 +203,12 @@ static int posix_open(struct weir_session *s, const char *path, unsigned flags,
     }
     if (f->fd >= 0)
         close(f->fd);
-    if (is_new) /* only this function knows that the file was made; a refused O_DIRECT may have
-                 * made it, too */
+    if (is_new) /* also by an open whose O_DIRECT was refused */
         unlink(path);
     return -1;
 }
 
-static int posix_close(struct weir_file *wf, struct weir_err *err)
+int weir_posix_close_file(struct weir_file *wf, struct weir_err *err)
 {
     struct weir_posix_file *f = (struct weir_posix_file *)wf;
 
@@ -240,7 +216,6 @@ static int posix_close(struct weir_file *wf, struct weir_err *err)
         return weir_fail(err, WEIR_EIO, "close '%s'", wf->path);
     return 0;
 }
-
 
 /* The option that may be the reason. */
 static const char *advise(const struct posix_options *o, int sys)
@@ -344,9 +319,9 @@ static ssize_t posix_xfer(struct weir_file *wf, const struct weir_io *io, struct
     return options_of(wf->s)->rangelocks ? move_locked(f, io, err) : move_announced(f, io, err);
 }
 
-static int posix_sync(struct weir_file *wf, struct weir_err *err)
+int weir_posix_sync_file(struct weir_file *wf, struct weir_err *err)
 {
-    return weir_posix_fsync(((const struct weir_posix_file *)wf)->fd, wf->path, err);
+    return weir_fsync(((const struct weir_posix_file *)wf)->fd, wf->path, err);
 }
 
 static void find_applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
@@ -373,16 +348,16 @@ const struct weir_backend weir_backend_posix = {
     .check = posix_check,
     .begin = posix_begin,
     .end = posix_end,
-    .open = posix_open,
-    .close = posix_close,
+    .open = weir_posix_open_file,
+    .close = weir_posix_close_file,
     .xfer = posix_xfer,
-    .submit = posix_submit,
-    .complete = posix_complete,
-    .reason = posix_why,
-    .sync = posix_sync,
+    .submit = posix_threads_submit,
+    .complete = posix_threads_complete,
+    .reason = weir_posix_request_reason,
+    .sync = weir_posix_sync_file,
     .ns = &weir_posix_ns,
     .array = &posix_array_ops,
-    .describe = posix_describe,
+    .describe = posix_threads_describe,
     .applied = find_applied,
     .descriptor = descriptor_of,
 #ifdef HAVE_LUSTRE

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-answer.c - what the service has sent: headers, body, and whether it is what was asked for */
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -192,49 +191,25 @@ static const struct meaning {
     { 0, EIO, "without a reason that S3 knows" },
 };
 
-static const struct meaning *meaning_of(int status)
-{
-    const struct meaning *m = meanings;
-
-    while (m->status && m->status != status)
-        m++;
-    return m;
-}
-
-static void vadd_words(struct s3_answer *a, const char *fmt, va_list ap)
-{
-    size_t len = strlen(a->why);
-
-    if (vsnprintf(a->why + len, sizeof(a->why) - len, fmt, ap) < 0)
-        a->why[len] = '\0';
-}
-
 static void add_words(struct s3_answer *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void add_words(struct s3_answer *a, const char *fmt, ...)
 {
+    const size_t len = strlen(a->why);
     va_list ap;
 
     va_start(ap, fmt);
-    vadd_words(a, fmt, ap);
+    (void)vsnprintf(a->why + len, sizeof(a->why) - len, fmt, ap);
     va_end(ap);
 }
 
-/* The reason, in place of another one. */
-static void say(struct s3_answer *a, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-static void say(struct s3_answer *a, int sys, const char *fmt, ...)
+void s3_fail(struct s3_answer *a, int sys, const char *fmt, ...)
 {
     va_list ap;
 
     a->sys = sys;
-    a->why[0] = '\0';
     va_start(ap, fmt);
-    vadd_words(a, fmt, ap);
+    (void)vsnprintf(a->why, sizeof(a->why), fmt, ap);
     va_end(ap);
-}
-
-void s3_answer_fail(struct s3_handle *h, const char *why)
-{
-    say(&h->call->answer, EIO, "%s", why);
 }
 
 /* Add scheme, host and port of a URL; the rest may be a secret. */
@@ -275,12 +250,15 @@ static void judge_error(struct s3_handle *h)
 {
     struct s3_answer *a = &h->call->answer;
     struct s3_reply *r = &h->reply;
-    const struct meaning *m = meaning_of(a->status);
+    const struct meaning *m = meanings;
 
+    while (m->status && m->status != a->status)
+        m++;
     if (h->body.len)
         (void)s3_xml(&h->body, take_error, h, NULL);
-    say(a, m->sys, "%d %s%s%s%s%s%s", a->status, a->code[0] ? a->code : m->words, r->message[0] ? ": " : "",
-        r->message, r->id[0] ? " (request " : "", r->id, r->id[0] ? ")" : "");
+    s3_fail(a, m->sys, "%d %s%s%s%s%s%s", a->status, a->code[0] ? a->code : m->words,
+            r->message[0] ? ": " : "", r->message, r->id[0] ? " (request " : "", r->id,
+            r->id[0] ? ")" : "");
     add_remedy(h);
 }
 
@@ -295,14 +273,14 @@ static void judge_failure(struct s3_handle *h, CURLcode result)
 
     if (h->reply.excess) {
         if (h->call->into)
-            say(a, EIO, "the service sends more than the %zu requested bytes", h->call->room);
+            s3_fail(a, EIO, "the service sends more than the %zu requested bytes", h->call->room);
         else
-            say(a, EIO, "the response has more than %d MiB, so it is not an S3 response",
-                WORDS_MOST);
+            s3_fail(a, EIO, "the response has more than %d MiB, so it is not an S3 response",
+                    WORDS_MOST);
         return;
     }
     (void)curl_easy_getinfo(h->easy, CURLINFO_OS_ERRNO, &sys);
-    say(a, result == CURLE_OPERATION_TIMEDOUT ? ETIMEDOUT : sys ? (int)sys : EIO, "%s", words);
+    s3_fail(a, result == CURLE_OPERATION_TIMEDOUT ? ETIMEDOUT : sys ? (int)sys : EIO, "%s", words);
 }
 
 /* Check that the data are those of the range. */
@@ -317,14 +295,14 @@ static void judge_range(struct s3_handle *h)
     if (a->status == 200 && !r->has_range && c->off == 0) {
         a->length = a->moved;
     } else if (!r->has_range) {
-        say(a, EIO, "bytes %" PRIu64 "-%" PRIu64 " were requested, but the response (%d) does not "
-                    "report its range", c->off, last, a->status);
+        s3_fail(a, EIO, "bytes %" PRIu64 "-%" PRIu64 " were requested, but the response (%d) does "
+                        "not report its range", c->off, last, a->status);
     } else if (r->from != c->off || r->to > last || (r->to < last && (!r->has_total || r->to + 1 != r->total))) {
-        say(a, EIO, "bytes %" PRIu64 "-%" PRIu64 " were requested, but the response has "
-                    "%" PRIu64 "-%" PRIu64, c->off, last, r->from, r->to);
+        s3_fail(a, EIO, "bytes %" PRIu64 "-%" PRIu64 " were requested, but the response has "
+                        "%" PRIu64 "-%" PRIu64, c->off, last, r->from, r->to);
     } else if (a->moved != r->to - r->from + 1) {
-        say(a, EIO, "the response reports bytes %" PRIu64 "-%" PRIu64 ", but has %" PRIu64 " bytes",
-                    r->from, r->to, a->moved);
+        s3_fail(a, EIO, "the response reports bytes %" PRIu64 "-%" PRIu64 ", but has %" PRIu64
+                        " bytes", r->from, r->to, a->moved);
     } else {
         a->length = r->total;
     }
@@ -344,8 +322,8 @@ static void verify_received(struct s3_handle *h)
         return;
     ours = s3_checksum_header(h->client->sv->o->checksum, h->call->into, (size_t)a->moved, header);
     if (ours && strcmp(ours, r->checksum) != 0)
-        say(a, EBADMSG, "the received data have the checksum %s (%s), but the service reports %s "
-                        "for the object", ours, h->client->sv->o->checksum, r->checksum);
+        s3_fail(a, EBADMSG, "the received data have the checksum %s (%s), but the service reports "
+                            "%s for the object", ours, h->client->sv->o->checksum, r->checksum);
     h->client->verified += ours != NULL;
 }
 
@@ -357,8 +335,9 @@ static void verify_sent(struct s3_handle *h)
     h->client->with_sum += a->checksum[0] != '\0';
     h->client->confirmed += a->checksum[0] && h->reply.checksum[0];
     if (a->checksum[0] && h->reply.checksum[0] && strcmp(a->checksum, h->reply.checksum) != 0)
-        say(a, EBADMSG, "the sent data have the checksum %s (%s), but the service received data "
-                        "with %s", a->checksum, h->client->sv->o->checksum, h->reply.checksum);
+        s3_fail(a, EBADMSG, "the sent data have the checksum %s (%s), but the service received "
+                            "data with %s", a->checksum, h->client->sv->o->checksum,
+                h->reply.checksum);
 }
 
 static void judge_data(struct s3_handle *h)
@@ -377,7 +356,7 @@ static void judge_data(struct s3_handle *h)
     if (c->method == S3_GET && c->into && !a->sys)
         verify_received(h);
     if (c->text && c->text->failed)
-        say(a, ENOMEM, "no memory for the response");
+        s3_fail(a, ENOMEM, "no memory for the response");
 }
 
 static uint64_t info_ns(CURL *easy, CURLINFO what)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-client.c - connections to the service, and a handle of libcurl for each request in flight */
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +16,6 @@ static int note_sent(void *user, char *ip, char *own_ip, int port, int own_port)
 {
     struct s3_handle *h = user;
 
-    (void)ip, (void)own_ip, (void)port, (void)own_port;
     if (h->sent > 0 && h->sent >= h->allowed)
         return CURL_PREREQFUNC_ABORT;
     h->sent++;
@@ -118,7 +116,6 @@ struct s3_client *s3_client_open(const struct s3_service *sv, const struct weir_
         c->sv = sv;
         c->s = s;
         c->depth = depth;
-        c->done_end = &c->done;
         if (make_token(c) && make_multi(c) && make_handles(c, header, body))
             return c;
         s3_client_close(c);
@@ -150,11 +147,6 @@ static void note(const struct s3_client *c)
                   " answers with data to task 0 had a checksum of "
                   "these data; a check of the data (-R, -W) verifies the others, too",
                   kind, c->verified, c->with_data);
-}
-
-int s3_client_connections(const struct s3_client *c, int most)
-{
-    return c->http2 && c->connections < (uint64_t)most ? (int)c->connections : most;
 }
 
 void s3_client_close(struct s3_client *c)

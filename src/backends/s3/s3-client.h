@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-client.h - who asks which service: keys, endpoint and region; connections to it, and what is
  * in flight */
-#ifndef WEIR_BACKENDS_S3_S3_CLIENT_H
-#define WEIR_BACKENDS_S3_S3_CLIENT_H
+#pragma once
 
 #include <curl/curl.h>
 
 #include "backends/s3/s3-forms.h"
+#include "base/text/set.h"
 
 /* ---- s3-keys.c ---- */
 
@@ -44,7 +44,9 @@ struct s3_service {
     char *endpoint;      /* "https://host:port", no '/' at its end: that of this task */
     char *region;
     char *ca_file;       /* certificates of trusted authorities; NULL: those of the system */
-    int endpoints;       /* of all tasks */
+    struct weir_set all; /* URLs of the endpoints of all tasks */
+    const char **urls;   /* pointers to these, all.n of them, owned */
+    int own;             /* index of the endpoint of this task */
     bool https, host_style;
 };
 
@@ -70,33 +72,12 @@ struct s3_route {
     char region[S3_REGION_MOST];
 };
 
-/* The answer, as far as it names another place. "" where it says nothing. */
-struct s3_elsewhere {
-    int status;           /* of the answer */
-    const char *region;   /* of the bucket */
-    const char *location; /* URL */
-    const char *endpoint; /* a host, or a bucket and a host */
-};
-
 /* The endpoint and the region that hold now. Local. */
 const char *s3_route_endpoint(const struct s3_route *r, const struct s3_service *sv);
 const char *s3_route_region(const struct s3_route *r, const struct s3_service *sv);
 
 /* Append a URL of s3_url as it is now. Only its host changes. Local. */
 void s3_route_url(const struct s3_route *r, const struct s3_service *sv, const char *url, struct weir_str *out);
-
-/* True when the answer to a request for 'url' (of s3_url) names another place that can be
- * asked. Then the route leads there. A place that has less security (http instead of https) is
- * not taken. Local. */
-bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, const struct s3_elsewhere *e);
-
-/* ---- s3-client.c ---- */
-
-#define S3_HEADERS 8      /* of a call, at most */
-#define S3_OWN_HEADERS 13 /* of the connection, signature, range and checksum */
-
-struct s3_call;
-struct s3_client;
 
 /* The answer besides what its caller gets (s3-answer.c). */
 struct s3_reply {
@@ -111,6 +92,20 @@ struct s3_reply {
     char region[S3_REGION_MOST], location[S3_KEY_MOST * 3 + 512], endpoint[256]; /* where to ask instead */
     char message[512];
 };
+
+/* True when an answer with this status to a request for 'url' (of s3_url) names another place
+ * that can be asked. Then the route leads there. A place that has less security (http instead of
+ * https) is not taken. Local. */
+bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, int status,
+                   const struct s3_reply *e);
+
+/* ---- s3-client.c ---- */
+
+#define S3_HEADERS 8      /* of a call, at most */
+#define S3_OWN_HEADERS 13 /* of the connection, signature, range and checksum */
+
+struct s3_call;
+struct s3_client;
 
 /* A handle of libcurl, for one request after the other. */
 struct s3_handle {
@@ -139,7 +134,7 @@ struct s3_client {
     CURLM *multi;
     struct s3_handle *handles, *idle;
     struct s3_handle *later;          /* those that wait to be sent again */
-    struct s3_call *done, **done_end;
+    struct s3_call *done;
     int depth, in_flight, n_done;     /* in_flight: not done yet */
     bool answered, http2;             /* the service has answered, in HTTP/2 */
     uint64_t connections;             /* that were made */
@@ -150,21 +145,17 @@ struct s3_client {
     struct s3_signer signer;
 };
 
-/* depth: handles, besides one for a blocking call. header, body: callbacks of libcurl, whose last
- * argument is the handle. sv and s must outlive it. Local. NULL and err (WEIR_ESETUP). */
+/* depth: handles, besides one for a blocking call. header, body: s3_answer_header, s3_answer_body.
+ * sv and s must outlive it. Local. NULL and err (WEIR_ESETUP). */
 struct s3_client *s3_client_open(const struct s3_service *sv, const struct weir_session *s,
                                  int depth, curl_write_callback header, curl_write_callback body,
                                  struct weir_err *err);
 /* Ends what is in flight, and notes what the results are not to be read without: requests that the service has sent to
  * another region, data that have no checksum. NULL: nothing. Local. */
 void s3_client_close(struct s3_client *c);
-/* Connections of this task at most, of 'most' by its options: with HTTP/2 those that it has made, which all share. Local. */
-int s3_client_connections(const struct s3_client *c, int most);
 
 /* True after a signal that ends the run. */
 static inline bool s3_ends(const struct s3_client *c)
 {
     return c->s->ends && c->s->ends(c->s->ends_arg);
 }
-
-#endif

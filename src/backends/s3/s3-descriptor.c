@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-descriptor.c - what is known of the backend without its libraries */
 #include "backends/s3/s3-descriptor.h"
-#include "config.h"
 
 static const char *const spreads[] = { "rank", "node", NULL };
 static const char *const styles[] = { "path", "host", NULL };
@@ -15,55 +14,47 @@ const struct weir_opt s3_opts[] = {
     OPT_STR(0, "bucket", NULL, O, bucket, NULL, "NAME",
             "Bucket of names that do not begin with s3://BUCKET/"),
     OPT_STR(0, "endpoints", NULL, O, endpoints, NULL, "LIST",
-            "URLs of the service with ',' between, shared by tasks as --s3.spread says (default: "
-            "AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the profile's, or AWS)"),
+            "URLs of the service, joined by ',' (default: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, "
+            "the profile's, AWS)"),
     OPT_STR(0, "spread", NULL, O, spread, "rank", "HOW",
             "Endpoints in turn, the next for each rank or for each node", .choices = spreads),
     OPT_STR(0, "region", NULL, O, region, NULL, "NAME",
             "Region in signatures (default: AWS_REGION, AWS_DEFAULT_REGION, the profile's, or "
             "us-east-1)"),
     OPT_STR(0, "profile", NULL, O, profile, NULL, "NAME",
-            "Profile in ~/.aws/credentials and ~/.aws/config with the keys (default: "
-            "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, then AWS_PROFILE, then 'default')"),
+            "Profile in ~/.aws with the keys (default: AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, AWS_PROFILE, 'default')"),
     OPT_STR(0, "style", NULL, O, style, "path", "HOW",
-            "Place of the bucket in a request: in the path of the URL (path), or before the name "
-            "of the endpoint (host)",
+            "Bucket in the path of the URL, or before the host name",
             .choices = styles),
     OPT_STR(0, "object", NULL, O, object, "file", "WHAT",
-            "Object for each file, written in parts where it has several (file), or for each "
-            "transfer, with its offset in the key (transfer)",
+            "Object for each file, or for each transfer (offset in the key)",
             .choices = objects),
     OPT_SIZE(0, "part", NULL, O, part, "0", "SIZE",
-             "Part of an object that is written, filled by transfers in memory first, bytes (0: "
-             "a part for each transfer)",
+             "Part size of an object, collected in memory, bytes (0: a transfer)",
              .max = INT64_C(5) << 30),
     OPT_SIZE(0, "part-least", NULL, O, part_least, "5m", "SIZE",
-             "Smallest part that the service takes, but for the last of an object, bytes", .min = 1,
+             "Smallest part that the service takes, except the last one, bytes", .min = 1,
              .max = INT64_C(5) << 30),
     OPT_STR(0, "checksum", NULL, O, checksum, "none", "KIND",
-            "Checksum sent with data, verified and kept by the service, compared when a whole "
-            "object is read; made inside the time",
+            "Checksum sent with data, compared when whole objects are read; timed",
             .choices = checksums),
     OPT_STR(0, "payload", NULL, O, payload, "unsigned", "HOW",
-            "Signatures with a SHA-256 of the data, made inside the time of each request "
-            "(signed), or without",
+            "Signatures without or with a SHA-256 of the data; timed",
             .choices = payloads),
     OPT_STR(0, "http", NULL, O, http, "2", "VERSION",
-            "HTTP over https: 2, a connection for several requests where the service can; 1.1, a "
-            "connection for each request in flight",
+            "HTTP version over https: 2 shares connections, 1.1 has one per request",
             .choices = https),
     OPT_INT(0, "connections", NULL, O, connections, "0", "N",
-            "Maximum of connections of a task (0: one for each transfer in flight)", .max = 65536),
+            "Maximum connections of a task (0: one for each transfer in flight)", .max = 65536),
     OPT_INT(0, "retries", NULL, O, retries, "5", "N",
-            "Repetitions of a request that is refused for now (500, 503), times out or loses its "
-            "connection",
+            "Retries of a request after status 500, 503, timeout or lost connection",
             .max = 1000),
     OPT_INT(0, "timeout", NULL, O, timeout, "60", "SECONDS",
             "Time without a byte after which a request has failed, seconds", .min = 1,
             .max = 86400),
     OPT_SIZE(0, "server-memory", NULL, O, server_memory, "0", "SIZE",
-             "Memory of all servers of the service, for comparison with the data that are read, "
-             "bytes (0: not known)",
+             "Memory of all servers, compared with the data read, bytes (0: unknown)",
              .max = INT64_MAX),
     OPT_STR(0, "ca-file", NULL, O, ca_file, NULL, "FILE",
             "Certificates of trusted authorities, PEM (default: AWS_CA_BUNDLE, or the system's)",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-descriptor.h - what is known of the backend without its libraries: name and options */
-#ifndef WEIR_BACKENDS_S3_S3_DESCRIPTOR_H
-#define WEIR_BACKENDS_S3_S3_DESCRIPTOR_H
+#pragma once
 
 #include <string.h>
 
@@ -40,5 +39,3 @@ static inline bool s3_has_pieces(const struct s3_options *o)
 #define S3_DESCRIPTOR                                                                              \
     .abi = WEIR_BACKEND_ABI, .name = "S3", .brief = "Objects in a bucket of an S3 service",        \
     .prefix = "s3.", .scheme = S3_SCHEME, .flags = WEIR_BE_OBJECTS | WEIR_BE_COLLECTIVE_OPEN, .opts = s3_opts, .opt_size = sizeof(struct s3_options)
-
-#endif

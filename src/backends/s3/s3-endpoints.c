@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-endpoints.c - the endpoint of this task, its region, and where the service sends requests */
-#include "config.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +22,7 @@
 static int copy(char **out, const char *text, struct weir_err *err)
 {
     *out = strdup(text);
-    return *out ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the service of S3");
+    return *out ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the S3 service");
 }
 
 /* ---- one URL: each function returns what is wrong, or NULL ---- */
@@ -36,13 +34,13 @@ static const char *check_host(const char *host, size_t n, bool host_style)
     struct in6_addr a;
 
     if (n == 0 || n > HOST_MOST || n > strlen(host))
-        return "has no name of a host (letters, digits, '-' and '.'; an address of IPv6 in [])";
+        return "has no valid host name (letters, digits, '-' and '.'; an IPv6 address in [])";
     snprintf(address, sizeof(address), "%.*s", (int)(*host == '[' ? n - 2 : n),
              host + (*host == '['));
     if (*host == '[' && inet_pton(AF_INET6, address, &a) != 1)
-        return "has no address of IPv6 in its brackets";
+        return "has no valid IPv6 address in its brackets";
     if (host_style && (*host == '[' || inet_pton(AF_INET, address, &a) == 1))
-        return "is an IP address, before which --s3.style=host can put no bucket: take --s3.style=path";
+        return "is an IP address, but --s3.style=host needs a host name; use --s3.style=path";
     return NULL;
 }
 
@@ -52,12 +50,12 @@ static const char *check_path(char *path, bool host_style)
     for (size_t n = strlen(path); n > 0 && path[n - 1] == '/'; n--)
         path[n - 1] = '\0';
     if (*path && *path != '/')
-        return "has something else than ':PORT' or '/' after its host";
+        return "must have ':PORT', '/' or nothing after its host";
     if (path[strspn(path, ALPHANUMERIC "-._~/")])
-        return "has characters in its path that are not letters, digits or one of -._~/";
+        return "has a path with characters other than letters, digits and -._~/";
     if (strstr(path, "//") || strstr(path, "/."))
-        return "has empty parts in its path, or some that begin with a dot";
-    return *path && host_style ? "has a path, which does not go with --s3.style=host" : NULL;
+        return "has an empty part in its path, or one that begins with a dot";
+    return *path && host_style ? "has a path, which --s3.style=host does not support" : NULL;
 }
 
 /* Append it with small letters and without the port that goes without saying. */
@@ -70,7 +68,7 @@ static const char *read_url(char *text, bool host_style, struct weir_str *out)
     size_t n;
 
     if (!https && strncasecmp(text, "http://", 7) != 0)
-        return "is no URL that begins with http:// or https://";
+        return "does not begin with http:// or https://";
     n = *host == '[' ? strcspn(host, "]") + 1 : strspn(host, ALPHANUMERIC "-._");
     if ((why = check_host(host, n, host_style)))
         return why;
@@ -80,7 +78,7 @@ static const char *read_url(char *text, bool host_style, struct weir_str *out)
     if (*path == ':') {
         port = isdigit((unsigned char)path[1]) ? strtol(path + 1, &path, 10) : 0;
         if (port < 1 || port > 65535)
-            return "has no port from 1 to 65535 after ':'";
+            return "needs a port from 1 to 65535 after ':'";
     }
     if ((why = check_path(path, host_style)))
         return why;
@@ -193,20 +191,24 @@ static int find_endpoint(struct s3_service *sv, const struct weir_par *par, stru
         { sv->keys.endpoint, "'endpoint_url' of the profile" },
         { amazon, "the service of AWS" },
     });
-    struct weir_set all = { .n = 0 };
+    struct weir_set *all = &sv->all;
     int rc;
 
     snprintf(amazon, sizeof(amazon), "https://s3.%s.amazonaws.com%s", sv->region,
              strncmp(sv->region, "cn-", 3) == 0 ? ".cn" : "");
-    rc = take_list(sv, &list, &all, err);
+    rc = take_list(sv, &list, all, err);
     if (rc == 0)
-        rc = check_https(sv, &all, list.from, err);
-    if (rc == 0)
-        rc = copy(&sv->endpoint, all.text.text + all.begin[which % (int)all.n], err);
-    sv->endpoints = (int)all.n;
-    sv->https = rc == 0 && strncmp(sv->endpoint, "https:", 6) == 0;
-    weir_set_free(&all);
-    return rc;
+        rc = check_https(sv, all, list.from, err);
+    if (rc < 0)
+        return -1;
+    sv->urls = calloc(all->n, sizeof(*sv->urls));
+    if (!sv->urls)
+        return weir_fail(err, WEIR_ESETUP, "memory for %zu endpoints", all->n);
+    for (size_t i = 0; i < all->n; i++)
+        sv->urls[i] = all->text.text + all->begin[i];
+    sv->own = which % (int)all->n;
+    sv->https = strncmp(sv->urls[sv->own], "https:", 6) == 0;
+    return copy(&sv->endpoint, sv->urls[sv->own], err);
 }
 
 static int find_region(struct s3_service *sv, struct weir_err *err)
@@ -243,8 +245,8 @@ static int find_authorities(struct s3_service *sv, struct weir_err *err)
         return weir_fail(err, WEIR_ESETUP, "%s: read '%s'", from, file);
     if (!S_ISREG(st.st_mode) || st.st_size == 0)
         return weir_refuse(err, WEIR_ESETUP,
-                           "%s: '%s' is %s; certificates are in a file of text (PEM)", from, file,
-                           S_ISREG(st.st_mode) ? "empty" : "no regular file");
+                           "%s: '%s' is %s; certificates must be in a text file (PEM)", from, file,
+                           S_ISREG(st.st_mode) ? "empty" : "not a regular file");
     return copy(&sv->ca_file, file, err);
 }
 
@@ -281,6 +283,8 @@ void s3_service_end(struct s3_service *sv)
 {
     s3_keys_free(&sv->keys);
     free(sv->endpoint);
+    free(sv->urls);
+    weir_set_free(&sv->all);
     free(sv->region);
     free(sv->ca_file);
     *sv = (struct s3_service) { .o = NULL };
@@ -315,15 +319,15 @@ void s3_service_note(const struct s3_service *sv, const struct weir_session *s)
             "the environment names a proxy (%s): unless no_proxy names the endpoint, requests pass "
             "through the proxy, and the results include its time",
             proxy(sv));
-    if (users < sv->endpoints)
-        weir_note(s->log, "%d of %d endpoints are not used: there are %d %s", sv->endpoints - users, sv->endpoints,
-                  users, nodes ? "nodes" : "tasks");
+    if (users < (int)sv->all.n)
+        weir_note(s->log, "%d of %d endpoints are not used: there are %d %s",
+                  (int)sv->all.n - users, (int)sv->all.n, users, nodes ? "nodes" : "tasks");
 }
 
 void s3_service_describe(const struct s3_service *sv, struct weir_str *out)
 {
     weir_str_addf(out, "endpoint = %s\nendpoints = %d\nregion = %s\nstyle = %s\nkeys = %s\n",
-                  sv->endpoint, sv->endpoints, sv->region, sv->o->style,
+                  sv->endpoint, (int)sv->all.n, sv->region, sv->o->style,
                   sv->keys.id ? sv->keys.from : "none: requests are not signed");
     if (sv->keys.id)
         weir_str_addf(out, "data in signatures = %s\n",
@@ -425,14 +429,14 @@ static bool find_amazon(const struct s3_service *sv, const char *region, char ou
 }
 
 /* The endpoint that the answer names, or the one there is. False: it cannot be asked. */
-static bool find_other(const struct s3_service *sv, const char *url, const struct s3_elsewhere *e,
-                       char out[S3_ENDPOINT_MOST])
+static bool find_other(const struct s3_service *sv, const char *url, int status,
+                       const struct s3_reply *e, char out[S3_ENDPOINT_MOST])
 {
     bool https = *e->location ? strncasecmp(e->location, "https://", 8) == 0 : sv->https;
     struct piece host = host_of(*e->location ? e->location : e->endpoint);
     int n;
 
-    if (e->status >= 400 || (!*e->location && !*e->endpoint)) {
+    if (status >= 400 || (!*e->location && !*e->endpoint)) {
         if (!find_amazon(sv, e->region, out))
             snprintf(out, S3_ENDPOINT_MOST, "%s", sv->endpoint);
         return true;
@@ -445,23 +449,24 @@ static bool find_other(const struct s3_service *sv, const char *url, const struc
 }
 
 /* True when it sends us elsewhere, and does not only report a wrong request. */
-static bool is_elsewhere(const struct s3_service *sv, const struct s3_elsewhere *e)
+static bool is_elsewhere(const struct s3_service *sv, int status, const struct s3_reply *e)
 {
     bool other_region = *e->region && strcmp(e->region, sv->region) != 0;
 
     if (other_region && (strlen(e->region) >= S3_REGION_MOST ||
                          !is_host((struct piece) { e->region, strlen(e->region) })))
         return false;
-    if (e->status == 301 || e->status == 302 || e->status == 307 || e->status == 308)
+    if (status == 301 || status == 302 || status == 307 || status == 308)
         return other_region || *e->location || *e->endpoint;
-    return e->status == 400 && other_region;
+    return status == 400 && other_region;
 }
 
-bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, const struct s3_elsewhere *e)
+bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, int status,
+                   const struct s3_reply *e)
 {
     struct s3_route to = { .moved = true };
 
-    if (r->moved || !is_elsewhere(sv, e) || !find_other(sv, url, e, to.endpoint))
+    if (r->moved || !is_elsewhere(sv, status, e) || !find_other(sv, url, status, e, to.endpoint))
         return false;
     snprintf(to.region, sizeof(to.region), "%s", *e->region ? e->region : sv->region);
     if (strcmp(to.endpoint, sv->endpoint) == 0 && strcmp(to.region, sv->region) == 0)

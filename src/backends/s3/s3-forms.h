@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-forms.h - the forms of the protocol, without a request: names, XML, checksums, signatures */
-#ifndef WEIR_BACKENDS_S3_S3_FORMS_H
-#define WEIR_BACKENDS_S3_S3_FORMS_H
+#pragma once
 
 #include "backends/s3/s3-descriptor.h"
+
+/* Returns 0, or -1 and err (WEIR_ESETUP) if memory ran out for the text of a request. Local. */
+static inline int s3_has_memory(bool has, struct weir_err *err)
+{
+    return has ? 0 : weir_refuse(err, WEIR_ESETUP, "no memory for a request");
+}
 
 /* ---- s3-names.c: bucket and key that a name stands for, and their encoding in a URL ---- */
 
@@ -59,7 +64,6 @@ const char *s3_checksum_header(const char *kind, const void *data, size_t len, c
 /* The signing key. It holds for a day and a region: it is made when one of them is new.
  * Zero-initialise. */
 struct s3_signer {
-    struct evp_md_ctx_st *ctx;
     char day[9], region[64];
     unsigned char key[S3_SHA256];
     struct weir_str names, text; /* memory for what is signed */
@@ -78,8 +82,6 @@ struct s3_signing {
     int n;
 };
 
-/* The header "Authorization: ..." for it, in 'room' bytes. Sorts the headers. Local; takes no
- * memory after the first. -1: no room, or the library cannot. */
+/* The header "Authorization: ..." for it, in 'room' bytes. Sorts the headers. Local. -1: no
+ * room, or the library cannot. */
 int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room);
-
-#endif

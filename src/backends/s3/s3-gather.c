@@ -1,49 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-gather.c - parts of --s3.part bytes that are gathered from transfers */
 #include "backends/s3/s3-objects.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 
-#define PAGE 4096u
-
-static struct s3_flight *make_flight(size_t size, struct weir_err *err)
+static struct s3_transfer *make_transfer(size_t size, struct weir_err *err)
 {
-    struct s3_flight *fl = calloc(1, sizeof(*fl));
+    struct s3_transfer *tr = calloc(1, sizeof(*tr));
     void *part;
 
-    if (!fl || weir_mem_aligned(&part, PAGE, size, err) < 0) {
-        free(fl);
+    if (!tr || weir_mem_aligned(&part, WEIR_PAGE, size, err) < 0) {
+        free(tr);
         weir_refuse(err, WEIR_ESETUP, "no memory for a part of %zu bytes (--s3.part)", size);
         return NULL;
     }
-    fl->part = part;
-    return fl;
+    tr->part = part;
+    return tr;
 }
 
 int s3_gather_reserve(struct s3_pool *p, int n, struct weir_err *err)
 {
-    for (const struct s3_flight *there = p->idle; there && n > 0; there = there->next)
+    for (const struct s3_transfer *there = p->idle; there && n > 0; there = there->next)
         n--;
     for (; n > 0; n--) {
-        struct s3_flight *fl = make_flight(p->size, err);
+        struct s3_transfer *tr = make_transfer(p->size, err);
 
-        if (!fl)
+        if (!tr)
             return -1;
-        s3_push(&p->idle, fl);
+        s3_push(&p->idle, tr);
     }
     return 0;
 }
 
 void s3_gather_free(struct s3_pool *p)
 {
-    for (struct s3_flight *fl; (fl = s3_pop(&p->idle));) {
-        weir_str_free(&fl->text);
-        free(fl->part);
-        free(fl);
+    for (struct s3_transfer *tr; (tr = s3_pop(&p->idle));) {
+        s3_transfer_end(tr);
+        free(tr->part);
+        free(tr);
     }
 }
 
@@ -53,41 +50,41 @@ static int refuse_broken(const struct s3_file *f, struct weir_err *err)
 }
 
 /* A file of one task gets its upload when it has more than one part. */
-static int make_call(struct s3_file *f, struct s3_flight *fl, bool last, struct weir_err *err)
+static int make_call(struct s3_file *f, struct s3_transfer *tr, bool last, struct weir_err *err)
 {
     if (!f->upload && last && f->begin == 0) {
-        s3_put(f, f->url.text, fl->part, fl->len, fl);
+        s3_put(f, f->url.text, tr->part, tr->len, tr);
         return 0;
     }
     if (!f->upload && s3_upload_begin(f, err) < 0)
         return -1;
-    fl->number = s3_part_at(&f->parts, f->begin);
-    fl->call.owner = fl;
-    return s3_upload_part(f->upload, fl->number, fl->part, fl->len, &fl->call, &fl->text, err);
+    tr->number = s3_part_at(&f->parts, f->begin);
+    tr->call.owner = tr;
+    return s3_upload_part(f->upload, tr->number, tr->part, tr->len, &tr->call, &tr->text, err);
 }
 
-static void landed(struct s3_flight *fl)
+static void landed(struct s3_transfer *tr)
 {
-    struct s3_file *f = fl->file;
+    struct s3_file *f = tr->file;
     struct s3_pool *p = &s3_of(f->base.s)->pool;
 
     f->flying--;
     p->busy--;
-    if (s3_move_end(fl) < 0 && !f->broken)
-        f->broken = fl;
+    if (s3_move_end(tr) < 0 && !f->broken)
+        f->broken = tr;
     else
-        s3_push(&p->idle, fl);
+        s3_push(&p->idle, tr);
 }
 
 /* Parts in flight at most are the transfers that the caller wants in flight. */
 static int send_part(struct s3_file *f, bool last, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
-    struct s3_flight *fl = f->filling;
+    struct s3_transfer *tr = f->filling;
 
     f->filling = NULL;
-    if (make_call(f, fl, last, err) < 0 || s3_start(s3->client, &fl->call, err) < 0) {
-        s3_push(&s3->pool.idle, fl);
+    if (make_call(f, tr, last, err) < 0 || s3_start(s3->client, &tr->call, err) < 0) {
+        s3_push(&s3->pool.idle, tr);
         return -1;
     }
     f->flying++;
@@ -101,18 +98,18 @@ static int send_part(struct s3_file *f, bool last, struct weir_err *err)
 static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
     struct s3_pool *p = &s3_of(f->base.s)->pool;
-    struct s3_flight *fl;
+    struct s3_transfer *tr;
 
     if (io->off % f->parts.size != 0)
         return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) must begin at a multiple of its size; "
                            "leave --s3.part out, so that each transfer is a part", f->parts.size);
-    fl = p->idle ? s3_pop(&p->idle) : make_flight(p->size, err);
-    if (!fl)
+    tr = p->idle ? s3_pop(&p->idle) : make_transfer(p->size, err);
+    if (!tr)
         return -1;
-    fl->file = f;
-    fl->landed = landed;
-    fl->len = 0;
-    f->filling = fl;
+    tr->file = f;
+    tr->landed = landed;
+    tr->len = 0;
+    f->filling = tr;
     f->begin = io->off;
     return 0;
 }
@@ -120,21 +117,21 @@ static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_e
 /* Copy what has room, and send the part that is full. Returns the bytes, or -1 and err. */
 static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    struct s3_flight *fl;
+    struct s3_transfer *tr;
     size_t room, len;
 
     if (!f->filling && begin_part(f, io, err) < 0)
         return -1;
-    fl = f->filling;
-    if (io->off != f->begin + fl->len)
+    tr = f->filling;
+    if (io->off != f->begin + tr->len)
         return weir_refuse(err, WEIR_EIO,
                            "the next transfer must begin at offset %" PRIu64 ", because --s3.part joins transfers in order; "
                            "leave --s3.part out, so that each transfer is a part",
-                           f->begin + fl->len);
-    room = (size_t)f->parts.size - fl->len;
+                           f->begin + tr->len);
+    room = (size_t)f->parts.size - tr->len;
     len = io->len < room ? io->len : room;
-    memcpy(fl->part + fl->len, io->buf, len);
-    fl->len += len;
+    memcpy(tr->part + tr->len, io->buf, len);
+    tr->len += len;
     if (len == room &&
         send_part(f, f->parts.single && io->off + len == f->base.extent.file_bytes, err) < 0)
         return -1;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-keys.c - keys, from the environment or from a profile of ~/.aws/credentials and ~/.aws/config
  * */
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +24,7 @@ const char *s3_variable(const char *name)
 
 /* ---- a profile in a text ---- */
 
+/* Keys first. */
 static const struct setting {
     const char *name;
     size_t at;
@@ -35,12 +35,15 @@ static const struct setting {
     { "region", offsetof(struct s3_keys, region) },
     { "endpoint_url", offsetof(struct s3_keys, endpoint) },
 };
+enum { KEYS = 3, A_KEY = 1u << 0 | 1u << 1 }; /* of them; the bits of id and secret */
 
 /* A file, the section that is looked for, and where its reader is. */
 struct reader {
     struct weir_str file;         /* empty: there is no home */
     const char *kind, *name;      /* "profile": [profile NAME] or [default]; "": [NAME] */
-    struct s3_keys k;             /* what the section says */
+    struct s3_keys *k;            /* gets what is not known yet, */
+    bool no_keys;                 /* keys are: those of the environment */
+    unsigned seen;                /* a bit for each setting that the section has */
     bool found, headed, inside;   /* there is such a section; any; this is it */
     bool nested;                  /* the last setting had no value: indented lines are below it */
 };
@@ -48,18 +51,6 @@ struct reader {
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
-}
-
-/* Cut the blanks off, in place. */
-static char *trim(char *text)
-{
-    size_t n;
-
-    while (is_blank(*text))
-        text++;
-    for (n = strlen(text); n > 0 && is_blank(text[n - 1]); n--)
-        text[n - 1] = '\0';
-    return text;
 }
 
 /* A comment is the whole value, or stands behind a blank. */
@@ -70,7 +61,7 @@ static char *without_comment(char *value)
             *c = '\0';
             break;
         }
-    return trim(value);
+    return weir_trim(value);
 }
 
 static bool is_section(const struct reader *r, char *head)
@@ -81,7 +72,7 @@ static bool is_section(const struct reader *r, char *head)
         return strcmp(head, r->name) == 0;
     if (strncmp(head, r->kind, n) != 0 || !is_blank(head[n]))
         return false;
-    head = trim(head + n);
+    head = weir_trim(head + n);
     n = strlen(head);
     if (n >= 2 && (*head == '"' || *head == '\'') && head[n - 1] == *head) {
         head[n - 1] = '\0';
@@ -99,20 +90,23 @@ static int take_head(struct reader *r, char *head, struct weir_err *err)
     *end = '\0';
     r->headed = true;
     r->nested = false;
-    r->inside = is_section(r, trim(head));
+    r->inside = is_section(r, weir_trim(head));
     r->found |= r->inside;
     return 0;
 }
 
-static int keep(struct s3_keys *k, const char *name, const char *value, struct weir_err *err)
+static int keep(struct reader *r, const char *name, const char *value, struct weir_err *err)
 {
     for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++) {
-        char **text = (char **)((char *)k + settings[i].at);
+        char **text = (char **)((char *)r->k + settings[i].at);
 
         if (strcasecmp(name, settings[i].name) != 0)
             continue;
-        if (*text)
+        if (r->seen & 1u << i)
             return weir_refuse(err, WEIR_ESETUP, "the profile has a second '%s'", settings[i].name);
+        r->seen |= 1u << i;
+        if (*text || (i < KEYS && r->no_keys))
+            return 0;
         *text = strdup(value);
         return *text ? 0 : weir_fail(err, WEIR_ESETUP, "memory for keys");
     }
@@ -122,7 +116,7 @@ static int keep(struct s3_keys *k, const char *name, const char *value, struct w
 static int take_line(struct reader *r, char *line, struct weir_err *err)
 {
     const bool indented = is_blank(*line);
-    char *s = trim(line), *equals = strchr(s, '='), *value;
+    char *s = weir_trim(line), *equals = strchr(s, '='), *value;
 
     if (!*s || *s == '#' || *s == ';')
         return 0;
@@ -136,9 +130,9 @@ static int take_line(struct reader *r, char *line, struct weir_err *err)
         return weir_refuse(err, WEIR_ESETUP,
                            "a setting before the first section, such as [default]");
     *equals = '\0';
-    value = without_comment(trim(equals + 1));
+    value = without_comment(weir_trim(equals + 1));
     r->nested = !*value;
-    return r->inside && *value ? keep(&r->k, trim(s), value, err) : 0;
+    return r->inside && *value ? keep(r, weir_trim(s), value, err) : 0;
 }
 
 /* The text is cut into lines in place. */
@@ -183,8 +177,8 @@ static int read_all(int fd, char **text, size_t *len, struct weir_err *err)
     if (S_ISCHR(st.st_mode))
         st.st_size = 0;
     else if (!S_ISREG(st.st_mode) || st.st_size > FILE_MOST)
-        return weir_refuse(err, WEIR_ESETUP, "it is %s; profiles are in a small file of text",
-                           S_ISREG(st.st_mode) ? "larger than 1 MiB" : "no regular file");
+        return weir_refuse(err, WEIR_ESETUP, "it is %s; profiles must be in a small text file",
+                           S_ISREG(st.st_mode) ? "larger than 1 MiB" : "not a regular file");
     *text = calloc(1, (size_t)st.st_size + 1);
     if (!*text)
         return weir_fail(err, WEIR_ESETUP, "memory for it");
@@ -192,7 +186,7 @@ static int read_all(int fd, char **text, size_t *len, struct weir_err *err)
         *len += (size_t)n;
     if (n < 0)
         return weir_fail(err, WEIR_ESETUP, "read it");
-    return strlen(*text) == *len ? 0 : weir_refuse(err, WEIR_ESETUP, "a NUL byte: not a text");
+    return strlen(*text) == *len ? 0 : weir_refuse(err, WEIR_ESETUP, WEIR_NOT_TEXT);
 }
 
 /* A file that is not there is empty, unless a variable names it and there are no keys yet. */
@@ -235,7 +229,7 @@ static int check_key(const char *key, const char *what, size_t most, struct weir
         if (*c <= ' ' || *c > '~')
             return weir_refuse(
                 err, WEIR_ESETUP,
-                "%s has a blank or another character that is in no key, at place %td of %zu", what,
+                "%s has a blank or another character that no key has, at position %td of %zu", what,
                 c - key + 1, strlen(key));
     return 0;
 }
@@ -256,14 +250,6 @@ static int check_keys(const struct s3_keys *k, const char *const names[2], struc
     return rc < 0 ? weir_err_within(err, "keys of %s", k->from) : 0;
 }
 
-static void move(char **to, char **from)
-{
-    if (!*to) {
-        *to = *from;
-        *from = NULL;
-    }
-}
-
 static int take_environment(struct s3_keys *k, struct weir_err *err)
 {
     static const char *const names[] = { "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
@@ -279,21 +265,16 @@ static int take_environment(struct s3_keys *k, struct weir_err *err)
     return k->from ? check_keys(k, names, err) : weir_fail(err, WEIR_ESETUP, "memory for keys");
 }
 
-/* r: the file of credentials, and the other. */
-static int take_profile(struct s3_keys *k, struct reader r[2], const char *named,
-                        struct weir_err *err)
+/* The keys of a profile. r: the file of credentials, and the other. */
+static int judge_profile(struct s3_keys *k, const struct reader r[2], const char *named,
+                         struct weir_err *err)
 {
     static const char *const names[] = { "aws_access_key_id", "aws_secret_access_key" };
-    const bool first = r[0].k.id || r[0].k.secret;
+    const int which = r[0].seen & A_KEY ? 0 : 1;
     struct weir_str from = { 0 };
 
-    weir_str_addf(&from, "profile '%s' of %s", r->name, weir_str_text(&r[!first].file));
-    move(&k->from, &from.text);
-    for (int i = 0; i < 2; i++) {
-        move(&k->id, &r[i].k.id);
-        move(&k->secret, &r[i].k.secret);
-        move(&k->token, &r[i].k.token);
-    }
+    weir_str_addf(&from, "profile '%s' of %s", r->name, weir_str_text(&r[which].file));
+    k->from = from.text;
     if (!k->from || from.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for keys");
     if (named && !k->id && !k->secret && !k->token)
@@ -309,8 +290,9 @@ static int find(struct s3_keys *k, struct reader r[2], const char *profile, cons
 {
     if (!profile && take_environment(k, err) < 0)
         return -1;
-    if (read_file(&r[0], !k->id && s3_variable("AWS_SHARED_CREDENTIALS_FILE"), err) < 0 ||
-        read_file(&r[1], !k->id && s3_variable("AWS_CONFIG_FILE"), err) < 0)
+    r[0].no_keys = r[1].no_keys = k->id != NULL;
+    if (read_file(&r[0], !r->no_keys && s3_variable("AWS_SHARED_CREDENTIALS_FILE"), err) < 0 ||
+        read_file(&r[1], !r->no_keys && s3_variable("AWS_CONFIG_FILE"), err) < 0)
         return -1;
     if (named && !r[0].found && !r[1].found)
         return weir_refuse(
@@ -318,20 +300,15 @@ static int find(struct s3_keys *k, struct reader r[2], const char *profile, cons
             "profile '%s' of %s is neither in '%s' ([%s]) nor in '%s' ([profile %s])%s", r->name,
             named, weir_str_text(&r[0].file), r->name, weir_str_text(&r[1].file), r->name,
             r[0].file.len > 0 ? "" : ": HOME is not set, nor AWS_SHARED_CREDENTIALS_FILE");
-    if (!k->id && take_profile(k, r, named, err) < 0)
-        return -1;
-    for (int i = 0; i < 2; i++) {
-        move(&k->region, &r[i].k.region);
-        move(&k->endpoint, &r[i].k.endpoint);
-    }
-    return 0;
+    return r->no_keys ? 0 : judge_profile(k, r, named, err);
 }
 
 int s3_keys_find(struct s3_keys *k, const char *profile, struct weir_err *err)
 {
     const char *variable = s3_variable("AWS_PROFILE");
     const char *name = profile ? profile : variable ? variable : "default";
-    struct reader r[2] = { { .kind = "", .name = name }, { .kind = "profile", .name = name } };
+    struct reader r[2] = { { .kind = "", .name = name, .k = k },
+                           { .kind = "profile", .name = name, .k = k } };
     int rc;
 
     find_file("AWS_SHARED_CREDENTIALS_FILE", "credentials", &r[0].file);
@@ -339,10 +316,8 @@ int s3_keys_find(struct s3_keys *k, const char *profile, struct weir_err *err)
     rc = find(k, r, profile, profile ? "--s3.profile" : variable ? "AWS_PROFILE" : NULL, err);
     if (rc < 0)
         s3_keys_free(k);
-    for (int i = 0; i < 2; i++) {
-        s3_keys_free(&r[i].k);
+    for (int i = 0; i < 2; i++)
         weir_str_free(&r[i].file);
-    }
     return rc;
 }
 

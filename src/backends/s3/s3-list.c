@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-list.c - keys below a prefix, and the removal of many */
 #include "backends/s3/s3-objects.h"
-#include "config.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
-#include <string.h>
-
 
 /* ---- a list ---- */
 
@@ -31,10 +26,8 @@ static int take_key(struct listing *l)
     if (l->key.failed)
         return weir_refuse(l->err, WEIR_ESETUP, "no memory for a key");
     if (strncmp(key, l->prefix, strlen(l->prefix)) != 0)
-        return weir_refuse(
-            l->err, WEIR_EIO,
-            "the service was asked for keys that begin with '%s', and lists another one",
-            l->prefix);
+        return weir_refuse(l->err, WEIR_EIO,
+                           "the service lists a key without the requested prefix '%s'", l->prefix);
     return l->take(l->mine, key, l->size, l->err);
 }
 
@@ -81,22 +74,49 @@ static int read_page(const struct weir_str *text, struct listing *l, struct weir
         return weir_refuse(err, WEIR_EIO, "the service reports an incomplete listing, but gives no "
                                           "continuation token");
     else if (strcmp(l->token.text, weir_str_text(&l->last)) == 0)
-        return weir_refuse(err, WEIR_EIO, "the service reports an endless listing: each page "
-                                          "continues with itself");
+        return weir_refuse(err, WEIR_EIO, "the service reports an endless listing: a page has its "
+                                          "own continuation token");
     return 0;
 }
 
 /* Names of the query are in the order of bytes. */
-static void make_query(struct weir_str *query, const struct listing *l, int most)
+void s3_list_query(struct weir_str *query, const char *prefix, const char *token, int most)
 {
-    weir_str_clear(query);
-    if (l->token.len > 0) {
+    if (*token) {
         weir_str_addf(query, "continuation-token=");
-        s3_encode(l->token.text, "", query);
+        s3_encode(token, "", query);
         weir_str_addf(query, "&");
     }
     weir_str_addf(query, "list-type=2&max-keys=%d&prefix=", most ? most : S3_KEYS_A_REQUEST);
-    s3_encode(l->prefix, "", query);
+    s3_encode(prefix, "", query);
+}
+
+static void free_listing(struct listing *l)
+{
+    weir_str_free(&l->key);
+    weir_str_free(&l->token);
+    weir_str_free(&l->last);
+}
+
+/* Refuse a key that does not come after the one in 'mine'. */
+static int take_later(void *mine, const char *key, uint64_t size, struct weir_err *err)
+{
+    const struct weir_str *after = mine;
+
+    if (strcmp(key, weir_str_text(after)) > 0)
+        return 0;
+    return weir_refuse(err, WEIR_EIO, "the service lists the key '%s', which is not after '%s'",
+                       key, weir_str_text(after));
+}
+
+int s3_list_check(const struct weir_str *answer, const char *prefix, struct weir_str *after,
+                  struct weir_err *err)
+{
+    struct listing l = { .take = take_later, .mine = after, .prefix = prefix, .err = err };
+    int rc = read_page(answer, &l, err);
+
+    free_listing(&l);
+    return rc;
 }
 
 int s3_list(struct s3_client *client, const char *bucket, const char *prefix, int most,
@@ -108,16 +128,14 @@ int s3_list(struct s3_client *client, const char *bucket, const char *prefix, in
     int rc;
 
     do {
-        make_query(&query, &l, most);
+        weir_str_clear(&query);
+        s3_list_query(&query, prefix, weir_str_text(&l.token), most);
         c.query = weir_str_text(&query);
-        rc = query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
-                          : s3_call(client, &c, err);
+        rc = s3_has_memory(!query.failed, err) < 0 ? -1 : s3_call(client, &c, err);
         if (rc == 0 && read_page(&text, &l, err) < 0)
             rc = l.refused ? -1 : weir_err_within(err, "list objects of %s", bucket);
     } while (rc == 0 && l.token.len > 0 && most == 0);
-    weir_str_free(&l.key);
-    weir_str_free(&l.token);
-    weir_str_free(&l.last);
+    free_listing(&l);
     weir_str_free(&query);
     weir_str_free(&text);
     return rc;
@@ -143,7 +161,7 @@ static int make_digest(const struct weir_str *body, char header[64], struct weir
     if (EVP_Digest(body->text, body->len, md, &len, EVP_md5(), NULL) != 1 || len != 16)
         return weir_refuse(
             err, WEIR_ESETUP,
-            "the library of OpenSSL refuses MD5, which the removal of many objects needs");
+            "the OpenSSL library refuses MD5, which is needed to delete many objects at once");
     EVP_EncodeBlock(text, md, (int)len);
     snprintf(header, 64, "Content-MD5: %s", (const char *)text); /* fits: 24 characters */
     return 0;
@@ -171,9 +189,8 @@ static int send_removal(struct removal *r, struct weir_str *answer, struct weir_
                          .send = r->body.text,
                          .send_len = r->body.len };
 
-    if (r->body.failed)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for the keys to delete");
-    if (make_digest(&r->body, digest, err) < 0 || s3_call(r->client, &c, err) < 0 ||
+    if (s3_has_memory(!r->body.failed, err) < 0 || make_digest(&r->body, digest, err) < 0 ||
+        s3_call(r->client, &c, err) < 0 ||
         (answer->len > 0 && s3_xml(answer, take_failure, &r->failed, err) < 0))
         return -1;
     if (r->failed.len > 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-names.c - bucket and key that a name stands for, and their encoding in a URL */
-#include "config.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -98,15 +97,15 @@ static bool has_parent(const char *key)
 static const char *bad_key(const char *key, size_t len)
 {
     if (has_parent(key))
-        return "has '..' in it; a key is no path, and some services would take it as one";
+        return "contains '..', which some services read as a path";
     if (len > S3_KEY_MOST)
-        return "is longer than 1024 bytes, the most that a key has";
+        return "is longer than 1024 bytes, the limit of a key";
     for (size_t i = 0, n; i < len; i += n) {
         n = weir_utf8_len(key + i, len - i);
         if (n == 0)
-            return "is not in UTF-8, as keys are";
+            return "is not UTF-8, as keys must be";
         if ((unsigned char)key[i] < ' ' || key[i] == '\177')
-            return "has a control character, which the lists of a service (XML) cannot show";
+            return "has a control character, which a listing (XML) cannot show";
     }
     return NULL;
 }
@@ -125,11 +124,11 @@ int s3_place(const struct s3_options *o, const char *path, struct weir_str *buck
         weir_str_addf(bucket, "%s", o->bucket);
     }
     add_parts(rest, key);
-    if (bucket->failed || key->failed)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for a key");
+    if (s3_has_memory(!bucket->failed && !key->failed, err) < 0)
+        return -1;
     if (bucket->len == 0)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "'%s' is in no bucket: give s3://BUCKET/NAME, or --s3.bucket=BUCKET",
+                           "'%s' has no bucket; give s3://BUCKET/NAME, or --s3.bucket=BUCKET",
                            weir_quote_str(path, shown));
     if (s3_bucket_check(bucket->text, err) < 0 || check_style(o, bucket->text, err) < 0)
         return -1;

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-namespace.c - names of objects: existence, size, removal; directories are in names only */
-#include "backends/s3/s3-session.h"
-#include "config.h"
+#include "backends/s3/s3-objects.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A name as requests have it, and what the service says of it. */
 struct place {
@@ -17,11 +15,6 @@ struct place {
     uint64_t others, end;          /* keys below besides the marker; where the last object ends */
     bool marker;
 };
-
-static bool has_pieces(const struct weir_session *s)
-{
-    return s3_has_pieces(s->opt);
-}
 
 static bool has_markers(const struct weir_session *s)
 {
@@ -43,9 +36,8 @@ static int enter(const struct weir_session *s, const char *path, bool dir, struc
     s3_url(&r->service, weir_str_text(&p->bucket), "", &p->whole);
     if (!p->is_bucket && !dir)
         weir_str_addf(&p->key, "/");
-    return p->bucket.failed || p->key.failed || p->object.failed || p->whole.failed
-               ? weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path)
-               : 0;
+    return s3_has_memory(!p->bucket.failed && !p->key.failed && !p->object.failed && !p->whole.failed,
+                         err);
 }
 
 static int leave(struct place *p, int rc)
@@ -103,7 +95,7 @@ static int look(struct weir_session *s, const char *path, bool *yes, struct weir
     int rc = enter(s, path, false, &p, err);
 
     *yes = false;
-    if (rc == 0 && !p.is_bucket && !has_pieces(s)) {
+    if (rc == 0 && !p.is_bucket && !s3_has_pieces(s->opt)) {
         rc = ask(&p, S3_HEAD, &why);
         *yes = rc == 0;
         if (rc < 0 && p.answer.sys != ENOENT && err)
@@ -136,9 +128,9 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, 
     int rc = enter(s, path, false, &p, err);
 
     if (rc == 0)
-        rc = has_pieces(s) ? look_below(&p, 0, err) : ask(&p, S3_HEAD, err);
-    *bytes = rc < 0 ? 0 : has_pieces(s) ? p.end : p.answer.length;
-    if (rc == 0 && has_pieces(s) && p.others == 0) {
+        rc = s3_has_pieces(s->opt) ? look_below(&p, 0, err) : ask(&p, S3_HEAD, err);
+    *bytes = rc < 0 ? 0 : s3_has_pieces(s->opt) ? p.end : p.answer.length;
+    if (rc == 0 && s3_has_pieces(s->opt) && p.others == 0) {
         errno = ENOENT;
         rc = weir_fail(err, WEIR_EIO, "size of '%s'", path);
     }
@@ -153,7 +145,7 @@ static int remove_file(struct weir_session *s, const char *path, struct weir_err
 
     if (rc == 0 && p.is_bucket)
         rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
-    else if (rc == 0 && has_pieces(s))
+    else if (rc == 0 && s3_has_pieces(s->opt))
         rc = s3_delete_below(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), s3_is_offset,
                              err);
     else if (rc == 0)
@@ -166,10 +158,9 @@ static int make_empty(struct weir_session *s, const char *path, bool dir, struct
     struct place p;
     int rc = enter(s, path, dir, &p, err);
 
-    if (rc == 0 && !dir && has_pieces(s)) {
+    if (rc == 0 && !dir && s3_has_pieces(s->opt)) {
         weir_str_addf(&p.object, "/%0*d", S3_OFFSET_DIGITS, 0);
-        if (p.object.failed)
-            rc = weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path);
+        rc = s3_has_memory(!p.object.failed, err);
     }
     if (rc == 0 && !p.is_bucket)
         rc = ask(&p, S3_PUT, err);
@@ -246,26 +237,24 @@ static int list_key(void *mine, const char *key, uint64_t size, struct weir_err 
         weir_str_add(&l->name, name, len);
         l->bytes = 0;
     }
-    if (rc == 0 && l->name.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
     l->bytes += size;
-    return rc;
+    return rc < 0 ? -1 : s3_has_memory(!l->name.failed, err);
 }
 
 static int list_names(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
                       struct weir_err *err)
 {
-    struct listing l = { .take = take, .mine = mine, .pieces = has_pieces(s), .err = err };
+    struct listing l = { .take = take, .mine = mine, .pieces = s3_has_pieces(s->opt), .err = err };
     struct place p;
     int rc = enter(s, dir, false, &p, err);
 
     l.skip = p.key.len;
     weir_str_addf(&p.key, "%s", begin);
-    if (rc == 0 && p.key.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for a listing");
     if (rc == 0)
-        rc =
-            s3_list(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), 0, list_key, &l, err);
+        rc = s3_has_memory(!p.key.failed, err);
+    if (rc == 0)
+        rc = s3_list(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), 0, list_key, &l,
+                     err);
     if (rc == 0)
         rc = end_name(&l);
     weir_str_free(&l.name);
@@ -274,7 +263,6 @@ static int list_names(struct weir_session *s, const char *dir, const char *begin
 
 static int sync_nothing(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    (void)s, (void)path, (void)err;
     return 0;
 }
 

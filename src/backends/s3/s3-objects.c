@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-objects.c - a transfer of a file as a call to the service; objects that are a transfer each */
 #include "backends/s3/s3-objects.h"
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,38 +15,39 @@ void s3_collect(struct s3 *s3, int least)
     int n = s3_wait(s3->client, least < SOME ? least : SOME, SOME, done);
 
     for (int i = 0; i < n; i++) {
-        struct s3_flight *fl = done[i]->owner;
+        struct s3_transfer *tr = done[i]->owner;
 
-        fl->landed(fl);
+        tr->landed(tr);
     }
 }
 
 /* ---- calls ---- */
 
-void s3_put(struct s3_file *f, const char *url, const void *data, size_t len, struct s3_flight *fl)
+/* The call is made: it is for len bytes of this file, and no part of an upload. */
+static void own(struct s3_file *f, size_t len, struct s3_transfer *tr)
 {
-    fl->file = f;
-    fl->len = len;
-    fl->number = 0;
-    fl->call = (struct s3_call) { .method = S3_PUT, .url = url, .send = data, .send_len = len, .owner = fl };
+    tr->file = f;
+    tr->len = len;
+    tr->number = 0;
+    tr->call.owner = tr;
+}
+
+void s3_put(struct s3_file *f, const char *url, const void *data, size_t len,
+            struct s3_transfer *tr)
+{
+    tr->call = (struct s3_call) { .method = S3_PUT, .url = url, .send = data, .send_len = len };
+    own(f, len, tr);
     if (f->exclusive && (f->way == S3_PIECES || !f->written))
-        fl->call.headers = s3_only_new;
+        tr->call.headers = s3_only_new;
 }
 
 /* A GET of some bytes of an object of 'size' bytes: of a range, unless they are all. */
 static void get(struct s3_file *f, const char *url, uint64_t size, uint64_t off, void *into,
-                size_t len, struct s3_flight *fl)
+                size_t len, struct s3_transfer *tr)
 {
-    fl->file = f;
-    fl->len = len;
-    fl->number = 0;
-    fl->call = (struct s3_call) { .method = S3_GET,
-                                  .url = url,
-                                  .into = into,
-                                  .room = len,
-                                  .ranged = len < size,
-                                  .off = off,
-                                  .owner = fl };
+    tr->call = (struct s3_call) { .method = S3_GET, .url = url, .into = into, .room = len,
+                                  .ranged = len < size, .off = off };
+    own(f, len, tr);
 }
 
 static size_t least_of(size_t len, uint64_t left)
@@ -56,7 +56,8 @@ static size_t least_of(size_t len, uint64_t left)
 }
 
 /* The object has the bytes that open has found, so that no request is made beyond its end. */
-static int begin_read(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl, struct weir_err *err)
+static int begin_read(struct s3_file *f, const struct weir_io *io,
+                      struct s3_transfer *tr, struct weir_err *err)
 {
     size_t len = least_of(io->len, io->off < f->size ? f->size - io->off : 0);
 
@@ -64,17 +65,18 @@ static int begin_read(struct s3_file *f, const struct weir_io *io, struct s3_fli
         return weir_refuse(err, WEIR_EIO, "the object is not complete before the file is closed");
     if (len == 0)
         return 1;
-    get(f, f->url.text, f->size, io->off, io->buf, len, fl);
+    get(f, f->url.text, f->size, io->off, io->buf, len, tr);
     return 0;
 }
 
 /* The object is this transfer. Another one of the same bytes replaces it. */
-static int begin_whole(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl, struct weir_err *err)
+static int begin_whole(struct s3_file *f, const struct weir_io *io,
+                       struct s3_transfer *tr, struct weir_err *err)
 {
     if (io->off != 0 || (f->written && io->len != f->size))
         return weir_refuse(err, WEIR_EIO, "the object is written with one PUT, and no bytes can be "
                                           "added to an object");
-    s3_put(f, f->url.text, io->buf, io->len, fl);
+    s3_put(f, f->url.text, io->buf, io->len, tr);
     return 0;
 }
 
@@ -85,47 +87,48 @@ static void wait_for_part(const struct s3_file *f, uint64_t number)
     const struct s3_queue *q = &s3->queue;
 
     for (int i = 0; i < q->depth && q->busy > 0; i++) {
-        const struct s3_flight *fl = &q->flights[i];
+        const struct s3_transfer *tr = &q->transfers[i];
 
-        while (fl->flying && fl->file == f && fl->number == number)
+        while (tr->flying && tr->file == f && tr->number == number)
             s3_collect(s3, 1);
     }
 }
 
-static int begin_part(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl, struct weir_err *err)
+static int begin_part(struct s3_file *f, const struct weir_io *io,
+                      struct s3_transfer *tr, struct weir_err *err)
 {
     const uint64_t size = f->parts.size, whole = f->base.extent.file_bytes;
 
     if (io->off % size != 0 || io->len > size || (io->len < size && io->off + io->len != whole))
         return weir_refuse(err, WEIR_EIO, "each transfer must be one part: %" PRIu64 " bytes at a multiple of its size", size);
-    fl->file = f;
-    fl->len = io->len;
-    fl->number = s3_part_at(&f->parts, io->off);
-    fl->call.owner = fl;
-    wait_for_part(f, fl->number);
-    return s3_upload_part(f->upload, fl->number, io->buf, io->len, &fl->call, &fl->text, err);
+    tr->file = f;
+    tr->len = io->len;
+    tr->number = s3_part_at(&f->parts, io->off);
+    tr->call.owner = tr;
+    wait_for_part(f, tr->number);
+    return s3_upload_part(f->upload, tr->number, io->buf, io->len, &tr->call, &tr->text, err);
 }
 
 /* ---- --s3.object=transfer: the objects of a file ---- */
 
-/* The URL of the object at 'off', in the memory of the flight. */
-static int name_piece(const struct s3_file *f, uint64_t off, struct s3_flight *fl, struct weir_err *err)
+/* The URL of the object at 'off', in the memory of the transfer. */
+static int name_piece(const struct s3_file *f, uint64_t off,
+                      struct s3_transfer *tr, struct weir_err *err)
 {
     static const char digits[] = "0123456789abcdef";
     char name[1 + S3_OFFSET_DIGITS] = "/";
 
     for (int i = S3_OFFSET_DIGITS; i > 0; i--, off >>= 4)
         name[i] = digits[off & 15];
-    weir_str_clear(&fl->text);
-    weir_str_add(&fl->text, f->url.text, f->url.len);
-    weir_str_add(&fl->text, name, sizeof(name));
-    return fl->text.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the URL of an object")
-                           : 0;
+    weir_str_clear(&tr->text);
+    weir_str_add(&tr->text, f->url.text, f->url.len);
+    weir_str_add(&tr->text, name, sizeof(name));
+    return s3_has_memory(!tr->text.failed, err);
 }
 
 /* Bytes after the end of one object come from the next: a transfer that is read is short, and
  * continued. */
-static int begin_piece(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl,
+static int begin_piece(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
                        struct weir_err *err)
 {
     const bool reads = io->dir != WEIR_DIR_WRITE;
@@ -135,14 +138,78 @@ static int begin_piece(struct s3_file *f, const struct weir_io *io, struct s3_fl
         return 1;
     if (!reads && !f->writes)
         return weir_refuse(err, WEIR_EIO, "the file is open for reading");
-    if (name_piece(f, io->off - within, fl, err) < 0)
+    if (name_piece(f, io->off - within, tr, err) < 0)
         return -1;
     if (reads)
-        get(f, fl->text.text, f->piece, within, io->buf, least_of(io->len, f->piece - within), fl);
+        get(f, tr->text.text, f->piece, within, io->buf, least_of(io->len, f->piece - within), tr);
     else
-        s3_put(f, fl->text.text, io->buf, io->len, fl);
+        s3_put(f, tr->text.text, io->buf, io->len, tr);
     return 0;
 }
+
+/* ---- requests that move no data ---- */
+
+/* URL of the bucket, and what the keys of the file begin with: once, for all lists. */
+static int name_lists(struct s3_file *f, struct weir_err *err)
+{
+    struct s3 *s3 = s3_of(f->base.s);
+
+    if (f->bucket.len == 0) {
+        weir_str_clear(&s3->bucket);
+        if (s3_place(f->base.s->opt, f->base.path, &s3->bucket, &f->prefix, err) < 0)
+            return -1;
+        weir_str_addf(&f->prefix, "/");
+        s3_url(&s3->service, weir_str_text(&s3->bucket), "", &f->bucket);
+    }
+    return s3_has_memory(!f->prefix.failed && !f->bucket.failed, err);
+}
+
+/* The name before the object at 'off' is that of the offset before it: no key is between them. */
+static int begin_list(struct s3_file *f, uint64_t off, struct s3_transfer *tr, struct weir_err *err)
+{
+    if (name_lists(f, err) < 0)
+        return -1;
+    weir_str_clear(&tr->text);
+    weir_str_clear(&tr->after);
+    weir_str_addf(&tr->after, "%s", weir_str_text(&f->prefix));
+    if (off > 0)
+        weir_str_addf(&tr->after, "%0*" PRIx64, S3_OFFSET_DIGITS, off - 1);
+    s3_list_query(&tr->text, weir_str_text(&f->prefix), "", S3_KEYS_A_REQUEST);
+    weir_str_addf(&tr->text, "&start-after=");
+    s3_encode(weir_str_text(&tr->after), "", &tr->text);
+    tr->call = (struct s3_call) { .method = S3_GET, .url = f->bucket.text, .query = tr->text.text,
+                                  .text = &tr->answer };
+    own(f, 0, tr);
+    return s3_has_memory(!tr->after.failed && !tr->text.failed, err);
+}
+
+static int begin_object(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
+                        struct weir_err *err)
+{
+    const bool deletes = io->dir == WEIR_DIR_DELETE;
+
+    if (f->way != S3_PIECES || (deletes && !f->writes))
+        return weir_refuse(err, WEIR_EIO, "no object is this transfer, or the file is open for "
+                                          "reading");
+    if (io->dir == WEIR_DIR_LIST)
+        return begin_list(f, io->off, tr, err);
+    if (name_piece(f, io->off, tr, err) < 0)
+        return -1;
+    tr->call = (struct s3_call) { .method = deletes ? S3_DELETE : S3_HEAD, .url = tr->text.text };
+    own(f, 0, tr);
+    return 0;
+}
+
+/* Services may be late with names of new objects, so a list may lack any names. */
+static void check_list(struct s3_transfer *tr)
+{
+    struct weir_err why = WEIR_ERR_INIT;
+
+    if (s3_list_check(&tr->answer, weir_str_text(&tr->file->prefix), &tr->after, &why) < 0)
+        s3_fail(&tr->call.answer, EIO, "%s", why.text);
+}
+
+/* ---- any of the objects ---- */
 
 struct first {
     size_t skip; /* bytes of a key before the offset */
@@ -162,27 +229,18 @@ static int take_first(void *mine, const char *key, uint64_t size, struct weir_er
 /* One of the objects that are there: a task may have written no bytes at 0. */
 static int find_any(struct s3_file *f, struct weir_err *err)
 {
-    struct s3 *s3 = s3_of(f->base.s);
-    struct weir_str url = { 0 }, prefix = { 0 };
     struct first first = { .found = false };
-    int rc;
 
-    s3_url(&s3->service, weir_str_text(&s3->bucket), "", &url);
-    weir_str_addf(&prefix, "%s/", weir_str_text(&s3->key));
-    first.skip = prefix.len;
-    rc = url.failed || prefix.failed
-             ? weir_refuse(err, WEIR_ESETUP, "no memory for a listing")
-             : s3_list(s3->client, weir_str_text(&url), weir_str_text(&prefix), S3_KEYS_A_REQUEST,
-                       take_first, &first, err);
-    if (rc == 0 && !first.found) {
-        errno = ENOENT;
-        rc = weir_fail(err, WEIR_EIO, "find objects s3://%s/%s/...",
-                                      weir_str_text(&s3->bucket), weir_str_text(&s3->key));
-    }
+    if (name_lists(f, err) < 0)
+        return -1;
+    first.skip = f->prefix.len;
+    if (s3_list(s3_of(f->base.s)->client, f->bucket.text, f->prefix.text, S3_KEYS_A_REQUEST,
+                take_first, &first, err) < 0)
+        return -1;
     f->piece = first.size;
-    weir_str_free(&prefix);
-    weir_str_free(&url);
-    return rc;
+    errno = ENOENT;
+    return first.found ? 0 : weir_fail(err, WEIR_EIO, "find objects s3://%s/%s...",
+                                       weir_str_text(&s3_of(f->base.s)->bucket), f->prefix.text);
 }
 
 /* ---- open and close ---- */
@@ -204,33 +262,35 @@ int s3_find_size(struct s3_file *f, struct weir_err *err)
 
 int s3_put_empty(struct s3_file *f, struct weir_err *err)
 {
-    struct s3_flight *fl = &s3_of(f->base.s)->alone;
+    struct s3_transfer *tr = &s3_of(f->base.s)->alone;
     const bool pieces = f->way == S3_PIECES;
 
-    if (pieces && name_piece(f, 0, fl, err) < 0)
+    if (pieces && name_piece(f, 0, tr, err) < 0)
         return -1;
-    s3_put(f, pieces ? fl->text.text : f->url.text, NULL, 0, fl);
-    return s3_move_now(fl, err) < 0 ? -1 : 0;
+    s3_put(f, pieces ? tr->text.text : f->url.text, NULL, 0, tr);
+    return s3_move_now(tr, err) < 0 ? -1 : 0;
 }
 
 /* ---- the begin and the end of a transfer ---- */
 
-int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl,
+int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
                   struct weir_err *err)
 {
     const bool writes = io->dir == WEIR_DIR_WRITE;
     int rc;
 
-    if (io->len == 0)
+    if (!weir_io_acts(io))
         return 1;
-    if (f->way == S3_PIECES)
-        rc = begin_piece(f, io, fl, err);
+    if (io->dir > WEIR_DIR_READ)
+        rc = begin_object(f, io, tr, err);
+    else if (f->way == S3_PIECES)
+        rc = begin_piece(f, io, tr, err);
     else if (!writes)
-        rc = begin_read(f, io, fl, err);
+        rc = begin_read(f, io, tr, err);
     else if (f->way == S3_WHOLE)
-        rc = begin_whole(f, io, fl, err);
+        rc = begin_whole(f, io, tr, err);
     else if (f->way == S3_PARTS)
-        rc = begin_part(f, io, fl, err);
+        rc = begin_part(f, io, tr, err);
     else
         rc = weir_refuse(err, WEIR_EIO, "the file is open for reading");
     f->failed |= rc < 0 && writes;
@@ -251,62 +311,72 @@ static bool has_data(struct s3 *s3, const struct s3_call *put)
     return same;
 }
 
-static void keep_part(struct s3_flight *fl)
+static void keep_part(struct s3_transfer *tr)
 {
-    struct s3_answer *a = &fl->call.answer;
+    struct s3_answer *a = &tr->call.answer;
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (s3_upload_keep(fl->file->upload, fl->number, fl->len, a, &why) == 0)
-        return;
-    a->sys = EIO;
-    (void)snprintf(a->why, sizeof(a->why), "%.*s", (int)sizeof(a->why) - 1, why.text);
+    if (s3_upload_keep(tr->file->upload, tr->number, tr->len, a, &why) < 0)
+        s3_fail(a, EIO, "%s", why.text);
 }
 
 /* The answer to a range has the length of its object, which may have more bytes than a transfer. */
-static void check_piece(const struct s3_file *f, struct s3_answer *a)
+static void check_piece(const struct s3_file *f, const struct s3_call *c, struct s3_answer *a)
 {
-    if (f->way != S3_PIECES || a->sys || a->length <= f->piece)
-        return;
-    a->sys = EIO;
-    (void)snprintf(a->why, sizeof(a->why),
-                   "the object has %" PRIu64 " bytes, and one of a transfer %" PRIu64, a->length,
-                   f->piece);
+    if (f->way == S3_PIECES && a->length != f->piece &&
+        (c->method != S3_GET || a->length > f->piece))
+        s3_fail(a, EIO, "the object has %" PRIu64 " bytes, and one of a transfer %" PRIu64,
+                a->length, f->piece);
+}
+
+/* Check the answer to a request that writes nothing. A DELETE may have been done though its answer
+ * was lost. */
+static void check_answer(struct s3_transfer *tr)
+{
+    struct s3_answer *a = &tr->call.answer;
+
+    if (tr->call.method == S3_DELETE && a->status == 404 && a->unsure > 0)
+        a->sys = 0;
+    else if (!a->sys && tr->call.text)
+        check_list(tr);
+    else if (!a->sys && tr->call.method != S3_DELETE)
+        check_piece(tr->file, &tr->call, a);
 }
 
 /* An earlier try of a PUT that makes an object only where there is none may have made it though its answer was lost. */
-ssize_t s3_move_end(struct s3_flight *fl)
+ssize_t s3_move_end(struct s3_transfer *tr)
 {
-    struct s3_file *f = fl->file;
-    struct s3_answer *a = &fl->call.answer;
+    struct s3_file *f = tr->file;
+    struct s3_answer *a = &tr->call.answer;
 
-    if (fl->call.method == S3_GET) {
-        check_piece(f, a);
-        return a->sys ? -1 : (ssize_t)a->moved;
+    if (tr->call.method != S3_PUT) {
+        check_answer(tr);
+        return a->sys ? -1 : tr->call.into ? (ssize_t)a->moved : 0;
     }
-    if (fl->number == 0 && a->status == 412 && a->unsure > 0 &&
-        has_data(s3_of(f->base.s), &fl->call))
+    if (tr->number == 0 && a->status == 412 && a->unsure > 0 &&
+        has_data(s3_of(f->base.s), &tr->call))
         a->sys = 0;
-    if (fl->number > 0 && !a->sys)
-        keep_part(fl);
+    if (tr->number > 0 && !a->sys)
+        keep_part(tr);
     if (a->sys) {
         f->failed = true;
         return -1;
     }
     f->written = true;
     if (f->way == S3_WHOLE)
-        f->size = fl->len;
-    return (ssize_t)fl->len;
+        f->size = tr->len;
+    return (ssize_t)tr->len;
 }
 
-ssize_t s3_move_now(struct s3_flight *fl, struct weir_err *err)
+ssize_t s3_move_now(struct s3_transfer *tr, struct weir_err *err)
 {
-    struct s3_client *c = s3_of(fl->file->base.s)->client;
+    struct s3_client *c = s3_of(tr->file->base.s)->client;
     ssize_t n;
 
-    if (s3_call(c, &fl->call, err) < 0 && !fl->call.answer.sys) { /* it was not sent */
-        fl->file->failed |= fl->call.method != S3_GET;
+    if (s3_call(c, &tr->call, err) < 0 && !tr->call.answer.sys) { /* it was not sent */
+        tr->file->failed |= tr->call.method != S3_GET;
         return -1;
     }
-    n = s3_move_end(fl);
-    return n < 0 ? s3_call_reason(c, &fl->call, err) : n;
+    n = s3_move_end(tr);
+    return n < 0 ? s3_call_reason(c, &tr->call, err) : n;
 }

@@ -3,25 +3,26 @@
  *
  * Requests for a file with --s3.object=file (a file is an object):
  *
- *   open for reading       HEAD: the object is there, its size.
- *   read                   GET of the range at any offset; of the object where that is the range. Short at its end.
- *   write, a file a task   One PUT where a transfer is the whole object; else an upload, a part for each transfer, or of
+ *   open for reading:      HEAD: The object exists, and has this size.
+ *   read:                  GET of the range at any offset, or of the object. Short at its end.
+ *   write, a file a task:  One PUT where a transfer is the whole object. Else an upload, a part for each transfer, or of
  *                          --s3.part bytes that are gathered from transfers in order. Complete at close.
- *   write, a shared file   One upload of all tasks that share it, parts in any order. Complete at close, which is collective.
- *   write nothing          A PUT of no bytes at close.
- *   a file that is there   The new object takes its place when it is complete; no byte of the old one stays.
- *   refused                Writing some places of a file that is there, reading what is written before it is complete.
+ *   write, a shared file:  One upload of all tasks that share it, parts in any order. Complete at close, which is collective.
+ *   write nothing:         A PUT of no bytes at close.
+ *   an existing file:      The new object takes its place when it is complete.
+ *   refused:               Writing parts of an existing file, reading an incomplete one.
  *
  * With --s3.object=transfer a file is all objects whose keys are its own, '/', and an offset in 16 hexadecimal digits:
  *
- *   open for reading       HEAD of the first object (else LIST): its size is that of the others, but for the last.
- *   read                   GET of the object that has the offset, or of a range in it.
- *   write                  PUT of an object, at any offset, any number of times.
- *   size                   Offset and size of the last object: LIST, as removal, which deletes all
+ *   open for reading:      HEAD of the first object (else LIST): All but the last have its size.
+ *   read:                  GET of the object that has the offset, or of a range in it.
+ *   write:                 PUT of an object, at any offset, any number of times.
+ *   head, delete:          HEAD and DELETE of the object that has the offset.
+ *   list:                  LIST of S3_KEYS_A_REQUEST objects from that one on: One page.
+ *   size:                  Offset and size of the last object: LIST, as removal. That deletes all
  *                          of them and no other key (s3-namespace.c).
  */
-#ifndef WEIR_BACKENDS_S3_S3_OBJECTS_H
-#define WEIR_BACKENDS_S3_S3_OBJECTS_H
+#pragma once
 
 #include <string.h>
 
@@ -74,6 +75,14 @@ typedef int s3_take_fn(void *mine, const char *key, uint64_t size, struct weir_e
 int s3_list(struct s3_client *client, const char *bucket, const char *prefix, int most,
             s3_take_fn *take, void *mine, struct weir_err *err);
 
+/* Append the query of such a request. token: of the page, "" for the first. Local. */
+void s3_list_query(struct weir_str *query, const char *prefix, const char *token, int most);
+
+/* Check that an answer is a list of keys that begin with prefix and come after 'after' in the order
+ * of bytes. Local. 0, or -1 and err. */
+int s3_list_check(const struct weir_str *answer, const char *prefix, struct weir_str *after,
+                  struct weir_err *err);
+
 /* True for a key that is meant. rest: the text after the prefix. */
 typedef bool s3_wanted_fn(const char *rest);
 
@@ -120,48 +129,56 @@ enum s3_way {
     S3_PIECES    /* a transfer is an object; written, read, or both */
 };
 
-struct s3_flight;
+struct s3_transfer;
 
 /* A call in flight and what it is for. */
-struct s3_flight {
+struct s3_transfer {
     struct s3_call call; /* owner: this */
     struct s3_file *file;
-    void (*landed)(struct s3_flight *); /* what s3_collect calls when it is done */
-    struct weir_request *request; /* of the queue */
-    bool flying;                  /* in the queue */
-    uint64_t number;              /* of a part, from 1; 0: it is none */
-    size_t len;                   /* bytes of the transfer, or of the part */
-    unsigned char *part;          /* the memory of one that is gathered */
-    struct weir_str text;         /* URL of an object that is a transfer, or query of a part */
-    struct s3_flight *next;
+    void (*landed)(struct s3_transfer *); /* what s3_collect calls when it is done */
+    struct weir_request *request;         /* of the queue */
+    bool flying;                          /* in the queue */
+    uint64_t number;                      /* of a part, from 1; 0: it is none */
+    size_t len;                           /* bytes of the transfer, or of the part */
+    unsigned char *part;                  /* the memory of one that is gathered */
+    struct weir_str text;                 /* URL of an object that is a transfer, or a query */
+    struct weir_str after, answer;        /* of a list: the key before it; the response */
+    struct s3_transfer *next;
 };
 
-static inline void s3_push(struct s3_flight **list, struct s3_flight *fl)
+static inline void s3_transfer_end(struct s3_transfer *tr)
 {
-    fl->next = *list;
-    *list = fl;
+    weir_str_free(&tr->text);
+    weir_str_free(&tr->after);
+    weir_str_free(&tr->answer);
 }
 
-static inline struct s3_flight *s3_pop(struct s3_flight **list)
+static inline void s3_push(struct s3_transfer **list, struct s3_transfer *tr)
 {
-    struct s3_flight *fl = *list;
-
-    if (fl)
-        *list = fl->next;
-    return fl;
+    tr->next = *list;
+    *list = tr;
 }
 
-/* Transfers in flight. Each flight is idle, busy, or has failed and keeps the reason. */
+static inline struct s3_transfer *s3_pop(struct s3_transfer **list)
+{
+    struct s3_transfer *tr = *list;
+
+    if (tr)
+        *list = tr->next;
+    return tr;
+}
+
+/* Transfers in flight. Each one is idle, busy, or has failed and keeps the reason. */
 struct s3_queue {
-    struct s3_flight *flights; /* depth */
-    struct s3_flight *idle, *failed;
-    struct weir_request *done, *last_done; /* not given back yet */
+    struct s3_transfer *transfers; /* depth */
+    struct s3_transfer *idle, *failed;
+    struct weir_request *done; /* not given back yet */
     int depth, busy;
 };
 
-/* Memory of parts that are gathered: flights with a buffer of 'size' bytes each. */
+/* Memory of parts that are gathered: transfers with a buffer of 'size' bytes each. */
 struct s3_pool {
-    struct s3_flight *idle;
+    struct s3_transfer *idle;
     size_t size;
     int busy;
 };
@@ -173,7 +190,7 @@ struct s3 {
     struct s3_client *client;
     struct s3_queue queue;
     struct s3_pool pool;
-    struct s3_flight alone;      /* of transfers that are not in the queue */
+    struct s3_transfer alone;    /* of transfers that are not in the queue */
     struct weir_str spare;       /* memory for the URL of the next file */
     struct weir_str bucket, key; /* for a moment */
 };
@@ -188,9 +205,10 @@ struct s3_file {
     struct weir_str url; /* of the object, or of the keys before '/' */
     uint64_t size;       /* that can be read */
     uint64_t piece;      /* bytes of an object that is a transfer */
+    struct weir_str bucket, prefix; /* of lists: URL, and the keys up to the offset; "" before */
     struct s3_parts parts;
     struct s3_upload *upload;
-    struct s3_flight *filling, *broken; /* gathered: the part that grows; the first that failed */
+    struct s3_transfer *filling, *broken; /* gathered: the part that grows; the first that failed */
     uint64_t begin;                     /* of the part that grows */
     int flying;                         /* gathered parts */
 };
@@ -206,18 +224,19 @@ static inline bool s3_is_offset(const char *name)
     return strlen(name) == S3_OFFSET_DIGITS && strspn(name, "0123456789abcdef") == S3_OFFSET_DIGITS;
 }
 
-/* Make fl->call what moves io, of a file that is not gathered. Returns 0: it is to be started; 1:
+/* Make tr->call what moves io, of a file that is not gathered. Returns 0: it is to be started; 1:
  * nothing is left to do, and 0 bytes are moved; -1 and err (WEIR_EIO). Waits where the same part is
  * in flight. Local. */
-int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl,
+int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
                   struct weir_err *err);
 /* The call has ended. Bytes moved; or -1, and the reason is that of the call. A request that was repeated, and finds that the
  * object is there, looks whether it has made it. Local. */
-ssize_t s3_move_end(struct s3_flight *fl);
+ssize_t s3_move_end(struct s3_transfer *tr);
 /* Send the call and wait for it. As s3_move_end, with err. Local. */
-ssize_t s3_move_now(struct s3_flight *fl, struct weir_err *err);
-/* Make fl->call a PUT of these bytes. NULL as data: of none. */
-void s3_put(struct s3_file *f, const char *url, const void *data, size_t len, struct s3_flight *fl);
+ssize_t s3_move_now(struct s3_transfer *tr, struct weir_err *err);
+/* Make tr->call a PUT of these bytes. NULL as data: of none. */
+void s3_put(struct s3_file *f, const char *url, const void *data, size_t len,
+            struct s3_transfer *tr);
 /* Put the object of no bytes that stands for an empty file. 0, or -1 and err. Local. */
 int s3_put_empty(struct s3_file *f, struct weir_err *err);
 /* Find the size of a file that is read, or that of its objects that are a transfer each. 0, or -1
@@ -236,4 +255,27 @@ int s3_gather_add(struct s3_file *f, const struct weir_io *io, struct weir_err *
 /* Send the last part and wait for all of the file; with ok false only wait. 0, or -1 and err. Local. */
 int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err);
 
-#endif
+/* ---- s3-session.c: as in struct weir_backend ---- */
+
+int s3_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *f, struct weir_err *err);
+int s3_close(struct weir_file *f, struct weir_err *err);
+ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err);
+int s3_queue(struct weir_session *s, int depth, struct weir_err *err);
+int s3_submit(struct weir_request *r, struct weir_err *err);
+int s3_complete(struct weir_file *f, int least, int most, struct weir_request **done, struct weir_err *err);
+int s3_reason(const struct weir_request *r, struct weir_err *err);
+void s3_queue_end(struct s3_queue *q); /* free it; harmless on zeros */
+
+/* ---- s3-namespace.c: names of objects; directories are in names only ---- */
+
+/* Requests of each, where nothing fails:
+ *   mkdir:   None; with --s3.markers a PUT of an object 'NAME/'.
+ *   rmdir:   LIST of two keys, ENOTEMPTY where one is not the marker; DELETE of an existing marker.
+ *   unlink:  DELETE, which succeeds also where nothing is; --s3.object=transfer: LIST, and POST of 1000 keys each,
+ *            of those only that end in an offset.
+ *   stat:    HEAD; where there is no such object, LIST of one key below the name.
+ *   exists:  Like stat; --s3.object=transfer: LIST of one key.
+ *   size:    HEAD; --s3.object=transfer: LIST of all objects of the file.
+ *   mknod:   PUT of no bytes; --s3.object=transfer: at the offset 0.
+ *   syncfs:  None: a service has stored what it has accepted. */
+extern const struct weir_ns s3_names;

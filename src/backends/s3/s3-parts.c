@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-parts.c - how a file becomes parts of an object, and what a service takes */
 #include "backends/s3/s3-objects.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/size.h"
 
@@ -75,18 +72,9 @@ static uint64_t part_that_does(const struct shape *f)
     return size <= S3_PUT_MOST ? size : 0;
 }
 
-/* A size as an option takes it: "5m". */
 static const char *typed(uint64_t bytes, char out[WEIR_SIZE_TEXT])
 {
-    static const char units[] = "\0kmgt";
-    int unit = 0;
-
-    while (bytes > 0 && bytes % 1024 == 0 && units[unit + 1]) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(out, WEIR_SIZE_TEXT, "%" PRIu64 "%.1s", bytes, units + unit);
-    return out;
+    return weir_size_typed(weir_signed(bytes), out);
 }
 
 /* Why it is refused, and what to do instead. least: a transfer that would do; 0: none. */
@@ -105,7 +93,7 @@ static int refuse_with(const struct shape *f, uint64_t least, struct weir_err *e
     va_end(ap);
     weir_str_addf(&why, "; give ");
     if (size > 0)
-        weir_str_addf(&why, "--s3.part=%s, which gathers transfers, or ", typed(size, part));
+        weir_str_addf(&why, "--s3.part=%s, which coalesces transfers, or ", typed(size, part));
     if (least > 0)
         weir_str_addf(&why, "transfers of %s (-t %s) or more, or ",
                       weir_size_show(weir_signed(least), part), typed(least, transfer));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-request.c - a request as libcurl sends it, and those in flight */
 #include "backends/s3/s3-request.h"
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +47,7 @@ static int add_host(struct s3_handle *h, struct weir_err *err)
     int n = snprintf(h->host, sizeof(h->host), "Host: %.*s", (int)strcspn(from, "/?"), from);
 
     if (n < 0 || (size_t)n >= sizeof(h->host))
-        return weir_refuse(err, WEIR_EUSAGE, "the name of the host of '%s' is too long",
+        return weir_refuse(err, WEIR_EUSAGE, "the host name of '%s' is too long",
                            h->url.text);
     add_header(h, h->host);
     return 0;
@@ -196,9 +195,7 @@ static int send_call(struct s3_handle *h, struct weir_err *err)
     weir_str_clear(&h->url);
     s3_route_url(&c->route, c->sv, h->call->url, &h->url);
     weir_str_addf(&h->url, "%s%s", h->call->query ? "?" : "", h->call->query ? h->call->query : "");
-    if (h->url.failed)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for a request");
-    if (add_headers(h, err) < 0)
+    if (s3_has_memory(!h->url.failed, err) < 0 || add_headers(h, err) < 0)
         return -1;
     rc = set_request(h);
     if (rc != CURLE_OK)
@@ -220,9 +217,8 @@ static void finish(struct s3_handle *h)
     c->in_flight--;
     c->n_done++;
     call->handle = NULL;
-    call->next = NULL;
-    *c->done_end = call;
-    c->done_end = &call->next;
+    call->next = c->done;
+    c->done = call;
 }
 
 /* A request and its times; one without an answer has none. */
@@ -275,7 +271,7 @@ static void end_all(struct s3_client *c, CURLMcode rc)
         if (!h->call)
             continue;
         (void)curl_multi_remove_handle(c->multi, h->easy);
-        s3_answer_fail(h, curl_multi_strerror(rc));
+        s3_fail(&h->call->answer, EIO, "%s", curl_multi_strerror(rc));
         finish(h);
     }
 }
@@ -289,7 +285,7 @@ static int send_due(struct s3_client *c)
 
     while ((h = s3_retry_due(c, &wait_ms)))
         if (send_call(h, &why) < 0) {
-            s3_answer_fail(h, why.text);
+            s3_fail(&h->call->answer, EIO, "%s", why.text);
             finish(h);
         }
     return wait_ms;
@@ -315,9 +311,11 @@ static void move_all(struct s3_client *c)
     }
 }
 
-static void wait_until_one_moves(struct s3_client *c)
+/* Wait until one can be moved. */
+static void move_next(struct s3_client *c)
 {
     end_all(c, curl_multi_poll(c->multi, NULL, 0, send_due(c), NULL));
+    move_all(c);
 }
 
 static int start(struct s3_client *c, struct s3_call *call, struct weir_err *err)
@@ -325,7 +323,7 @@ static int start(struct s3_client *c, struct s3_call *call, struct weir_err *err
     struct s3_handle *h = c->idle;
 
     if (!h)
-        return weir_refuse(err, WEIR_EBUG, "more than %d requests in flight", c->depth + 1);
+        return weir_refuse(err, WEIR_EBUG, "a request beside %d in flight", c->depth + 1);
     h->call = call;
     call->answer.tried = 1;
     call->answer.unsure = 0;
@@ -337,12 +335,6 @@ static int start(struct s3_client *c, struct s3_call *call, struct weir_err *err
     call->handle = h;
     c->in_flight++;
     return 0;
-}
-
-struct s3_client *s3_open_client(const struct s3_service *sv, const struct weir_session *s,
-                                 int depth, struct weir_err *err)
-{
-    return s3_client_open(sv, s, depth, s3_answer_header, s3_answer_body, err);
 }
 
 int s3_start(struct s3_client *c, struct s3_call *call, struct weir_err *err)
@@ -362,8 +354,6 @@ static struct s3_call *take_done(struct s3_client *c, struct s3_call **at)
     struct s3_call *call = *at;
 
     *at = call->next;
-    if (!*at)
-        c->done_end = at;
     c->n_done--;
     return call;
 }
@@ -373,10 +363,8 @@ int s3_wait(struct s3_client *c, int least, int most, struct s3_call **done)
     int n = 0;
 
     move_all(c);
-    while (c->n_done < least && c->in_flight) {
-        wait_until_one_moves(c);
-        move_all(c);
-    }
+    while (c->n_done < least && c->in_flight)
+        move_next(c);
     while (n < most && c->done)
         done[n++] = take_done(c, &c->done);
     return n;
@@ -406,10 +394,8 @@ int s3_call(struct s3_client *c, struct s3_call *call, struct weir_err *err)
     if (start(c, call, err) < 0)
         return -1;
     move_all(c);
-    while (call->handle) {
-        wait_until_one_moves(c);
-        move_all(c);
-    }
+    while (call->handle)
+        move_next(c);
     while (*at != call)
         at = &(*at)->next;
     (void)take_done(c, at);

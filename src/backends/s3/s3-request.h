@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-request.h - a request to the service and its answer: blocking, or several in flight */
-#ifndef WEIR_BACKENDS_S3_S3_REQUEST_H
-#define WEIR_BACKENDS_S3_S3_REQUEST_H
+#pragma once
 
 #include "backends/s3/s3-client.h"
 
@@ -61,10 +60,6 @@ struct s3_call {
 /* Headers of a request that makes an object only where there is none. */
 extern const char *const s3_only_new[];
 
-/* A client for requests: s3_client_open with what takes their answers. */
-struct s3_client *s3_open_client(const struct s3_service *sv, const struct weir_session *s,
-                                 int depth, struct weir_err *err);
-
 /* Start a call; it ends in s3_wait. Local. -1 and err: not started (no memory, more than depth). */
 int s3_start(struct s3_client *c, struct s3_call *call, struct weir_err *err);
 /* Return calls that are done, 'most' at most, after waiting until there are 'least' (0: do not
@@ -86,8 +81,9 @@ void s3_answer_begin(struct s3_handle *h);
 /* Callbacks of libcurl, whose last argument is a handle. */
 size_t s3_answer_header(char *data, size_t size, size_t n, void *handle);
 size_t s3_answer_body(char *data, size_t size, size_t n, void *handle);
-/* Note that there is no answer, because of 'why'. */
-void s3_answer_fail(struct s3_handle *h, const char *why);
+/* Make the call a failed one with this errno and reason, whatever the service has answered. */
+void s3_fail(struct s3_answer *a, int sys, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The request has ended in libcurl with this result: fill the caller's answer, but for 'tried'. */
 void s3_answer_judge(struct s3_handle *h, CURLcode result);
 
@@ -107,5 +103,3 @@ bool s3_again(struct s3_client *c, int tried);
  * (0: it does not). It doubles with each; a half of it is as 'random', any number, says, so that
  * tasks do not come back together. */
 uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random);
-
-#endif

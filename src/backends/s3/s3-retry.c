@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-retry.c - which requests are sent again, when, and where to */
-#include "config.h"
 
 #include <string.h>
 
@@ -24,12 +23,6 @@ static bool is_refused(const struct s3_answer *a)
         if (a->status == statuses[i])
             return true;
     return a->status == 400 && strcmp(a->code, "RequestTimeout") == 0;
-}
-
-/* True when the service has done nothing of the request. */
-static bool is_not_begun(const struct s3_answer *a, CURLcode result)
-{
-    return a->status == 429 || a->status == 503 || result == CURLE_COULDNT_CONNECT || result == CURLE_SSL_CONNECT_ERROR;
 }
 
 /* The connection, not what was sent over it. A service that has never answered is not there. */
@@ -114,15 +107,11 @@ static void postpone(struct s3_handle *h, uint64_t due_ns)
 static bool follow(struct s3_handle *h)
 {
     struct s3_client *c = h->client;
-    const struct s3_reply *r = &h->reply;
-    const struct s3_elsewhere e = { .status = h->call->answer.status,
-                                    .region = r->region,
-                                    .location = r->location,
-                                    .endpoint = r->endpoint };
+    const int status = h->call->answer.status;
     struct s3_route route = { .moved = false };
 
-    if (h->moved || e.status < 300 || e.status > 400 ||
-        !s3_route_move(&route, c->sv, h->call->url, &e))
+    if (h->moved || status < 300 || status > 400 ||
+        !s3_route_move(&route, c->sv, h->call->url, status, &h->reply))
         return false;
     if (!c->route.moved)
         c->route = route;
@@ -153,6 +142,8 @@ struct s3_handle *s3_retry_due(struct s3_client *c, int *wait_ms)
 bool s3_retry_later(struct s3_handle *h, CURLcode result)
 {
     struct s3_answer *a = &h->call->answer;
+    const bool begun = a->status != 429 && a->status != 503 && result != CURLE_COULDNT_CONNECT &&
+                       result != CURLE_SSL_CONNECT_ERROR; /* the service may have done some of it */
 
     if (follow(h))
         return true;
@@ -160,6 +151,6 @@ bool s3_retry_later(struct s3_handle *h, CURLcode result)
         return false;
     postpone(h, weir_now_ns() + again_ns(h->client, a->status > 0, a->tried, h->reply.again_s));
     a->tried++;
-    a->unsure += !is_not_begun(a, result);
+    a->unsure += begun;
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-session.c - files that are opened and closed, and their transfers: one at a time, or several
  * in flight */
-#include "backends/s3/s3-session.h"
-#include "config.h"
+#include "backends/s3/s3-objects.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "par/agree.h"
@@ -55,23 +55,7 @@ static int find_url(struct s3_file *f, const char *path, struct weir_err *err)
                            "the name has no object: add a name after the bucket '%s'",
                            s3->bucket.text);
     s3_url(&s3->service, weir_str_text(&s3->bucket), weir_str_text(&s3->key), &f->url);
-    return f->url.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the URL of '%s'", path) : 0;
-}
-
-/* Check that a file to be read exists. Reading objects of one transfer needs their size; a writer has it. */
-static int look(struct s3_file *f, unsigned flags, struct weir_err *err)
-{
-    const bool known = f->way == S3_PIECES ? f->creates || !(flags & WEIR_OPEN_READ) : f->writes;
-
-    return known ? 0 : s3_find_size(f, err);
-}
-
-/* All ranks of a shared file have the same upload, or none. */
-static int begin_upload(struct s3_file *f, int rc, struct weir_err *err)
-{
-    if (f->shared)
-        rc = weir_agree(f->sharers, rc, err);
-    return rc < 0 ? -1 : s3_upload_begin(f, err);
+    return s3_has_memory(!f->url.failed, err);
 }
 
 static void keep_spare(struct s3_file *f)
@@ -81,20 +65,35 @@ static void keep_spare(struct s3_file *f)
     weir_str_free(&s3->spare);
     s3->spare = f->url;
     f->url = (struct weir_str) { 0 };
+    weir_str_free(&f->bucket);
+    weir_str_free(&f->prefix);
 }
 
 int s3_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf, struct weir_err *err)
 {
     struct s3_file *f = (struct s3_file *)wf;
+    /* A file to be read must exist, and reading objects of one transfer needs their size. Where a
+     * phase has deleted objects, they have the size of the transfer, and none may be left. */
+    bool known;
     int rc;
 
     if (choose_way(f, flags, err) < 0)
         return -1;
+    known = f->writes;
+    if (f->way == S3_PIECES)
+        known = f->creates || !(flags & WEIR_OPEN_READ) || (s->access.deletes && !f->writes);
     rc = find_url(f, path, err);
-    if (rc == 0)
-        rc = look(f, flags, err);
-    if (begins_upload(f))
-        rc = begin_upload(f, rc, err);
+    if (rc == 0 && !known)
+        rc = s3_find_size(f, err);
+    if (rc == 0 && !known && f->writes && f->piece > 0 && f->piece != f->base.extent.transfer)
+        rc = weir_refuse(err, WEIR_ESETUP,
+                         "its objects have %" PRIu64 " bytes, and a transfer that reads and writes "
+                         "has %" PRIu64 "; give transfers of %" PRIu64 " bytes",
+                         f->piece, f->base.extent.transfer, f->piece);
+    if (begins_upload(f)) { /* all ranks of a shared file have the same one, or none */
+        rc = f->shared ? weir_agree(f->sharers, rc, err) : rc;
+        rc = rc < 0 ? -1 : s3_upload_begin(f, err);
+    }
     if (rc == 0)
         return 0;
     keep_spare(f);
@@ -131,25 +130,25 @@ int s3_close(struct weir_file *wf, struct weir_err *err)
 
 /* ---- transfers ---- */
 
-/* Make fl->call what moves io. Returns 0: it is to be started; 1: nothing is left to do, *n bytes
+/* Make tr->call what moves io. Returns 0: it is to be started; 1: nothing is left to do, *n bytes
  * were moved; -1 and err. */
-static int begin_transfer(struct s3_file *f, const struct weir_io *io, struct s3_flight *fl,
+static int begin_transfer(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
                           ssize_t *n, struct weir_err *err)
 {
     *n = 0;
     if (f->way != S3_GATHERED || io->dir != WEIR_DIR_WRITE)
-        return s3_move_begin(f, io, fl, err);
+        return s3_move_begin(f, io, tr, err);
     *n = (ssize_t)io->len;
     return s3_gather_add(f, io, err) < 0 ? -1 : 1;
 }
 
 ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    struct s3_flight *fl = &s3_of(f->s)->alone;
+    struct s3_transfer *tr = &s3_of(f->s)->alone;
     ssize_t n;
-    int rc = begin_transfer((struct s3_file *)f, io, fl, &n, err);
+    int rc = begin_transfer((struct s3_file *)f, io, tr, &n, err);
 
-    return rc < 0 ? -1 : rc > 0 ? n : s3_move_now(fl, err);
+    return rc < 0 ? -1 : rc > 0 ? n : s3_move_now(tr, err);
 }
 
 /* ---- several in flight ---- */
@@ -157,8 +156,8 @@ ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *
 void s3_queue_end(struct s3_queue *q)
 {
     for (int i = 0; i < q->depth; i++)
-        weir_str_free(&q->flights[i].text);
-    free(q->flights);
+        s3_transfer_end(&q->transfers[i]);
+    free(q->transfers);
     *q = (struct s3_queue) { 0 };
 }
 
@@ -169,70 +168,59 @@ int s3_queue(struct weir_session *s, int depth, struct weir_err *err)
     struct s3_queue *q = &s3->queue;
 
     s3_queue_end(q);
-    q->flights = calloc((size_t)depth, sizeof(*q->flights));
-    if (!q->flights)
+    q->transfers = calloc((size_t)depth, sizeof(*q->transfers));
+    if (!q->transfers)
         return weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", depth);
     q->depth = depth;
     for (int i = depth; i > 0; i--)
-        s3_push(&q->idle, &q->flights[i - 1]);
+        s3_push(&q->idle, &q->transfers[i - 1]);
     return o->part > 0 ? s3_gather_reserve(&s3->pool, depth, err) : 0;
 }
 
 static void add_done(struct s3_queue *q, struct weir_request *r)
 {
-    r->next = NULL;
-    if (q->done)
-        q->last_done->next = r;
-    else
-        q->done = r;
-    q->last_done = r;
-}
-
-/* The reason of a failed one is dropped here, when it was not asked for. */
-static struct s3_flight *take_idle(struct s3_queue *q)
-{
-    struct s3_flight *fl = s3_pop(&q->idle);
-
-    return fl ? fl : s3_pop(&q->failed);
+    r->next = q->done;
+    q->done = r;
 }
 
 /* One that failed keeps its call for s3_reason. */
-static void landed(struct s3_flight *fl)
+static void landed(struct s3_transfer *tr)
 {
-    struct s3_queue *q = &s3_of(fl->file->base.s)->queue;
-    struct weir_request *r = fl->request;
+    struct s3_queue *q = &s3_of(tr->file->base.s)->queue;
+    struct weir_request *r = tr->request;
 
-    r->n = s3_move_end(fl);
-    r->sys = r->n < 0 ? fl->call.answer.sys : 0;
-    fl->flying = false;
+    r->n = s3_move_end(tr);
+    r->sys = r->n < 0 ? tr->call.answer.sys : 0;
+    tr->flying = false;
     q->busy--;
     add_done(q, r);
-    s3_push(r->n < 0 ? &q->failed : &q->idle, fl);
+    s3_push(r->n < 0 ? &q->failed : &q->idle, tr);
     if (r->n >= 0)
-        fl->request = NULL;
+        tr->request = NULL;
 }
 
 int s3_submit(struct weir_request *r, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(r->file->s);
     struct s3_queue *q = &s3->queue;
-    struct s3_flight *fl = take_idle(q);
+    /* The reason of a failed one is dropped here, when it was not asked for. */
+    struct s3_transfer *tr = s3_pop(q->idle ? &q->idle : &q->failed);
     int rc;
 
-    if (!fl)
-        return weir_refuse(err, WEIR_EBUG, "more than %d transfers in a queue", q->depth);
-    rc = begin_transfer((struct s3_file *)r->file, &r->io, fl, &r->n, err);
-    fl->request = r;
-    fl->landed = landed;
-    if (rc == 0 && s3_start(s3->client, &fl->call, err) == 0) {
-        fl->flying = true;
+    if (!tr)
+        return weir_refuse(err, WEIR_EBUG, "a transfer began in a full queue of %d", q->depth);
+    rc = begin_transfer((struct s3_file *)r->file, &r->io, tr, &r->n, err);
+    tr->request = r;
+    tr->landed = landed;
+    if (rc == 0 && s3_start(s3->client, &tr->call, err) == 0) {
+        tr->flying = true;
         q->busy++;
         return 0;
     }
     if (rc == 0) /* it was not sent */
-        fl->file->failed |= fl->call.method != S3_GET;
-    fl->request = NULL;
-    s3_push(&q->idle, fl);
+        tr->file->failed |= tr->call.method != S3_GET;
+    tr->request = NULL;
+    s3_push(&q->idle, tr);
     if (rc > 0)
         add_done(q, r);
     return rc > 0 ? 1 : -1;
@@ -271,12 +259,12 @@ int s3_reason(const struct weir_request *r, struct weir_err *err)
     struct s3 *s3 = s3_of(r->file->s);
     struct s3_queue *q = &s3->queue;
 
-    for (struct s3_flight **at = &q->failed, *fl = *at; fl; at = &fl->next, fl = *at)
-        if (fl->request == r) {
-            s3_call_reason(s3->client, &fl->call, err);
-            *at = fl->next;
-            fl->request = NULL;
-            s3_push(&q->idle, fl);
+    for (struct s3_transfer **at = &q->failed, *tr = *at; tr; at = &tr->next, tr = *at)
+        if (tr->request == r) {
+            s3_call_reason(s3->client, &tr->call, err);
+            *at = tr->next;
+            tr->request = NULL;
+            s3_push(&q->idle, tr);
             return -1;
         }
     errno = r->sys;

@@ -2,12 +2,13 @@
 /* s3-sign.c - SHA-256, checksums of data, and signatures of requests (AWS4-HMAC-SHA256). Not those
  * of libcurl: until 8 it signs headers that it does not send ("Expect:"), and it makes the key anew
  * for each request */
-#include "config.h"
 
 #include <ctype.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +16,6 @@
 
 #define CRC_HEADER "x-amz-checksum-crc32c: "
 #define SHA_HEADER "x-amz-checksum-sha256: "
-#define BLOCK 64 /* bytes of SHA-256 */
 
 static void to_hex(const unsigned char sum[S3_SHA256], char out[S3_HEX])
 {
@@ -104,52 +104,13 @@ const char *s3_checksum_header(const char *kind, const void *data, size_t len, c
     return make_header(header, CRC_HEADER, sum, 4);
 }
 
-/* ---- digests of a signer: its context is kept, as making one takes longer than the digest ---- */
-
-/* An error of the library shows in 'finish': a context in error stays so. */
-static void begin(struct s3_signer *k)
-{
-    (void)EVP_DigestInit_ex(k->ctx, NULL, NULL); /* the same digest again */
-}
-
-static int finish(struct s3_signer *k, const void *data, size_t len, unsigned char out[S3_SHA256])
-{
-    unsigned n = 0;
-
-    (void)EVP_DigestUpdate(k->ctx, data, len);
-    return EVP_DigestFinal_ex(k->ctx, out, &n) == 1 && n == S3_SHA256 ? 0 : -1;
-}
-
-/* Begin a digest with the key, of at most a block, mixed with 'pad'. */
-static void begin_keyed(struct s3_signer *k, const unsigned char *key, size_t len, unsigned char pad)
-{
-    unsigned char block[BLOCK];
-
-    for (size_t i = 0; i < BLOCK; i++)
-        block[i] = (unsigned char)((i < len ? key[i] : 0) ^ pad);
-    begin(k);
-    (void)EVP_DigestUpdate(k->ctx, block, sizeof(block));
-    explicit_bzero(block, sizeof(block));
-}
-
 /* HMAC-SHA256. out may be the key. */
-static int hmac(struct s3_signer *k, const unsigned char *key, size_t len, const char *text,
+static int hmac(const unsigned char *key, size_t len, const char *text,
                 unsigned char out[S3_SHA256])
 {
-    unsigned char inner[S3_SHA256];
-
-    if (len > BLOCK) { /* as HMAC has it */
-        begin(k);
-        if (finish(k, key, len, out) < 0)
-            return -1;
-        key = out;
-        len = S3_SHA256;
-    }
-    begin_keyed(k, key, len, 0x36);
-    if (finish(k, text, strlen(text), inner) < 0)
-        return -1;
-    begin_keyed(k, key, len, 0x5c);
-    return finish(k, inner, sizeof(inner), out);
+    return HMAC(EVP_sha256(), key, (int)len, (const unsigned char *)text, strlen(text), out, NULL)
+               ? 0
+               : -1;
 }
 
 /* ---- the key ---- */
@@ -164,10 +125,9 @@ static int make_key(struct s3_signer *k, const struct s3_signing *what)
     else if (len > 0 && (size_t)len < sizeof(first) && strlen(what->region) < sizeof(k->region)) {
         memcpy(k->day, what->when, 8);
         memcpy(k->region, what->region, strlen(what->region) + 1);
-        rc = hmac(k, (unsigned char *)first, (size_t)len, k->day, k->key);
-        rc |= hmac(k, k->key, S3_SHA256, k->region, k->key) |
-              hmac(k, k->key, S3_SHA256, "s3", k->key) |
-              hmac(k, k->key, S3_SHA256, "aws4_request", k->key);
+        rc = hmac((unsigned char *)first, (size_t)len, k->day, k->key);
+        rc |= hmac(k->key, S3_SHA256, k->region, k->key) | hmac(k->key, S3_SHA256, "s3", k->key) |
+              hmac(k->key, S3_SHA256, "aws4_request", k->key);
         if (rc < 0)
             k->day[0] = '\0';
     }
@@ -177,7 +137,6 @@ static int make_key(struct s3_signer *k, const struct s3_signing *what)
 
 void s3_signer_end(struct s3_signer *k)
 {
-    EVP_MD_CTX_free(k->ctx);
     weir_str_free(&k->names);
     weir_str_free(&k->text);
     explicit_bzero(k, sizeof(*k));
@@ -190,24 +149,13 @@ static size_t name_length(const char *header)
     return strcspn(header, ":");
 }
 
-static int compare_names(const char *a, const char *b)
+static int compare_names(const void *x, const void *y)
 {
+    const char *a = *(const char *const *)x, *b = *(const char *const *)y;
     size_t la = name_length(a), lb = name_length(b);
     int order = strncasecmp(a, b, la < lb ? la : lb);
 
     return order ? order : la < lb ? -1 : la > lb;
-}
-
-static void sort(struct s3_signing *what)
-{
-    for (int i = 1; i < what->n; i++) {
-        const char *h = what->headers[i];
-        int at = i;
-
-        for (; at > 0 && compare_names(h, what->headers[at - 1]) < 0; at--)
-            what->headers[at] = what->headers[at - 1];
-        what->headers[at] = h;
-    }
 }
 
 static void add_name(struct weir_str *out, const char *header)
@@ -243,7 +191,6 @@ static void add_header(struct weir_str *out, const char *header)
 static int hash_request(struct s3_signer *k, const struct s3_signing *what, char out[S3_HEX])
 {
     struct weir_str *text = &k->text, *names = &k->names;
-    unsigned char sum[S3_SHA256];
 
     weir_str_clear(names);
     weir_str_clear(text);
@@ -255,11 +202,7 @@ static int hash_request(struct s3_signer *k, const struct s3_signing *what, char
         add_header(text, what->headers[i]);
     }
     weir_str_addf(text, "\n%s\n%s", weir_str_text(names), what->payload);
-    begin(k);
-    if (text->failed || names->failed || finish(k, text->text, text->len, sum) < 0)
-        return -1;
-    to_hex(sum, out);
-    return 0;
+    return text->failed || names->failed ? -1 : s3_sha256_hex(text->text, text->len, out);
 }
 
 int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room)
@@ -268,16 +211,13 @@ int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room
     unsigned char sum[S3_SHA256];
     int len;
 
-    sort(what);
-    if (!k->ctx)
-        k->ctx = EVP_MD_CTX_new();
-    if (!k->ctx || (!k->day[0] && EVP_DigestInit_ex(k->ctx, EVP_sha256(), NULL) != 1) ||
-        make_key(k, what) < 0 || hash_request(k, what, request) < 0)
+    qsort(what->headers, (size_t)what->n, sizeof(*what->headers), compare_names);
+    if (make_key(k, what) < 0 || hash_request(k, what, request) < 0)
         return -1;
     weir_str_clear(&k->text);
     weir_str_addf(&k->text, "AWS4-HMAC-SHA256\n%s\n%s/%s/s3/aws4_request\n%s", what->when, k->day,
                   k->region, request);
-    if (k->text.failed || hmac(k, k->key, S3_SHA256, k->text.text, sum) < 0)
+    if (k->text.failed || hmac(k->key, S3_SHA256, k->text.text, sum) < 0)
         return -1;
     to_hex(sum, signature);
     len = snprintf(out, room,

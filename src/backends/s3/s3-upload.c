@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-upload.c - an object that is written in parts: of one task, or of all together */
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "backends/s3/s3-objects.h"
 #include "base/clock.h"
@@ -207,8 +205,7 @@ static int complete(const struct s3_upload *u, size_t n, uint64_t bytes, struct 
     c.query = weir_str_text(&query);
     c.send = weir_str_text(&body);
     c.send_len = body.len;
-    rc = body.failed || query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the list of %zu parts", n)
-                                     : send_list(u, &c, bytes, err);
+    rc = s3_has_memory(!body.failed && !query.failed, err) < 0 ? -1 : send_list(u, &c, bytes, err);
     weir_str_free(&text);
     weir_str_free(&body);
     weir_str_free(&query);
@@ -224,7 +221,7 @@ static int delete_upload(const struct s3_upload *u, const char *id, struct weir_
 
     weir_str_addf(&query, "uploadId=%s", id);
     c.query = weir_str_text(&query);
-    rc = query.failed ? weir_refuse(err, WEIR_ESETUP, "no memory to abort an upload") : 0;
+    rc = s3_has_memory(!query.failed, err);
     for (int i = 0; rc == 0 && i < ABORTS && c.answer.status != 404; i++) {
         if (i > 1)
             weir_sleep_ns(BETWEEN_NS);
@@ -349,11 +346,9 @@ int s3_upload_part(const struct s3_upload *u, uint64_t number, const void *data,
         return weir_refuse(err, WEIR_EIO, "an object has no part %" PRIu64 ", but 1 to %u", number, S3_PARTS_MOST);
     weir_str_clear(query);
     weir_str_addf(query, "partNumber=%" PRIu64 "&uploadId=%s", number, u->id);
-    if (query->failed)
-        return weir_refuse(err, WEIR_ESETUP, "no memory for a part");
     *c = (struct s3_call) { .method = S3_PUT, .url = u->f->url.text, .query = query->text,
                             .send = data, .send_len = len, .owner = c->owner };
-    return 0;
+    return s3_has_memory(!query->failed, err);
 }
 
 int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struct s3_answer *a,

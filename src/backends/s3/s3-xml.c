@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3-xml.c - answers in XML, one element after the other */
-#include "config.h"
 
 #include <expat.h>
 #include <stdbool.h>
@@ -36,7 +35,7 @@ static void begin(void *user, const XML_Char *name, const XML_Char **attributes)
     if (w->ended)
         return; /* the parser may still have some */
     if (w->depth == DEPTH) {
-        stop(w, "its elements are too deep in one another");
+        stop(w, "its elements are nested too deeply");
         return;
     }
     weir_str_clear(&w->words);
@@ -73,8 +72,7 @@ static void characters(void *user, const XML_Char *piece, int len)
 /* Entities could make gigabytes of a few lines; only a document type can declare some. */
 static void doctype(void *user, const XML_Char *name, const XML_Char *system, const XML_Char *id, int internal)
 {
-    (void)name, (void)system, (void)id, (void)internal;
-    stop(user, "it declares a type of its own");
+    stop(user, "it has a document type declaration");
 }
 
 int s3_xml(const struct weir_str *text, s3_element_fn *take, void *mine, struct weir_err *err)

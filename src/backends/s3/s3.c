@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* s3.c - S3: files are objects in a bucket */
-#include "config.h"
 
 #include <curl/curl.h>
-#include <stdlib.h>
 
-#include "backends/s3/s3-session.h"
+#include "backends/s3/s3-objects.h"
 
 static const char *version(void)
 {
@@ -60,7 +58,7 @@ static int end(struct weir_session *s, struct weir_err *err)
     s3_queue_end(&s3->queue);
     s3_gather_free(&s3->pool);
     s3_service_end(&s3->service);
-    weir_str_free(&s3->alone.text);
+    s3_transfer_end(&s3->alone);
     weir_str_free(&s3->spare);
     weir_str_free(&s3->bucket);
     weir_str_free(&s3->key);
@@ -75,9 +73,13 @@ static int begin(struct weir_session *s, struct weir_err *err)
     if (s3_service_begin(&s3->service, s, err) < 0)
         return -1;
     s3_service_note(&s3->service, s);
+    s3->stats.endpoint = s3->service.urls;
+    s3->stats.endpoints = (int)s3->service.all.n;
+    s3->stats.own = s3->service.own;
     s->service = &s3->stats;
     s3->pool.size = (size_t)(o->part ? o->part : o->part_least);
-    s3->client = s3_open_client(&s3->service, s, 2 * s->depth, err); /* parts and transfers */
+    s3->client = s3_client_open(&s3->service, s, 2 * s->depth /* parts and transfers */,
+                                s3_answer_header, s3_answer_body, err);
     if (s3->client && s3_queue(s, 1, err) == 0)
         return 0;
     end(s, NULL);
@@ -87,11 +89,12 @@ static int begin(struct weir_session *s, struct weir_err *err)
 static void applied(struct weir_session *s, struct weir_file *f, struct weir_applied *out)
 {
     const struct s3_options *o = s->opt;
+    const struct s3_client *c = s3_of(s)->client;
 
-    out->endpoints = s3_of(s)->service.endpoints;
-    out->connections = s3_client_connections(
-        s3_of(s)->client,
-        o->connections > 0 && o->connections < s->depth ? o->connections : s->depth);
+    out->endpoints = (int)s3_of(s)->service.all.n;
+    out->connections = o->connections > 0 && o->connections < s->depth ? o->connections : s->depth;
+    if (c->http2 && c->connections < (uint64_t)out->connections) /* all transfers share them */
+        out->connections = (int)c->connections;
     out->memory = o->server_memory;
     out->memory_option = "--s3.server-memory";
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* complete.c - the rest of a transfer: EINTR, EAGAIN, short calls, and errors that name it */
 #include "backends/session/complete.h"
-#include "config.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -10,8 +9,10 @@
 #include "base/clock.h"
 
 #define AGAIN_YIELDS 100 /* the first tries after EAGAIN only yield the processor ... */
-#define AGAIN_MOST 10000 /* ... the others sleep, and then it is enough: ten seconds */
+#define AGAIN_MAX 10000 /* ... the others sleep, and then it is enough: ten seconds */
 #define AGAIN_NAP_NS 1000000u
+
+const char *const weir_dir_names[WEIR_DIRS] = { "write", "read", "list", "head", "delete" };
 
 /* True when the text has the path in quotes. */
 static bool names_path(const char *text, const char *path)
@@ -47,9 +48,12 @@ static int name_transfer(const struct weir_file *f, const struct weir_io *io, si
         weir_explain_write(f->s, f->path, io->len, err);
     if (err && names_path(err->text, f->path))
         return done ? weir_err_within(err, "after %zu of %zu bytes", done, io->len) : -1;
+    if (io->dir > WEIR_DIR_READ)
+        return weir_err_within(err, "%s of the object at offset %llu of '%s'",
+                               weir_dir_names[io->dir], (unsigned long long)io->off, f->path);
     return weir_err_within(err, "%s %zu bytes at offset %llu of '%s' (%zu done)",
-                           io->dir == WEIR_DIR_WRITE ? "write" : "read", io->len,
-                           (unsigned long long)io->off, f->path, done);
+                           weir_dir_names[io->dir], io->len, (unsigned long long)io->off, f->path,
+                           done);
 }
 
 /* True when the failed call is to be tried again. Waits a little when the system asked for time. */
@@ -58,7 +62,7 @@ static bool wants_retry(struct weir_session *s, int sys, unsigned *again)
     if ((sys != EINTR && sys != EAGAIN) || !weir_may_repeat(s))
         return false;
     if (sys == EAGAIN) {
-        if (++*again > AGAIN_MOST)
+        if (++*again > AGAIN_MAX)
             return false;
         if (*again > AGAIN_YIELDS)
             weir_sleep_ns(AGAIN_NAP_NS);
@@ -69,12 +73,11 @@ static bool wants_retry(struct weir_session *s, int sys, unsigned *again)
     return true;
 }
 
-/* Why a transfer that moved n of the bytes left (and not all) must end here; NULL: go on with
- * the rest. */
+/* Why a transfer that moved n of the bytes left, not all, must end; NULL: go on with the rest. */
 static const char *why_stop(const struct weir_session *s, const struct weir_io *left, size_t n)
 {
     if (n > left->len)
-        return "the backend reports more than was asked for";
+        return "the backend reports more bytes than requested";
     if (n == 0)
         return left->dir == WEIR_DIR_READ ? "end of file" : "no progress";
     if (s->access.single_try)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* complete.h - the rest of a transfer after a first call that did not move all of it: EINTR,
  * EAGAIN, short calls, and errors that name the transfer */
-#ifndef WEIR_BACKENDS_SESSION_COMPLETE_H
-#define WEIR_BACKENDS_SESSION_COMPLETE_H
+#pragma once
 
 #include "backends/backend.h"
 
@@ -26,5 +25,3 @@ static inline bool weir_may_repeat(const struct weir_session *s)
     return !(s->access.collective && !s->access.file_per_task &&
              (s->flags & WEIR_BE_COLLECTIVE_XFER));
 }
-
-#endif

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.c - requests and buffers for a session with several transfers in flight */
 #include "backends/session/queue.h"
-#include "config.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "backends/session/session-gpu.h"
 #include "base/mem.h"
 
-#define PAGE 4096u
-
-/* Ask first: the buffers are touched, and a system without memory ends the process instead of
- * returning an error. */
+/* The buffers are touched: a system without memory would end the process, so it is asked first. */
 static int check_memory(const struct weir_session *s, int depth, size_t room, struct weir_err *err)
 {
     int tasks = s->par->cache.per_node_max > 0 ? s->par->cache.per_node_max : 1;
@@ -32,9 +27,9 @@ static int make_buffers(struct weir_queue *q, size_t room, struct weir_err *err)
 {
     size_t bytes;
 
-    q->stride = (room + PAGE - 1) / PAGE * PAGE;
+    q->stride = (room + WEIR_PAGE - 1) / WEIR_PAGE * WEIR_PAGE;
     bytes = q->stride * (size_t)q->depth;
-    if (weir_gpu_take(q->gpu, &q->pool, bytes < WEIR_HUGE ? PAGE : WEIR_HUGE, bytes, err) < 0)
+    if (weir_gpu_take(q->gpu, true, &q->pool, bytes < WEIR_HUGE ? WEIR_PAGE : WEIR_HUGE, bytes, err) < 0)
         return weir_err_within(err, "%d buffers of %zu bytes", q->depth, room);
     return 0;
 }
@@ -58,9 +53,6 @@ static int show_buffers(const struct weir_queue *q, struct weir_session *s, stru
 {
     struct iovec area[] = { own, { q->pool, q->stride * (size_t)q->depth } };
 
-    for (int i = 0; s->gpu && i < 2; i++)
-        if (area[i].iov_base)
-            area[i].iov_base = weir_session_gpu_buffer(s, area[i].iov_base);
     return s->be->buffers ? s->be->buffers(s, area, q->pool ? 2 : 1, err) : 0;
 }
 

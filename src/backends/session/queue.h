@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.h - requests and buffers for a session with several transfers in flight */
-#ifndef WEIR_BACKENDS_SESSION_QUEUE_H
-#define WEIR_BACKENDS_SESSION_QUEUE_H
+#pragma once
 
 #include "backends/session/session.h"
 
@@ -59,5 +58,3 @@ static inline int weir_queue_submit(struct weir_queue *q, struct weir_request *r
  * the next weir_queue_take. */
 int weir_queue_complete(struct weir_queue *q, struct weir_file *f, int least, uint64_t *clock_ns,
                         struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session-array-call.h - what the session's own files about arrays share; for them only */
-#ifndef WEIR_BACKENDS_SESSION_SESSION_ARRAY_CALL_H
-#define WEIR_BACKENDS_SESSION_SESSION_ARRAY_CALL_H
+#pragma once
 
 #include "backends/array.h"
 #include "backends/session/session.h"
@@ -107,5 +106,3 @@ struct weir_array *weir_array_add(struct weir_array_file *f, const char *name,
  * part. All ranks make the same number of transfers where these are collective. Collective over the
  * ranks of the file. Returns 0, or -1 and err, agreed on where there was something to write. */
 int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session-array.c - arrays of an open file: made, found and closed by all ranks together */
 #include "backends/session/session-array.h"
-#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@ int weir_session_can_array(const struct weir_session *s, const struct weir_array
     const struct weir_array_ops *ops = s->be->array;
 
     if (!ops)
-        return cannot(s, "keep arrays", err);
+        return cannot(s, "store arrays", err);
     if (weir_array_spec_check(spec, err) < 0)
         return -1;
     return ops->check ? ops->check(s, spec, err) : 0;
@@ -25,10 +24,10 @@ int weir_array_check_name(const struct weir_array_file *f, const char *name, str
     size_t len = strlen(name);
 
     if (len == 0 || name[0] == '/' || name[len - 1] == '/' || strstr(name, "//"))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is not a name in a file; use a name like 'a' or "
-                                             "'a/b'", name);
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "'%s' is not a valid name; use a name like 'a' or 'a/b'", name);
     if (strchr(name, '/') && !ops_of(f)->group)
-        return cannot(f->s, "make groups", err);
+        return cannot(f->s, "create groups", err);
     return 0;
 }
 
@@ -98,12 +97,12 @@ static int find_array(struct weir_array *a, const struct weir_array_spec *want,
     return rc;
 }
 
-/* Either makes or finds it. An array that only this rank has is given back. */
-static int open_array(struct weir_array_file *f, const char *name, bool makes,
-                      const struct weir_array_spec *spec, struct weir_array **out,
-                      struct weir_err *err)
+/* An array that only this rank has is given back. */
+int weir_array_open(struct weir_array_file *f, const char *name, bool makes,
+                    const struct weir_array_spec *spec, struct weir_array **out,
+                    struct weir_err *err)
 {
-    const char *what = makes ? "make array" : "open array";
+    const char *what = makes ? "create array" : "open array";
     uint64_t next_at = f->next_at;
     struct weir_array *reserved = find_reserved(f, name);
     struct weir_array *a = make_array(f, reserved, name, spec, err);
@@ -133,18 +132,6 @@ static int open_array(struct weir_array_file *f, const char *name, bool makes,
     drop_array(a);
     f->next_at = next_at;
     return -1;
-}
-
-int weir_array_make(struct weir_array_file *f, const char *name, const struct weir_array_spec *spec,
-                    struct weir_array **out, struct weir_err *err)
-{
-    return open_array(f, name, true, spec, out, err);
-}
-
-int weir_array_open(struct weir_array_file *f, const char *name, const struct weir_array_spec *want,
-                    struct weir_array **out, struct weir_err *err)
-{
-    return open_array(f, name, false, want, out, err);
 }
 
 int weir_array_close(struct weir_array *a, struct weir_err *err)

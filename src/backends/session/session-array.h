@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session-array.h - files of n-dimensional arrays: what every backend that has them gets without
- * writing it */
-#ifndef WEIR_BACKENDS_SESSION_SESSION_ARRAY_H
-#define WEIR_BACKENDS_SESSION_SESSION_ARRAY_H
+/* session-array.h - files of n-dimensional arrays, for every backend that has them */
+#pragma once
 
 #include "backends/array.h"
 
@@ -11,16 +9,15 @@
  * A backend that cannot: WEIR_EUSAGE, "<name> cannot ...". Errors of the system or a library:
  * WEIR_EIO. In a dry run arguments are checked and nothing else happens.
  *
- * With access.own_results only weir_arrays_open agrees, and weir_array_make and weir_array_open
- * where memory was not reserved. Other functions return what happened on this rank. A rank that has
+ * With access.own_results only weir_arrays_open agrees, and weir_array_open where memory was not
+ * reserved. Other functions return what happened on this rank. A rank that has
  * failed is missed in a transfer, in a sync, in the close of the file, and with collective_metadata
  * in any. It still takes part in sync and close; before a transfer the caller agrees
  * (weir_agree_call). Backends with a 'commit' also agree on what is made and opened.
  *
  * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
 
-/* Check that the backend can keep such an array, and that the spec is right for any backend.
- * LOCAL, before any I/O. */
+/* Can the backend keep such an array, and is the spec right? LOCAL, before any I/O. */
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 
@@ -37,8 +34,7 @@ int weir_arrays_reserve(struct weir_session *s, const char *path, const char *co
 int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
                      struct weir_array_file **out, struct weir_err *err);
 
-/* Close the arrays that are open in it, and the file; frees both, also when that fails. NULL: does
- * nothing. */
+/* Close the open arrays of a file, and the file; both are freed, also on failure. NULL: nothing. */
 int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
 
 /* The arrays, groups and attributes that are wanted are made: write what describes them, and zeros
@@ -53,47 +49,37 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
  * (showHints). LOCAL. */
 void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out);
 
-/* Make a group, "a" or "a/b"; the upper one must be there. It may stay open until the next array
- * or group is closed. */
-int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err);
-
-/* Open a group that is there, which stays open as one that is made: for programs that measure it. */
-int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err);
+/* Make a group, "a" or "a/b", whose upper one must be there. With 'makes' false open one that is
+ * there, for programs that measure it. It may stay open until the next array or group is closed. */
+int weir_arrays_group(struct weir_array_file *f, const char *path, bool makes,
+                      struct weir_err *err);
 
 /* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the
  * same values; every rank gets them. */
-int weir_arrays_put_attr(struct weir_array_file *f, const char *object,
-                         const struct weir_attr *attr, struct weir_err *err);
-int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
-                         const struct weir_attr *attr, struct weir_err *err);
+int weir_arrays_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *object,
+                          const struct weir_attr *attr, struct weir_err *err);
 
-/* Make an array, "name" or "group/name", that is not there yet. *out is owned by the session until
- * weir_array_close or weir_arrays_close. */
-int weir_array_make(struct weir_array_file *f, const char *name, const struct weir_array_spec *spec,
-                    struct weir_array **out, struct weir_err *err);
-
-/* Open one that is there. want: refuse another type or shape. NULL: any, (*out)->spec says what it
- * is; not where files do not describe their arrays. */
-int weir_array_open(struct weir_array_file *f, const char *name, const struct weir_array_spec *want,
-                    struct weir_array **out, struct weir_err *err);
+/* Make an array, "name" or "group/name", that is not there yet, or open one that is there: 'spec'
+ * refuses another type or shape. NULL, to open: any, (*out)->spec says what it is; not where files
+ * do not describe their arrays. *out is owned by the session until weir_array_close or
+ * weir_arrays_close. */
+int weir_array_open(struct weir_array_file *f, const char *name, bool makes,
+                    const struct weir_array_spec *spec, struct weir_array **out,
+                    struct weir_err *err);
 
 /* NULL: does nothing. The struct stays the session's until the file is closed. */
 int weir_array_close(struct weir_array *a, struct weir_err *err);
 
 /* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same
- * order; NULL: in one piece. buf must be memory that can be written also for put (libraries
+ * order; NULL: in one piece. buf must be memory that can be written also by a write (libraries
  * change the order of bytes in place and change it back). Collective if file->collective, else
  * LOCAL. There a rank with nothing to move takes part with an empty slab (buf may be NULL). One
  * with wrong arguments takes part with nothing, and returns the error. The result is this
  * rank's own. The selection of a call is kept: the next one with the same slab and mem only
  * moves data. Returns 0, or -1 and err that names array, file and slab. */
-int weir_array_put(struct weir_array *a, const struct weir_slab *slab,
-                   const struct weir_memory *mem, void *buf, struct weir_err *err);
-int weir_array_get(struct weir_array *a, const struct weir_slab *slab,
-                   const struct weir_memory *mem, void *buf, struct weir_err *err);
+int weir_array_move(struct weir_array *a, enum weir_dir dir, const struct weir_slab *slab,
+                    const struct weir_memory *mem, void *buf, struct weir_err *err);
 
 /* Select without moving anything, so that the first transfer does not pay for it. LOCAL. */
 int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
                       const struct weir_memory *mem, struct weir_err *err);
-
-#endif

@@ -1,33 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session-arrays.c - files of arrays: opened, described and closed by all ranks together */
 #include "backends/session/session-array.h"
-#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "backends/session/session-array-call.h"
 
-/* len zeroed bytes, at least 'least', and a copy of the name after them. */
-static void *make_slot(size_t len, size_t least, const char *name, char **copy,
-                       struct weir_err *err)
-{
-    size_t head = len > least ? len : least;
-    size_t name_len = strlen(name) + 1;
-    char *piece = calloc(1, head + name_len);
-
-    if (!piece) {
-        weir_fail(err, WEIR_ESETUP, "memory to open '%s'", name);
-        return NULL;
-    }
-    *copy = memcpy(piece + head, name, name_len);
-    return piece;
-}
-
 struct weir_array *weir_array_add(struct weir_array_file *f, const char *name, struct weir_err *err)
 {
     char *copy;
-    struct weir_array *a = make_slot(ops_of(f)->array_size, sizeof(*a), name, &copy, err);
+    struct weir_array *a = weir_piece(ops_of(f)->array_size, sizeof(*a), name, &copy, err);
 
     if (!a)
         return NULL;
@@ -46,8 +29,7 @@ static int call_open(struct weir_array_file *f, unsigned flags, struct weir_err 
     return leave_array_op(s, WEIR_OP_OPEN, s->be->array->open(f, flags, err));
 }
 
-/* Open on all ranks, or on none. A file that is not opened collectively is made by rank 0; the
- * others find it. */
+/* On all ranks, or on none. Rank 0 makes a file that is not opened collectively; others find it. */
 static int open_agreed(struct weir_array_file *f, unsigned flags, struct weir_err *err)
 {
     const struct weir_par *par = f->s->par;
@@ -76,7 +58,7 @@ static struct weir_array_file *make_file(struct weir_session *s, const char *pat
     const struct weir_access *h = &s->access;
     char *copy;
     struct weir_array_file *f =
-        make_slot(s->be->array->file_size, sizeof(*f), path, &copy, err);
+        weir_piece(s->be->array->file_size, sizeof(*f), path, &copy, err);
 
     if (!f)
         return NULL;
@@ -132,7 +114,7 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
 
     *out = NULL;
     if (!s->be->array)
-        return cannot(s, "keep arrays", err);
+        return cannot(s, "store arrays", err);
     f = take_file(s, path, err);
     if (!f)
         return -1;
@@ -200,33 +182,23 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err)
 
 /* ---- names within a file ---- */
 
-typedef int group_fn(struct weir_array_file *, const char *, struct weir_err *);
-
-static int call_group(struct weir_array_file *f, group_fn *fn, const char *what, const char *path,
+int weir_arrays_group(struct weir_array_file *f, const char *path, bool makes,
                       struct weir_err *err)
 {
+    const char *what = makes ? "create group" : "open group";
     int rc;
 
-    if (!fn)
-        return name_step(f, cannot(f->s, "make groups", err), what, path, err);
+    if (!ops_of(f)->group)
+        return name_step(f, cannot(f->s, "create groups", err), what, path, err);
     rc = agree_check(f, name_step(f, weir_array_check_name(f, path, err), what, path, err), err);
     if (rc < 0)
         return rc;
     if (!f->dry_run) {
         enter_array(f->s, what, f->path);
-        rc = leave_array(f->s, fn(f, path, err));
+        rc = makes ? ops_of(f)->group(f, path, err) : ops_of(f)->find_group(f, path, err);
+        leave_array(f->s, rc);
     }
     return agree(f, name_step(f, rc, what, path, err), err);
-}
-
-int weir_arrays_group(struct weir_array_file *f, const char *path, struct weir_err *err)
-{
-    return call_group(f, ops_of(f)->group, "make group", path, err);
-}
-
-int weir_arrays_find_group(struct weir_array_file *f, const char *path, struct weir_err *err)
-{
-    return call_group(f, ops_of(f)->find_group, "open group", path, err);
 }
 
 /* A TEXT may be empty, numbers must not be. */
@@ -235,40 +207,29 @@ static int check_attr(const struct weir_attr *attr, struct weir_err *err)
     if (!attr->name || !*attr->name || (attr->count == 0 && attr->elem != WEIR_ELEM_TEXT) ||
         attr->count > INT32_MAX || (unsigned)attr->elem >= WEIR_ELEM_COMPOUND)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "an attribute has a name, a simple type and 1 to 2^31 - 1 elements");
+                           "an attribute needs a name, a simple type and 1 to 2^31 - 1 elements");
     return 0;
 }
 
-typedef int attr_fn(struct weir_array_file *, const char *, const struct weir_attr *,
-                    struct weir_err *);
-
-static int call_attr(struct weir_array_file *f, attr_fn *fn, const char *what, const char *object,
-                     const struct weir_attr *attr, struct weir_err *err)
+int weir_arrays_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *object,
+                          const struct weir_attr *attr, struct weir_err *err)
 {
+    const bool writes = dir == WEIR_DIR_WRITE;
+    const char *what = writes ? "write attribute" : "read attribute";
     int rc;
 
-    if (!fn)
-        return cannot(f->s, "keep attributes", err);
+    if (!ops_of(f)->put_attr)
+        return cannot(f->s, "store attributes", err);
     rc = agree_check(f, name_step(f, check_attr(attr, err), what, attr->name, err), err);
     if (rc < 0)
         return rc;
     if (!f->dry_run) {
         enter_array(f->s, what, f->path);
-        rc = leave_array(f->s, fn(f, object, attr, err));
+        rc = writes ? ops_of(f)->put_attr(f, object, attr, err)
+                    : ops_of(f)->get_attr(f, object, attr, err);
+        leave_array(f->s, rc);
     }
     if (rc < 0)
         weir_err_within(err, "object '%s'", object);
     return agree(f, name_step(f, rc, what, attr->name, err), err);
-}
-
-int weir_arrays_put_attr(struct weir_array_file *f, const char *object,
-                         const struct weir_attr *attr, struct weir_err *err)
-{
-    return call_attr(f, ops_of(f)->put_attr, "write attribute", object, attr, err);
-}
-
-int weir_arrays_get_attr(struct weir_array_file *f, const char *object,
-                         const struct weir_attr *attr, struct weir_err *err)
-{
-    return call_attr(f, ops_of(f)->get_attr, "read attribute", object, attr, err);
 }

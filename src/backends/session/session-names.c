@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* session-names.c - names of a session: what a backend cannot is an error, a dry run does
- * nothing */
+/* session-names.c - names: what a backend cannot is an error, and a dry run does nothing */
 #include "backends/session/session.h"
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/magic.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -24,7 +21,7 @@ static const struct weir_ns *names_of(const struct weir_session *s)
 static int cannot(const struct weir_session *s, const char *what, const char *path,
                   struct weir_err *err)
 {
-    return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s (wanted for '%s')", s->be->name, what, path);
+    return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s (needed for '%s')", s->be->name, what, path);
 }
 
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
@@ -34,7 +31,7 @@ int weir_session_exists(struct weir_session *s, const char *path, bool *yes, str
         return 0;
     return names_of(s)->exists
                ? weir_session_leave(s, names_of(s)->exists(weir_session_enter(s, "exists", path), path, yes, err))
-               : cannot(s, "tell whether a file exists", path, err);
+               : cannot(s, "report whether a file exists", path, err);
 }
 
 /* True when the session's names are those of a file system. */
@@ -143,9 +140,9 @@ int weir_session_admit(struct weir_session *s, const char *path, enum weir_inten
     if (is_simple(s, path, &there))
         return there ? 0 : check_links(s, system, intent, err);
     if ((own ? lstat(system, &st) : stat(system, &st)) < 0)
-        return errno == ENOTDIR                    ? weir_fail(err, code_of(s), "'%s'", path)
-               : errno == ELOOP || errno == ENOENT ? check_links(s, system, intent, err)
-                                                   : 0;
+        return errno == ENOTDIR || errno == ENAMETOOLONG ? weir_fail(err, code_of(s), "'%s'", path)
+               : errno == ELOOP || errno == ENOENT       ? check_links(s, system, intent, err)
+                                                         : 0;
     if (S_ISREG(st.st_mode))
         return 0;
     if (own)
@@ -266,7 +263,7 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
         return 0;
     return names_of(s)->size
                ? weir_session_leave(s, names_of(s)->size(weir_session_enter(s, "size", path), path, bytes, err))
-               : cannot(s, "tell a file's size", path, err);
+               : cannot(s, "report a file's size", path, err);
 }
 
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
@@ -276,7 +273,7 @@ int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
         return 0;
     return names_of(s)->mkdir
                ? weir_session_leave(s, names_of(s)->mkdir(weir_session_enter(s, "mkdir", path), path, mode, err))
-               : cannot(s, "make directories", path, err);
+               : cannot(s, "create directories", path, err);
 }
 
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
@@ -296,7 +293,7 @@ int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_
         return 0;
     return names_of(s)->usage
                ? weir_session_leave(s, names_of(s)->usage(weir_session_enter(s, "usage", path), path, u, err))
-               : cannot(s, "tell how full the file system is", path, err);
+               : cannot(s, "report how full the file system is", path, err);
 }
 
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)

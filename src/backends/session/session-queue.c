@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session-queue.c - several transfers at a time: what is submitted, and what comes back */
 #include "backends/session/session.h"
-#include "config.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "backends/session/complete.h"
 
 #define SOME 16 /* requests that a drain takes back at a time */
-
-/* A sync belongs to the write before it. */
-static bool goes_alone(const struct weir_request *r)
-{
-    return r->io.dir == WEIR_DIR_WRITE && r->file->s->access.sync_each;
-}
 
 /* True when the backend has a queue, and it is in use. */
 static bool has_queue(const struct weir_session *s)
@@ -72,18 +64,19 @@ static void drop_flight(struct weir_session *s, const struct weir_request *r)
 int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_err *err)
 {
     struct weir_session *s = r->file->s;
+    bool has_sync = r->io.dir == WEIR_DIR_WRITE && s->access.sync_each; /* just after the write */
     int rc = 0;
 
     r->begin_ns = *clock_ns;
-    if (!has_queue(s) || goes_alone(r)) {
+    if (!has_queue(s) || has_sync) {
         if (s->only)
-            return weir_refuse(err, WEIR_EBUG, "a second transfer where one at a time is moved");
+            return weir_refuse(err, WEIR_EBUG, "a second transfer began without a queue");
         s->only = r;
     } else {
         add_flight(s, r);
         rc = s->be->submit(r, err);
         *clock_ns = weir_now_ns();
-        if (r->io.len > 0)
+        if (weir_io_acts(&r->io))
             weir_hist_add(&s->stats->hist[WEIR_HIST_DEPTH], rc > 0 ? 1 : (uint64_t)s->in_flight + 1);
     }
     if (rc < 0) {
@@ -145,7 +138,7 @@ static void take(struct weir_session *s, struct weir_request **done, int n, uint
         if (__builtin_expect(r->n != (ssize_t)r->io.len, 0))
             finish(r, clock_ns, failed ? NULL : err);
         failed |= r->n < 0;
-        if (r->io.len == 0) /* only takes part in the transfers of others */
+        if (!weir_io_acts(&r->io)) /* only takes part in the transfers of others */
             continue;
         if (r->n >= 0)
             weir_hist_add(&s->stats->hist[WEIR_OP_XFER], r->end_ns - r->begin_ns);

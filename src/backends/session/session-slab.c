@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session-slab.c - slabs of arrays: what is selected, moved, and said when that fails */
 #include "backends/session/session-array.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,8 +37,8 @@ static int check_memory(const struct weir_memory *m, uint64_t elem, uint64_t ele
         return weir_err_within(err, "memory");
     if (n != elements)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "the array's slab has %" PRIu64 " elements, that of the memory %" PRIu64,
-                           elements, n);
+                           "the array's slab has %" PRIu64 " elements, but that of the memory "
+                           "has %" PRIu64, elements, n);
     return 0;
 }
 
@@ -121,8 +120,8 @@ static void take_part(struct weir_array *a, enum weir_dir dir)
     a->is_selected = false;
 }
 
-static int move(struct weir_array *a, enum weir_dir dir, const struct weir_slab *slab,
-                const struct weir_memory *mem, void *buf, struct weir_err *err)
+int weir_array_move(struct weir_array *a, enum weir_dir dir, const struct weir_slab *slab,
+                    const struct weir_memory *mem, void *buf, struct weir_err *err)
 {
     uint64_t word = 0; /* for libraries that look at the address of nothing */
     int rc;
@@ -142,18 +141,6 @@ static int move(struct weir_array *a, enum weir_dir dir, const struct weir_slab 
     if (dir == WEIR_DIR_WRITE)
         weir_explain_write(a->file->s, a->file->path, a->elements * a->elem, err);
     return name_slab(a, dir, slab, err);
-}
-
-int weir_array_put(struct weir_array *a, const struct weir_slab *slab,
-                   const struct weir_memory *mem, void *buf, struct weir_err *err)
-{
-    return move(a, WEIR_DIR_WRITE, slab, mem, buf, err);
-}
-
-int weir_array_get(struct weir_array *a, const struct weir_slab *slab,
-                   const struct weir_memory *mem, void *buf, struct weir_err *err)
-{
-    return move(a, WEIR_DIR_READ, slab, mem, buf, err);
 }
 
 /* ---- zeros ---- */
@@ -176,7 +163,8 @@ static int fill_array(struct weir_array *a, void *zeros, struct weir_err *err)
 
         if (!skips)
             weir_tiles_get(&t, i + rank, &slab);
-        if (weir_array_put(a, skips ? &nothing : &slab, NULL, zeros, rc < 0 ? NULL : err) < 0)
+        if (weir_array_move(a, WEIR_DIR_WRITE, skips ? &nothing : &slab, NULL, zeros,
+                            rc < 0 ? NULL : err) < 0)
             rc = -1;
     }
     a->to_fill = false;

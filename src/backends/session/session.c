@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session.c - what every backend gets without writing it: dry run, sync, latencies */
 #include "backends/session/session.h"
-#include "config.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "backends/array.h"
 #include "backends/session/complete.h"
-#include "backends/session/session-gpu.h"
 #include "base/hash.h"
 #include "base/mem.h"
 
@@ -85,12 +82,12 @@ drop:
 
 int weir_session_start(struct weir_session *s, struct weir_err *err)
 {
-    if (weir_session_gpu_before(s, err) < 0)
+    if (weir_session_gpu_wrap(s, true, err) < 0)
         return -1;
     s->started = !s->be->begin || s->access.dry_run || s->be->begin(s, err) == 0;
     if (s->access.dry_run)
         s->depth = 1;
-    return s->started ? weir_session_gpu_after(s, err) : -1;
+    return s->started ? weir_session_gpu_wrap(s, false, err) : -1;
 }
 
 int weir_session_begin(struct weir_session *s, const struct weir_backend *be,
@@ -140,24 +137,16 @@ void weir_session_reset(struct weir_session *s)
 {
     memset(s->stats, 0, sizeof(*s->stats));
     if (s->service)
-        memset(s->service, 0, sizeof(*s->service));
+        memset(s->service, 0, offsetof(struct weir_service_stats, endpoint));
 }
 
-/* The backend's struct and the path in one piece. */
 static struct weir_file *make_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    size_t head =
-        s->be->file_size > sizeof(struct weir_file) ? s->be->file_size : sizeof(struct weir_file);
-    size_t len = strlen(path) + 1;
-    char *piece = calloc(1, head + len);
-    struct weir_file *f = (struct weir_file *)piece;
+    char *copy;
+    struct weir_file *f = weir_piece(s->be->file_size, sizeof(*f), path, &copy, err);
 
-    if (!f) {
-        weir_fail(err, WEIR_ESETUP, "memory to open '%s'", path);
-        return NULL;
-    }
-    memcpy(piece + head, path, len);
-    *f = (struct weir_file) { .s = s, .path = piece + head };
+    if (f)
+        *f = (struct weir_file) { .s = s, .path = copy };
     return f;
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* session.h - what every backend gets without writing it: dry run, retries, sync after each write,
  * latencies, errors that name the operation */
-#ifndef WEIR_BACKENDS_SESSION_SESSION_H
-#define WEIR_BACKENDS_SESSION_SESSION_H
+#pragma once
 
 #include <string.h>
 
@@ -23,6 +22,11 @@ int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
  * communicator), so all ranks must have agreed that they are prepared. 0, or -1 and err; then
  * weir_session_end releases the session. */
 int weir_session_start(struct weir_session *s, struct weir_err *err);
+
+/* For weir_session_start only, before the begin of the backend, and after it. With s->gpu, s->be
+ * becomes a copy of the backend whose functions move memory of a GPU (session-gpu.c). Local. 0, or -1
+ * and err (WEIR_ESETUP). */
+int weir_session_gpu_wrap(struct weir_session *s, bool before, struct weir_err *err);
 
 /* Do both halves, prepare and start, for one rank alone or where prepare cannot fail on some
  * ranks only. 0, or -1 and err; then nothing is left. */
@@ -126,16 +130,15 @@ static inline int weir_session_close_slot(struct weir_file *slot, struct weir_er
     return weir_session_leave(s, s->be->close(slot, err));
 }
 
-/* Do what weir_session_xfer left over after its first call: the remaining bytes, and the sync.
- * For that function only. */
+/* For weir_session_xfer only: what its first call left over, the other bytes and the sync. */
 int weir_session_finish_xfer(struct weir_file *f, const struct weir_io *io, ssize_t n,
                              struct weir_err *err);
 
 /* Move all of io, in as many calls as it takes. EINTR and EAGAIN are tried again, and short transfers
  * continued (unless access.single_try). A read past the end of the file and a write that makes no
  * progress are errors that name file, offset, length and progress. With access.sync_each one sync
- * follows a write, inside the same interval. *clock_ns is the time at which the operation starts (the
- * caller's last clock read), and becomes the time at its end: one clock read a transfer. The
+ * follows a write, inside the same interval. *clock_ns is when the operation starts (the caller's
+ * last clock read), and is set to when it ends: One clock read a transfer. The
  * difference goes into the histogram, unless the transfer failed or its length was 0. Returns 0, or -1
  * and err (WEIR_EIO). No allocation. */
 static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_file *f,
@@ -160,7 +163,7 @@ static inline __attribute__((always_inline)) int weir_session_xfer(struct weir_f
             weir_call_end(s->call);
     }
     end_ns = weir_now_ns();
-    if (rc == 0 && io->len > 0) /* only taking part in others' transfers is not one */
+    if (rc == 0 && weir_io_acts(io)) /* only taking part in others' transfers is not one */
         weir_hist_add(&s->stats->hist[WEIR_OP_XFER], end_ns - *clock_ns);
     *clock_ns = end_ns;
     return rc;
@@ -182,10 +185,10 @@ int weir_session_submit(struct weir_request *r, uint64_t *clock_ns, struct weir_
 /* Take back requests that are done, in the order in which they end: 'most' at most, after waiting for
  * 'least' (no more than are in flight; 0: do not wait). They may be of any file of the session; f, an
  * open one, is for messages. A request has moved all of its bytes (n is io.len), by the rules of
- * weir_session_xfer, or failed (n is -1). begin_ns and end_ns are its times; the difference goes into
- * the histogram unless it failed. *clock_ns gets the time now. No allocation. Returns the number of
- * requests in done, and err for the first of them that failed. -1 and err (WEIR_EIO): the state of the
- * requests is no longer known. */
+ * weir_session_xfer, or failed (n is -1). Its times are begin_ns and end_ns; the difference goes
+ * into the histogram unless it failed. Sets *clock_ns to the time now. No allocation. Returns the
+ * number of requests in done, and err for the first of them that failed. -1 and err (WEIR_EIO): the
+ * state of the requests is no longer known. */
 int weir_session_complete(struct weir_file *f, int least, int most, struct weir_request **done,
                           uint64_t *clock_ns, struct weir_err *err);
 
@@ -224,7 +227,5 @@ int weir_session_list(struct weir_session *s, const char *dir, const char *begin
                       struct weir_err *err);
 int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
 
-/* Forget the latencies. */
+/* Forgets the latencies measured so far. */
 void weir_session_reset(struct weir_session *s);
-
-#endif

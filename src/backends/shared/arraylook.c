@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arraylook.c - a transfer of an array that reports success and leaves an errno */
 #include "backends/shared/arraylook.h"
-#include "config.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* arraylook.h - a transfer of an array that reports success and leaves an errno: are the elements in
  * the file? For backends on MPI-IO whose arrays lie in one piece (par/io/mpidoubt.h). */
-#ifndef WEIR_BACKENDS_SHARED_ARRAYLOOK_H
-#define WEIR_BACKENDS_SHARED_ARRAYLOOK_H
+#pragma once
 
 #include "backends/array.h"
 #include "par/io/mpidoubt.h"
@@ -14,5 +13,3 @@ void weir_array_mark(const struct weir_array *a, void *buf);
  * 'where' of the file. Swaps: the file has the other byte order. */
 int weir_array_look(const struct weir_array *a, struct weir_mpi_doubt *d, int sys, const char *call,
                     const void *buf, uint64_t where, bool swaps, struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpins.c - names of files that MPI-IO opens */
 #include "backends/shared/mpins.h"
-#include "config.h"
 
 #include "backends/shared/posixns.h"
 #include "par/io/mpifile.h"
@@ -26,6 +25,8 @@ static int delete_file(struct weir_session *s, const char *path, struct weir_err
 
     if (!name)
         return -1;
+    if (m->remove)
+        return m->remove(m, path, err);
     rc = MPI_File_delete(name, MPI_INFO_NULL);
     if (rc != MPI_SUCCESS)
         return weir_mpi_fail(err, WEIR_EIO, rc, "MPI_File_delete '%s'", path);

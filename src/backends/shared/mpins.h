@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpins.h - names of files that MPI-IO opens, which may begin with a driver ("ufs:/dir/file") */
-#ifndef WEIR_BACKENDS_SHARED_MPINS_H
-#define WEIR_BACKENDS_SHARED_MPINS_H
+#pragma once
 
 #include "backends/backend.h"
 
 /* weir_posix_ns on the name without the driver, but unlink through MPI_File_delete. The private
  * state of the session begins with a struct weir_mpi_session. */
 extern const struct weir_ns weir_mpi_ns;
-
-#endif

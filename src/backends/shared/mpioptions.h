@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpioptions.h - the options that every backend on MPI-IO has */
-#ifndef WEIR_BACKENDS_SHARED_MPIOPTIONS_H
-#define WEIR_BACKENDS_SHARED_MPIOPTIONS_H
+#pragma once
 
 #include "base/options/option.h"
 
@@ -14,8 +13,6 @@ struct weir_mpi_options {
 /* Their rows; O: the struct of the backend. */
 #define WEIR_MPI_OPTIONS(O)                                                                        \
     OPT_STR(0, "hintsFileName", NULL, O, mpi.hints_file, NULL, "FILE",                             \
-            "Read MPI hints from a file", .flags = WEIR_OPT_READS),                                \
+            "File of MPI hints", .flags = WEIR_OPT_READS),                                \
         OPT_FLAG(0, "showHints", NULL, O, mpi.show_hints,                                          \
-                 "Show the hints given and those in effect", .flags = WEIR_OPT_NEUTRAL)
-
-#endif
+                 "Output of the hints given and in effect", .flags = WEIR_OPT_NEUTRAL)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpishow.c - the hints in effect of an open file: shown, listed and compared with those given */
 #include "backends/shared/mpishow.h"
-#include "config.h"
 
 #include <string.h>
 

@@ -4,8 +4,7 @@
  * In these functions 'used' are the hints, which a library made for the caller (MPI_INFO_NULL:
  * not known); each function frees them. The private state of the session begins with a struct
  * weir_mpi_session. Its options begin with a struct weir_mpi_options. All functions are local. */
-#ifndef WEIR_BACKENDS_SHARED_MPISHOW_H
-#define WEIR_BACKENDS_SHARED_MPISHOW_H
+#pragma once
 
 #include <mpi.h>
 
@@ -26,5 +25,3 @@ void weir_mpi_list_hints(MPI_Info used, struct weir_str *out);
  * where the hints in effect turn collective buffering off (romio_cb_read, romio_cb_write:
  * disable), 0 where they force it. Otherwise both are unchanged. */
 void weir_mpi_judge_hints(const struct weir_session *s, MPI_Info used, struct weir_applied *out);
-
-#endif

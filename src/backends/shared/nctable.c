@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* nctable.c - what netCDF-C and PnetCDF have in common */
 #include "backends/shared/nctable.h"
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -56,7 +55,7 @@ static int read_spec(const struct weir_nc_library *c, int nc, int id, struct wei
     have->shape.rank = rank;
     have->type = (struct weir_type) { .elem = elem_of(type) };
     if (have->type.elem >= WEIR_ELEM_TEXT)
-        return weir_refuse(err, WEIR_EIO, "it is of a type that is not supported here");
+        return weir_refuse(err, WEIR_EIO, "its type is not supported");
     return 0;
 }
 
@@ -84,8 +83,8 @@ static int make_dim(const struct weir_nc_library *c, int nc, const char *name, u
     if (have == len)
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
-                       "the file has a dimension '%s' of %" PRIu64 " elements, wanted are %" PRIu64,
-                       name, have, len);
+                       "the file has a dimension '%s' of %" PRIu64 " elements, but this test needs "
+                       "%" PRIu64, name, have, len);
 }
 
 static int make_dims(const struct weir_nc_library *c, int nc, const struct weir_array_spec *spec,
@@ -158,7 +157,7 @@ int weir_nc_get_attr(struct weir_array_file *f, const char *object, const struct
     if (rc != 0)
         return c->fail(err, rc, "%sinq_att", c->prefix);
     if (elem_of(type) != attr->elem || count != attr->count)
-        return weir_refuse(err, WEIR_EIO, "it is not %llu elements of type %s",
+        return weir_refuse(err, WEIR_EIO, "it does not have %llu elements of type %s",
                            (unsigned long long)attr->count, weir_elem_name(attr->elem));
     rc = count > 0 ? c->get_att(nc, id, attr->name, attr->data) : 0;
     return rc != 0 ? c->fail(err, rc, "%sget_att", c->prefix) : 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nctable.h - what netCDF-C and PnetCDF have in common: variables, dimensions, attributes, through
- * a table of their calls */
-#ifndef WEIR_BACKENDS_SHARED_NCTABLE_H
-#define WEIR_BACKENDS_SHARED_NCTABLE_H
+/* nctable.h - variables, dimensions and attributes of netCDF-C and PnetCDF by a table of calls */
+#pragma once
 
 #include "backends/array.h"
 
@@ -45,5 +43,3 @@ int weir_nc_put_attr(struct weir_array_file *f, const char *object, const struct
                      struct weir_err *err);
 int weir_nc_get_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
                      struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posixfile.h - files of POSIX, for backends that are built on it and move bytes in another way */
-#ifndef WEIR_BACKENDS_SHARED_POSIXFILE_H
-#define WEIR_BACKENDS_SHARED_POSIXFILE_H
+#pragma once
 
 #include "backends/backend.h"
 
@@ -20,8 +19,14 @@ struct weir_posix_file {
     int (*hint)(int fd, void *hints); /* gpfs_fcntl, which tells GPFS of each transfer */
 };
 
-/* The option that asks for a call before and after each transfer, without its prefix; NULL: none
- * does. Local. */
+/* Functions of struct weir_backend, of POSIX and of backends that are built on it. */
+int weir_posix_open_file(struct weir_session *s, const char *path, unsigned flags,
+                         struct weir_file *f, struct weir_err *err);
+int weir_posix_close_file(struct weir_file *f, struct weir_err *err);
+int weir_posix_sync_file(struct weir_file *f, struct weir_err *err);
+int weir_posix_request_reason(const struct weir_request *r, struct weir_err *err);
+
+/* The option, without prefix, that asks for calls around each transfer; NULL: none. Local. */
 const char *weir_posix_around(const struct weir_session *s);
 
 /* For a backend with a queue: refuse options that ask for a call before and after each transfer.
@@ -41,5 +46,3 @@ int weir_posix_reason(const struct weir_posix_file *f, const char *doing, struct
 
 /* The reset_dir of struct weir_backend, in a build with Lustre (HAVE_LUSTRE) only. Local. */
 int weir_posix_reset_dir(struct weir_session *s, const char *path, struct weir_err *err);
-
-#endif

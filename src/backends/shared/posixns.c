@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* posixns.c - names in an ordinary file system, shared by every backend whose files live there */
 #include "backends/shared/posixns.h"
-#include "config.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,11 +10,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
 {
-    return mkdir(path, (mode_t)mode) < 0 ? weir_fail(err, WEIR_EIO, "make directory '%s'", path)
+    return mkdir(path, (mode_t)mode) < 0 ? weir_fail(err, WEIR_EIO, "create directory '%s'", path)
                                          : 0;
 }
 
@@ -49,7 +50,7 @@ static int file_exists(struct weir_session *s, const char *path, bool *yes, stru
     *yes = lstat(path, &st) == 0;
     if (*yes || errno == ENOENT || errno == ENOTDIR)
         return 0;
-    return weir_fail(err, WEIR_EIO, "look for '%s'", path);
+    return weir_fail(err, WEIR_EIO, "stat '%s'", path);
 }
 
 static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
@@ -65,12 +66,10 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
 
 static int make_node(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    return mknod(path, S_IFREG | S_IRUSR, 0) < 0 ? weir_fail(err, WEIR_EIO, "make node '%s'", path)
-                                                 : 0;
+    return mknod(path, S_IFREG | S_IRUSR, 0) < 0 ? weir_fail(err, WEIR_EIO, "mknod '%s'", path) : 0;
 }
 
-/* The directory of a file: the path without its last component. The caller frees it; NULL and
- * err without memory. */
+/* The directory of a file: its path without the last part. malloc'ed; NULL and err: no memory. */
 static char *dir_of(const char *path, struct weir_err *err)
 {
     const char *slash = strrchr(path, '/');
@@ -87,8 +86,7 @@ static char *dir_of(const char *path, struct weir_err *err)
     return dir;
 }
 
-/* The directory may be made only later: then its nearest parent that exists is asked. Shortens
- * dir. */
+/* A directory may be made only later: ask its nearest parent that exists. Shortens dir. */
 static int statvfs_near(char *dir, struct statvfs *v)
 {
     char *slash;
@@ -144,9 +142,88 @@ static int sync_fs(struct weir_session *s, const char *path, struct weir_err *er
     return rc;
 }
 
-static int flags_of(const struct weir_session *s, unsigned flags)
+/* ---- directories, links, attributes ---- */
+
+static int give_entry(DIR *d, const struct weir_name_call *c, const char *name,
+                      struct weir_err *err)
 {
-    int sys = O_CLOEXEC;
+    struct stat st = { .st_size = 0 };
+
+    if (c->op == WEIR_NAME_DIRPLUS && fstatat(dirfd(d), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return weir_fail(err, WEIR_EIO, "stat '%s/%s'", c->path, name);
+    return c->take(c->mine, name, (uint64_t)st.st_size, err);
+}
+
+static int read_dir(struct weir_name_call *c, struct weir_err *err)
+{
+    DIR *d = opendir(c->path);
+    struct dirent *e;
+    int rc = 0;
+
+    if (!d)
+        return weir_fail(err, WEIR_EIO, "open directory '%s'", c->path);
+    while (errno = 0, rc == 0 && (e = readdir(d)))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            rc = give_entry(d, c, e->d_name, err);
+    if (rc == 0 && errno != 0)
+        rc = weir_fail(err, WEIR_EIO, "%s '%s'", c->name, c->path);
+    closedir(d);
+    return rc;
+}
+
+static ssize_t make_call(struct weir_name_call *c)
+{
+    struct stat st = { .st_mode = 0 };
+    int rc;
+
+    switch (c->op) {
+    case WEIR_NAME_LINK:
+        return link(c->other, c->path);
+    case WEIR_NAME_SYMLINK:
+        return symlink(c->other, c->path);
+    case WEIR_NAME_READLINK:
+        return readlink(c->path, c->buf, c->len);
+    case WEIR_NAME_UNLINK:
+        return unlink(c->path);
+    case WEIR_NAME_RENAME:
+        return rename(c->path, c->other);
+    case WEIR_NAME_SETXATTR:
+        return setxattr(c->path, c->other, c->buf, c->len, 0);
+    case WEIR_NAME_GETXATTR:
+        return getxattr(c->path, c->other, c->buf, c->len);
+    case WEIR_NAME_LISTXATTR:
+        return listxattr(c->path, c->buf, c->len);
+    case WEIR_NAME_CHMOD:
+        return chmod(c->path, (mode_t)c->mode);
+    default:
+        rc = stat(c->path, &st);
+        c->mode = st.st_mode & 07777;
+        return rc;
+    }
+}
+
+static int call_name(struct weir_session *s, struct weir_name_call *c, struct weir_err *err)
+{
+    ssize_t n;
+
+    if (c->op >= WEIR_NAME_DIR)
+        return read_dir(c, err);
+    n = make_call(c);
+    if (n < 0 && c->op == WEIR_NAME_RENAME)
+        return weir_fail(err, WEIR_EIO, "%s '%s' to '%s'", c->name, c->path, c->other);
+    if (n < 0 && c->op == WEIR_NAME_SETXATTR) /* a file system has room for a few bytes only */
+        return weir_fail(err, WEIR_EIO, "%s '%s', %zu bytes", c->name, c->path, c->len);
+    if (n < 0)
+        return weir_fail(err, WEIR_EIO, "%s '%s'", c->name, c->path);
+    c->len = (size_t)n;
+    return 0;
+}
+
+/* ---- open and sync ---- */
+
+int weir_posix_open(const struct weir_session *s, const char *path, unsigned flags, int more)
+{
+    int fd, sys = O_CLOEXEC | more;
 
     if (flags & WEIR_OPEN_WRITE)
         sys |= flags & WEIR_OPEN_READ ? O_RDWR : O_WRONLY;
@@ -158,27 +235,12 @@ static int flags_of(const struct weir_session *s, unsigned flags)
         sys |= O_TRUNC;
     if (flags & WEIR_OPEN_EXCL)
         sys |= O_EXCL;
-    return s->access.own_names ? sys | O_NOFOLLOW | O_NONBLOCK : sys;
-}
-
-int weir_posix_open(const struct weir_session *s, const char *path, unsigned flags, int more)
-{
-    int fd, sys = flags_of(s, flags) | more;
-
+    if (s->access.own_names)
+        sys |= O_NOFOLLOW | O_NONBLOCK;
     do
         fd = open(path, sys, 0664);
     while (fd < 0 && errno == EINTR);
     return fd;
-}
-
-int weir_posix_fsync(int fd, const char *path, struct weir_err *err)
-{
-    int rc;
-
-    do
-        rc = fsync(fd);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
 }
 
 const char *weir_posix_why(const struct weir_session *s)
@@ -201,4 +263,5 @@ const struct weir_ns weir_posix_ns = {
     .mknod = make_node,
     .usage = fs_usage,
     .syncfs = sync_fs,
+    .call = call_name,
 };

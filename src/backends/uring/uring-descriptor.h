@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uring-descriptor.h - what is known of the backend without its library: name and options */
-#ifndef WEIR_BACKENDS_URING_URING_DESCRIPTOR_H
-#define WEIR_BACKENDS_URING_URING_DESCRIPTOR_H
+#pragma once
 
 #include "backends/backend.h"
 #include "backends/shared/posixfile.h"
@@ -21,5 +20,3 @@ extern const struct weir_opt uring_opts[];
     .brief = "Ordinary files with a queue of reads and writes in an io_uring (liburing)",          \
     .prefix = "uring.", .base = &weir_backend_posix, .opts = uring_opts,                           \
     .opt_size = sizeof(struct uring_options)
-
-#endif

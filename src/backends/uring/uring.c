@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* uring.c - URING: the files of POSIX, and transfers in the queue of an io_uring */
-#include "config.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/uio.h>
 
 #include <liburing.h>
 
@@ -14,9 +12,9 @@
 #include "backends/shared/posixns.h"
 #include "backends/uring/uring-descriptor.h"
 
-#define DEPTH_MOST 32768      /* entries of a ring */
-#define CALL_MOST 0x7ffff000u /* bytes that the kernel moves at a time; the rest is a short transfer */
-#define BUFFER_MOST (UINT64_C(1) << 30) /* bytes of a registered buffer */
+#define DEPTH_MAX 32768      /* entries of a ring */
+#define CALL_MAX 0x7ffff000u /* bytes that the kernel moves at a time; the rest is a short transfer */
+#define BUFFER_MAX (UINT64_C(1) << 30) /* bytes of a registered buffer */
 #define AREAS 2
 #define FILES 64 /* that can be registered at once */
 
@@ -38,11 +36,6 @@ struct uring_file {
     int slot; /* in the table of the ring; -1: it is not registered */
 };
 
-static bool is_way(const char *way, const char *name)
-{
-    return strcmp(way, name) == 0;
-}
-
 static int uring_check(struct weir_session *s, const struct weir_extent *extent,
                        struct weir_err *err)
 {
@@ -50,9 +43,9 @@ static int uring_check(struct weir_session *s, const struct weir_extent *extent,
 
     if (s->be->base->check(s, extent, err) < 0 || weir_posix_check_queue(s, err) < 0)
         return -1;
-    if (s->access.depth > DEPTH_MOST)
+    if (s->access.depth > DEPTH_MAX)
         return weir_refuse(err, WEIR_EUSAGE, "--depth=%d: an io_uring has at most %d entries",
-                           s->access.depth, DEPTH_MOST);
+                           s->access.depth, DEPTH_MAX);
     if (o->iopoll && !weir_posix_is_direct(s))
         return weir_refuse(err, WEIR_EUSAGE,
                            "--uring.iopoll polls the device, which needs direct I/O; add "
@@ -112,37 +105,16 @@ static int uring_refused(const void *opt)
     return rc == -ENOSYS || rc == -EPERM || rc == -EACCES ? -rc : 0;
 }
 
-static void close_ring(struct uring *q)
-{
-    if (q->open)
-        io_uring_queue_exit(&q->ring);
-    *q = (struct uring) { 0 };
-}
-
 /* Register what was asked for: 0 or errno; -1 and err where it must be. */
 static int outcome(const char *what, const char *way, int rc, struct weir_err *err)
 {
     char text[WEIR_LIMIT_TEXT];
 
-    if (rc >= 0 || is_way(way, "auto"))
+    if (rc >= 0 || strcmp(way, "auto") == 0)
         return rc < 0 ? -rc : 0;
     errno = -rc;
     return weir_fail(err, WEIR_ESETUP, "--uring.%s=yes: register the %s of the queue (ulimit -l, the "
                      "limit of locked memory, is %s)", what, what, show_locked(text));
-}
-
-static int register_files(struct weir_session *s, struct weir_err *err)
-{
-    const struct uring_options *o = s->opt;
-    struct uring *q = s->priv;
-    int rc;
-
-    if (is_way(o->files, "no"))
-        return 0;
-    rc = io_uring_register_files_sparse(&q->ring, FILES);
-    q->files = rc >= 0;
-    q->files_sys = outcome("files", o->files, rc, err);
-    return q->files_sys < 0 ? -1 : 0;
 }
 
 /* A ring as deep as the queue may be, also for callers that use no more than one transfer. */
@@ -166,9 +138,15 @@ static int uring_queue(struct weir_session *s, int depth, struct weir_err *err)
 {
     const struct uring_options *o = s->opt;
     struct uring *q = s->priv;
+    int rc;
 
     q->batch = weir_queue_batch(depth, o->batch);
-    return register_files(s, err);
+    if (strcmp(o->files, "no") == 0)
+        return 0;
+    rc = io_uring_register_files_sparse(&q->ring, FILES);
+    q->files = rc >= 0;
+    q->files_sys = outcome("files", o->files, rc, err);
+    return q->files_sys < 0 ? -1 : 0;
 }
 
 static int uring_buffers(struct weir_session *s, const struct iovec *area, int n,
@@ -178,10 +156,10 @@ static int uring_buffers(struct weir_session *s, const struct iovec *area, int n
     struct uring *q = s->priv;
     int rc = 0;
 
-    if (is_way(o->buffers, "no"))
+    if (strcmp(o->buffers, "no") == 0)
         return 0;
     for (int i = 0; i < n; i++)
-        if (area[i].iov_len > BUFFER_MOST)
+        if (area[i].iov_len > BUFFER_MAX)
             rc = -EFBIG;
     if (n > AREAS)
         rc = -E2BIG;
@@ -197,7 +175,11 @@ static int uring_buffers(struct weir_session *s, const struct iovec *area, int n
 
 static int uring_end(struct weir_session *s, struct weir_err *err)
 {
-    close_ring(s->priv);
+    struct uring *q = s->priv;
+
+    if (q->open)
+        io_uring_queue_exit(&q->ring);
+    *q = (struct uring) { 0 };
     return 0;
 }
 
@@ -218,7 +200,7 @@ static int area_of(const struct uring *q, const struct weir_io *io)
 static void prepare(const struct uring *q, struct io_uring_sqe *sqe, const struct weir_request *r)
 {
     const struct uring_file *f = (const struct uring_file *)r->file;
-    unsigned len = r->io.len < CALL_MOST ? (unsigned)r->io.len : CALL_MOST;
+    unsigned len = r->io.len < CALL_MAX ? (unsigned)r->io.len : CALL_MAX;
     bool fixed = f->slot >= 0;
     int fd = fixed ? f->slot : f->posix.fd, area = area_of(q, &r->io);
 
@@ -258,7 +240,7 @@ static int uring_submit(struct weir_request *r, struct weir_err *err)
     struct io_uring_sqe *sqe = io_uring_get_sqe(&q->ring);
 
     if (!sqe)
-        return weir_refuse(err, WEIR_EBUG, "more than %d transfers in a queue",
+        return weir_refuse(err, WEIR_EBUG, "a transfer began in a full queue of %d",
                            r->file->s->depth);
     prepare(q, sqe, r);
     /* The user data are ours: the request comes back with them. */
@@ -317,7 +299,7 @@ static int uring_reason(const struct weir_request *r, struct weir_err *err)
     errno = r->sys;
     if (o->iopoll && r->sys == EOPNOTSUPP)
         return weir_fail(err, WEIR_EIO, "--uring.iopoll: this file system or device cannot be polled");
-    return weir_posix_reason((const struct weir_posix_file *)r->file, "", err);
+    return weir_posix_request_reason(r, err);
 }
 
 /* Through the ring, where it is empty; the rest of a transfer that came back short does not wait for
@@ -350,7 +332,7 @@ static int enter_table(struct uring *q, int fd)
 static int uring_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *f,
                       struct weir_err *err)
 {
-    if (s->be->base->open(s, path, flags, f, err) < 0)
+    if (weir_posix_open_file(s, path, flags, f, err) < 0)
         return -1;
     ((struct uring_file *)f)->slot = enter_table(s->priv, ((struct uring_file *)f)->posix.fd);
     return 0;
@@ -367,19 +349,15 @@ static int uring_close(struct weir_file *wf, struct weir_err *err)
         io_uring_register_files_update(&q->ring, (unsigned)f->slot, &none, 1);
         q->used[f->slot] = false;
     }
-    return wf->s->be->base->close(wf, err);
-}
-
-static int uring_sync(struct weir_file *f, struct weir_err *err)
-{
-    return f->s->be->base->sync(f, err);
+    return weir_posix_close_file(wf, err);
 }
 
 static void describe_one(struct weir_str *out, const char *what, const char *way, bool done, int sys)
 {
     weir_str_addf(out, "uring.%s = %s", what, done ? "registered" : "not registered");
     if (!done)
-        weir_str_addf(out, " (%s)", is_way(way, "no") ? "as asked" : sys ? strerror(sys) : "no queue");
+        weir_str_addf(out, " (%s)",
+                      strcmp(way, "no") == 0 ? "as asked" : sys ? strerror(sys) : "no queue");
     weir_str_addf(out, "\n");
 }
 
@@ -410,7 +388,7 @@ const struct weir_backend weir_plugin = {
     .submit = uring_submit,
     .complete = uring_complete,
     .reason = uring_reason,
-    .sync = uring_sync,
+    .sync = weir_posix_sync_file,
     .ns = &weir_posix_ns,
     .describe = uring_describe,
 #ifdef HAVE_LUSTRE

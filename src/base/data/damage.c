@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* damage.c - kinds of wrong data, and the kind that a wrong transfer of a pattern holds */
 #include "base/data/damage.h"
-#include "config.h"
 
 #include <string.h>
-
-#include "base/data/lanes.h"
 
 #define FEW_BITS 8 /* in a unit: a flip */
 
@@ -87,6 +84,10 @@ struct judge {
     uint64_t stamps;       /* units of which only the stamp is another one, and that can be ours */
     enum weir_damage last; /* of the unit before, */
     const weir_word *end;  /* whose words end here */
+    bool was_tried;        /* RATIO: the origin of a unit was looked for, */
+    struct weir_pattern origin; /* and is a transfer of this pattern */
+    uint64_t origin_off;        /* at this offset */
+    enum weir_damage origin_kind; /* NONE: it was not found */
 };
 
 static uint64_t count_transfers(const struct weir_layout *l)
@@ -187,39 +188,61 @@ static bool goes_on(enum weir_packet packet, const weir_word *w)
     return are_next_lanes(w - WEIR_PATTERN_LANES, w);
 }
 
-/* A transfer that begins with this word: of another offset or task? */
-static bool is_moved(const struct judge *j, uint64_t word)
+/* A transfer with this word at byte 'skip': of another offset or task? It is then the origin. */
+static bool is_moved(struct judge *j, uint64_t word, uint64_t skip)
 {
     const struct weir_layout *l = j->l;
-    struct weir_pattern p = *j->p;
+    struct weir_pattern *p = &j->origin;
     uint64_t n = count_transfers(l), own = l->transfer ? j->off / l->transfer : 0;
     uint64_t i = own > TRIALS / 2 ? own - TRIALS / 2 : 0;
 
+    *p = *j->p;
     for (uint64_t end = i + TRIALS; i < n && i < end; i++) {
-        uint64_t off = i * l->transfer;
-
+        j->origin_off = i * l->transfer;
         if (l->shared)
-            p.rank = (int)(off / l->block % (uint64_t)l->tasks);
-        if (weir_pattern_word(&p, off) == word)
+            p->rank = (int)(j->origin_off / l->block % (uint64_t)l->tasks);
+        if (weir_pattern_word(p, j->origin_off + skip) == word)
             return true;
     }
-    for (p.rank = 0; p.rank < l->tasks && p.rank < TRIALS; p.rank++)
-        if (p.rank != j->p->rank && weir_pattern_word(&p, j->off) == word)
+    j->origin_off = j->off;
+    for (p->rank = 0; p->rank < l->tasks && p->rank < TRIALS; p->rank++)
+        if (p->rank != j->p->rank && weir_pattern_word(p, j->off + skip) == word)
             return true;
     return false;
 }
 
-/* True when the word has an earlier signature. */
-static bool is_stale(const struct judge *j, uint64_t word)
+/* True when the word has an earlier signature, which is then that of the origin. */
+static bool is_stale(struct judge *j, uint64_t word, uint64_t skip)
 {
-    struct weir_pattern p = *j->p;
-
+    j->origin = *j->p;
     for (int i = 1; i <= SECONDS; i++) {
-        p.signature = j->p->signature - (uint32_t)i;
-        if (weir_pattern_word(&p, j->off) == word)
+        j->origin.signature = j->p->signature - (uint32_t)i;
+        if (weir_pattern_word(&j->origin, j->off + skip) == word)
             return true;
     }
     return false;
+}
+
+/* RATIO: units of other blocks. Where the first wrong one comes from is tried, and whether the
+ * others come from there, too. */
+static enum weir_damage judge_block(struct judge *j, const weir_word *got, const uint64_t *want,
+                                    size_t n, size_t first)
+{
+    uint64_t there[UNIT];
+
+    if (!j->was_tried && got[0] != 0 && got[0] != want[0]) {
+        j->was_tried = true;
+        if (is_moved(j, got[0], first * 8))
+            j->origin_kind = WEIR_DAMAGE_MISPLACED;
+        else if (is_stale(j, got[0], first * 8))
+            j->origin_kind = WEIR_DAMAGE_STALE;
+    }
+    if (j->origin_kind != WEIR_DAMAGE_NONE) {
+        weir_pattern_stamp(&j->origin, there, n * 8, j->origin_off + first * 8);
+        if (memcmp(got, there, n * 8) == 0)
+            return j->origin_kind;
+    }
+    return weir_damage_of_words(got, want, n);
 }
 
 static enum weir_damage judge_noise(struct judge *j, const weir_word *got, const uint64_t *want,
@@ -230,8 +253,8 @@ static enum weir_damage judge_noise(struct judge *j, const weir_word *got, const
     if (!is_ours(j->p->packet, got, n))
         return weir_damage_of_words(got, want, n);
     if (first == 0) {
-        moved = is_moved(j, got[0]);
-        stale = is_stale(j, got[0]);
+        moved = is_moved(j, got[0], 0);
+        stale = is_stale(j, got[0], 0);
         if (moved == stale)
             return WEIR_DAMAGE_UNCLEAR;
         return moved ? WEIR_DAMAGE_MISPLACED : WEIR_DAMAGE_STALE;
@@ -262,6 +285,8 @@ static enum weir_damage judge_unit(struct judge *j, const weir_word *got, const 
     note_words(j, got, want, n, first);
     if (j->p->packet == WEIR_PACKET_TIMESTAMP || j->p->packet == WEIR_PACKET_OFFSET)
         return judge_numbers(j, got, want, n, first);
+    if (j->p->packet == WEIR_PACKET_RATIO)
+        return judge_block(j, got, want, n, first);
     return judge_noise(j, got, want, n, first);
 }
 

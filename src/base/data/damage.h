@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* damage.h - kinds of wrong data: of a unit of 512 bytes, and of the transfer that its units make;
  * data that name their writer */
-#ifndef WEIR_BASE_DATA_DAMAGE_H
-#define WEIR_BASE_DATA_DAMAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,5 +116,3 @@ struct weir_signature_seen {
 bool weir_signature_check(const struct weir_signature *s, bool known, const void *buf, size_t len,
                           uint64_t off, struct weir_signature_seen *seen,
                           struct weir_data_damage *bad);
-
-#endif

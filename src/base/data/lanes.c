@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* lanes.c - the 64-bit words of RANDOM: each follows from the one before */
-#include "base/data/lanes.h"
-#include "config.h"
+#include "base/data/pattern.h"
 
 #include <string.h>
 

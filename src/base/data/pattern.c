@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pattern.c - the bytes of a transfer: make and compare */
 #include "base/data/pattern.h"
-#include "config.h"
 
 #include <string.h>
 
-#include "base/data/lanes.h"
 #include "base/rng.h"
 
 /*
@@ -49,9 +47,6 @@ struct kernels {
     void (*fill_noise)(uint64_t lane[LANES], word *w, size_t n);
     uint64_t (*differ_noise)(const uint64_t lane[LANES], const word *w, size_t n);
 };
-
-/* In the order of enum weir_packet. */
-static const char packet_letters[] = "toirs";
 
 /* The stamp of page k of a transfer. */
 BODY uint64_t stamp_word(const struct base *b, uint32_t off, size_t k)
@@ -262,6 +257,69 @@ static uint64_t differ_noise(const struct weir_pattern_words *s, const word *w, 
     return pick_kernels()->differ_noise(s->state, w, n);
 }
 
+/* ---- RATIO ---- */
+
+/* The first bytes of a block, as many words as hold 'end' of them. */
+static void make_block(const struct weir_pattern *p, const struct weir_ratio_block *b, word *w,
+                       size_t end)
+{
+    struct weir_ratio_block origin = weir_ratio_origin(&p->ratio, *b);
+    uint64_t lane[LANES], key = weir_rng_at(weir_rng_at(p->signature, origin.file), origin.item);
+    size_t noise = weir_ratio_bytes(&p->ratio), words = (end + 7) / 8;
+
+    key = weir_rng_at(key, origin.number);
+    noise = noise < words * 8 ? noise : words * 8;
+    for (size_t i = 0; i < LANES; i++)
+        lane[i] = seed_lane(key, i);
+    pick_kernels()->fill_noise(lane, w, (noise + 7) / 8);
+    memset((unsigned char *)w + noise, 0, words * 8 - noise);
+}
+
+/* len bytes of the transfer at off, from its byte 'first' on. */
+static void fill_bytes(const struct weir_pattern *p, uint64_t off, uint64_t first,
+                       unsigned char *out, size_t len)
+{
+    bool small = p->files == WEIR_FILES_SMALL;
+    uint64_t at = first + (small ? 0 : off);
+    struct weir_ratio_block b = { .file = p->files == WEIR_FILES_SHARED ? 0 : (uint32_t)p->rank,
+                                  .item = small ? off : 0 };
+    word block[WEIR_RATIO_BLOCK / 8];
+
+    for (size_t n; len > 0; at += n, out += n, len -= n) {
+        size_t skip = at % WEIR_RATIO_BLOCK, rest = WEIR_RATIO_BLOCK - skip;
+
+        n = len < rest ? len : rest;
+        b.number = at / WEIR_RATIO_BLOCK;
+        if (n == WEIR_RATIO_BLOCK && (uintptr_t)out % 8 == 0) {
+            make_block(p, &b, (word *)out, n);
+            continue;
+        }
+        make_block(p, &b, block, skip + n);
+        memcpy(out, (const unsigned char *)block + skip, n);
+    }
+}
+
+static void fill_ratio(struct weir_pattern_words *s, word *w, size_t n)
+{
+    fill_bytes(s->p, s->off, s->first * 8, (unsigned char *)w, n * 8);
+}
+
+static uint64_t differ_ratio(const struct weir_pattern_words *s, const word *w, size_t n)
+{
+    word want[PAGE_WORDS];
+    uint64_t diff = 0;
+
+    for (size_t i = 0; i < n; i += PAGE_WORDS) {
+        size_t some = n - i < PAGE_WORDS ? n - i : PAGE_WORDS;
+
+        fill_bytes(s->p, s->off, i * 8, (unsigned char *)want, some * 8);
+        diff |= memcmp(want, w + i, some * 8) != 0;
+    }
+    return diff;
+}
+
+/* ---- the others ---- */
+
 /* Different in every word, file and task, unlike the original's, which repeats one word. */
 static void fill_indexed(struct weir_pattern_words *s, word *w, size_t n)
 {
@@ -307,6 +365,7 @@ static const struct packet {
     [WEIR_PACKET_RANDOM] = { seed_random, fill_random, differ_random },
     [WEIR_PACKET_SIGNATURE] = { 0 },
     [WEIR_PACKET_INDEXED] = { .fill = fill_indexed },
+    [WEIR_PACKET_RATIO] = { NULL, fill_ratio, differ_ratio },
 };
 
 /* ---- transfers ---- */
@@ -357,6 +416,10 @@ void weir_pattern_stamp(const struct weir_pattern *p, void *buf, size_t len, uin
 
     if (!packets[p->packet].fill)
         return;
+    if (p->packet == WEIR_PACKET_RATIO) {
+        fill_bytes(p, off, 0, buf, len);
+        return;
+    }
     weir_pattern_begin(&s, p, off);
     packets[p->packet].fill(&s, buf, len / 8);
 }
@@ -396,16 +459,9 @@ uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
 
     if (p->packet == WEIR_PACKET_INCOMPRESSIBLE)
         return weir_pattern_step(seed_lane(noise_key(p, off), 0));
-    weir_lane_fill(&w, 1, seed_chain(p, off));
+    if (p->packet == WEIR_PACKET_RATIO)
+        fill_bytes(p, off, 0, (unsigned char *)&w, sizeof(w));
+    else
+        weir_lane_fill(&w, 1, seed_chain(p, off));
     return w;
-}
-
-int weir_packet_parse(const char *name, enum weir_packet *out)
-{
-    const char *found = strchr(packet_letters, name[0]);
-
-    if (!found || !*found)
-        return -1;
-    *out = (enum weir_packet)(found - packet_letters);
-    return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* signature.c - data that name their writer */
 #include "base/data/damage.h"
-#include "config.h"
 
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/rng.h"
 
 #define WORDS (WEIR_SIGNATURE_UNIT / 8)
 #define VERSIONS (WEIR_SIGNATURE_UNIT - 1) /* the bits of a version */
@@ -16,19 +16,12 @@
  * and no bit of the head can change unseen. */
 enum { NONCE, RUN, WHO, FILE_NUMBER, OFFSET, HEAD };
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u; /* splitmix64's finaliser */
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 static uint64_t nonce_of(const uint64_t head[HEAD])
 {
     uint64_t h = 0x9e3779b97f4a7c15u;
 
     for (int i = RUN; i < HEAD; i++)
-        h = mix(h + head[i] + (uint64_t)i);
+        h = weir_rng_mix(h + head[i] + (uint64_t)i);
     return h;
 }
 
@@ -84,7 +77,7 @@ uint64_t weir_signature_file(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
-    return mix(weir_hash(WEIR_HASH_BEGIN, name, strlen(name)));
+    return weir_rng_mix(weir_hash(WEIR_HASH_BEGIN, name, strlen(name)));
 }
 
 static unsigned differing_bits(const uint64_t *a, const uint64_t *b)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gpu.c - the device of a task, and buffers in its memory */
-#include "config.h"
 #include "base/gpu/gpu.h"
 
 #include <ctype.h>
@@ -13,7 +12,8 @@
 #include "base/node/sysfile.h"
 #include "base/str.h"
 
-#define PAGE 4096
+#define NEAR_MOST 64     /* devices on a NUMA node */
+#define ATTACH_GLOBAL 1u /* managed memory for all streams */
 
 const struct weir_gpu_memory_kind weir_gpu_memories[WEIR_MEMORIES] = {
     [WEIR_MEMORY_HOST] = { "host", "CPU", "CPU" },
@@ -45,36 +45,30 @@ int weir_gpu_own_node(void)
     return getcpu(&cpu, &node) == 0 ? (int)node : -1;
 }
 
-/* In turn of those on the NUMA node of this task; of all, where none is. -1 and err. */
-static int choose_near(const struct weir_gpu *g, int turn, struct weir_err *err)
+/* The result of a call: 0 is success; else -1 and err with its text. */
+static int check(const struct weir_gpu *g, int result, enum weir_code code, const char *doing,
+                 struct weir_err *err)
 {
-    struct weir_gpu_facts facts;
-    int own = weir_gpu_own_node(), near = 0;
+    const char *text = NULL;
 
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0, n = 0; i < g->devices && (pass == 0 || near > 0); i++) {
-            if (weir_gpu_driver_describe(g->driver, i, &facts, err) < 0)
-                return -1;
-            if (node_of(facts.bus) != own)
-                continue;
-            if (pass == 0)
-                near++;
-            else if (n++ == turn % near)
-                return i;
-        }
-    return turn % g->devices;
+    if (result == 0)
+        return 0;
+    if (g->driver.hip_text)
+        text = g->driver.hip_text(result);
+    else if (g->driver.cuda_text(result, &text) != 0)
+        text = NULL;
+    return weir_refuse(err, code, "%s: %s: %s (error %d)", g->vendor->name, doing,
+                       text ? text : "the driver has no text for this error", result);
 }
 
-static int choose(const struct weir_gpu *g, const struct weir_gpu_choice *c, struct weir_err *err)
+/* The driver of this vendor has a device here. */
+static int begin(struct weir_gpu *g, const struct weir_gpu_vendor *v, struct weir_err *err)
 {
-    if (c->device == WEIR_GPU_NEAR)
-        return choose_near(g, c->turn, err);
-    if (c->device == WEIR_GPU_IN_TURN)
-        return c->turn % g->devices;
-    if (c->device < g->devices)
-        return c->device;
-    return weir_refuse(err, WEIR_ESETUP, "GPU %d: this task sees %d, numbered from 0", c->device,
-                       g->devices);
+    if (weir_gpu_driver_begin(g, v, err) < 0 ||
+        check(g, g->driver.init(0), WEIR_ESETUP, "initialise the driver", err) < 0 ||
+        check(g, g->driver.count(&g->devices), WEIR_ESETUP, "count devices", err) < 0)
+        return -1;
+    return g->devices > 0 ? 0 : weir_refuse(err, WEIR_ESETUP, "no device");
 }
 
 /* The first vendor that has a device here. */
@@ -82,39 +76,94 @@ static int find_vendor(struct weir_gpu *g, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
     struct weir_str reasons = { 0 };
+    int rc = -1;
 
-    for (g->vendor = weir_gpu_vendors; g->vendor->name; g->vendor++) {
-        weir_gpu_driver_end(g->driver);
-        if (weir_gpu_driver_begin(&g->driver, g->vendor, &g->devices, &why) == 0 && g->devices > 0)
-            break;
-        weir_str_addf(&reasons, "%s%s: %s", reasons.len ? "; " : "", g->vendor->name,
-                      g->driver ? "no device" : why.text);
+    for (int i = 0; rc < 0 && i < WEIR_GPU_VENDORS; i++) {
+        rc = begin(g, &weir_gpu_vendors[i], &why);
+        weir_str_addf(&reasons, "%s%s: %s", i ? "; " : "", g->vendor->name, why.text);
     }
-    if (g->devices == 0)
+    if (rc < 0)
         weir_refuse(err, WEIR_ESETUP, "no GPU: %s", weir_str_text(&reasons));
     weir_str_free(&reasons);
-    return g->devices > 0 ? 0 : -1;
+    return rc;
 }
 
-struct weir_gpu *weir_gpu_begin(const struct weir_gpu_choice *choice, struct weir_err *err)
+/* Sets the number, the handle, and what describes the device: name, bus, version and NUMA node. */
+static int look_at(struct weir_gpu *g, int ordinal, struct weir_err *err)
+{
+    const struct weir_gpu_driver *d = &g->driver;
+    int result;
+
+    g->device = g->handle = ordinal;
+    result = d->get ? d->get(&g->handle, ordinal) : 0;
+    if (result == 0)
+        result = d->name(g->name, sizeof(g->name), g->handle);
+    if (result == 0)
+        result = d->bus(g->bus, sizeof(g->bus), g->handle);
+    if (result == 0)
+        result = d->version(&g->version);
+    g->node = node_of(g->bus);
+    return check(g, result, WEIR_ESETUP, "describe the device", err);
+}
+
+int weir_gpu_enter(const struct weir_gpu *g, enum weir_code code, struct weir_err *err)
+{
+    const struct weir_gpu_driver *d = &g->driver;
+
+    return check(g, d->set ? d->set(g->handle) : d->current(g->context), code,
+                 "set the device of a thread", err);
+}
+
+/* Returns the number of a device on the NUMA node of this task. If that node has no device, all
+ * devices are candidates. The candidates are used in turn. -1 and err: a device cannot be described. */
+static int choose_near(struct weir_gpu *g, int turn, struct weir_err *err)
+{
+    int own = weir_gpu_own_node(), near[NEAR_MOST], n = 0;
+
+    for (int i = 0; i < g->devices && n < NEAR_MOST; i++) {
+        if (look_at(g, i, err) < 0)
+            return -1;
+        if (g->node == own)
+            near[n++] = i;
+    }
+    return n > 0 ? near[turn % n] : turn % g->devices;
+}
+
+/* Choose the device, and take it. */
+static int take_device(struct weir_gpu *g, int device, int turn, struct weir_err *err)
+{
+    const struct weir_gpu_driver *d = &g->driver;
+
+    if (device >= g->devices)
+        return weir_refuse(err, WEIR_ESETUP, "GPU %d: this task sees %d, numbered from 0", device,
+                           g->devices);
+    if (device == WEIR_GPU_IN_TURN)
+        device = turn % g->devices;
+    if (device == WEIR_GPU_NEAR)
+        device = choose_near(g, turn, err);
+    if (device < 0 || look_at(g, device, err) < 0 ||
+        check(g, d->retain ? d->retain(&g->context, g->handle) : 0, WEIR_ESETUP, "take the device",
+              err) < 0)
+        return -1;
+    return weir_gpu_enter(g, WEIR_ESETUP, err);
+}
+
+struct weir_gpu *weir_gpu_begin(enum weir_gpu_memory memory, enum weir_gpu_path path, int device,
+                                int turn, struct weir_err *err)
 {
     struct weir_gpu *g = calloc(1, sizeof(*g));
 
-    if (!g || !(g->lost = calloc(1, sizeof(*g->lost)))) {
+    if (!g) {
         weir_fail(err, WEIR_ESETUP, "memory for a GPU");
+        return NULL;
+    }
+    g->memory = memory;
+    g->path = path;
+    if (find_vendor(g, err) < 0 || take_device(g, device, turn, err) < 0 ||
+        (path == WEIR_GPU_DIRECT && weir_gpu_files_begin(g, err) < 0)) {
         weir_gpu_end(g);
         return NULL;
     }
-    g->memory = choice->memory;
-    g->path = choice->path;
-    if (find_vendor(g, err) < 0 || (g->device = choose(g, choice, err)) < 0 ||
-        weir_gpu_driver_describe(g->driver, g->device, &g->facts, err) < 0 ||
-        weir_gpu_driver_use(g->driver, g->device, err) < 0 ||
-        (g->path == WEIR_GPU_DIRECT && weir_gpu_files_begin(&g->files, g->vendor, err) < 0)) {
-        weir_gpu_end(g);
-        return NULL;
-    }
-    g->node = node_of(g->facts.bus);
     return g;
 }
 
@@ -125,40 +174,46 @@ void weir_gpu_end(struct weir_gpu *g)
     while (g->areas > 0)
         weir_gpu_give(g, g->area[0].host);
     weir_gpu_files_end(g->files);
-    weir_gpu_driver_end(g->driver);
+    if (g->context)
+        g->driver.release(g->handle);
     free(g->area);
-    free(g->lost);
     free(g);
 }
 
 /* ---- memory ---- */
 
-static int take_room(struct weir_gpu *g, struct weir_gpu_area *a, enum weir_gpu_room room,
-                     char **out, struct weir_err *err)
+/* Pinned memory of the host, or memory of the kind that the test has. */
+static int take_room(struct weir_gpu *g, bool pinned, size_t bytes, char **out,
+                     struct weir_err *err)
 {
-    void *p;
+    const struct weir_gpu_driver *d = &g->driver;
+    bool managed = g->memory != WEIR_MEMORY_DEVICE;
+    void *room = NULL;
+    int result = pinned    ? d->alloc_host(&room, bytes, g->vendor->pinned)
+                 : managed ? d->alloc_managed(&room, bytes, ATTACH_GLOBAL)
+                           : d->alloc(&room, bytes);
 
-    if (weir_gpu_driver_take(g->driver, room, a->bytes, &p, err) < 0)
-        return weir_err_within(err, "%zu bytes of GPU %d (%s)", a->bytes, g->device, g->facts.name);
-    *out = a->given[room] = p;
+    if (check(g, result, WEIR_ESETUP,
+                       pinned    ? "allocate pinned memory"
+                       : managed ? "allocate managed memory"
+                                 : "allocate memory of the device",
+                       err) < 0)
+        return weir_err_within(err, "%zu bytes of GPU %d (%s)", bytes, g->device, g->name);
+    *out = room;
     return 0;
 }
 
-/* The three places of an area: see struct weir_gpu_area. */
-static int take_rooms(struct weir_gpu *g, struct weir_gpu_area *a, struct weir_err *err)
+/* Both sides of an area. */
+static int take_rooms(struct weir_gpu *g, struct weir_gpu_area *a, bool twin, struct weir_err *err)
 {
-    bool is_device = g->memory == WEIR_MEMORY_DEVICE, is_shared = g->memory == WEIR_MEMORY_MANAGED;
+    bool is_shared = g->memory == WEIR_MEMORY_MANAGED && g->path != WEIR_GPU_STAGED;
 
-    if (take_room(g, a, is_device ? WEIR_GPU_DEVICE : WEIR_GPU_MANAGED, &a->device, err) < 0)
+    if ((twin && take_room(g, false, a->bytes, &a->device, err) < 0) ||
+        (!(twin && is_shared) && take_room(g, true, a->bytes, &a->host, err) < 0))
         return -1;
-    if ((!is_shared || g->path == WEIR_GPU_STAGED) &&
-        take_room(g, a, WEIR_GPU_PINNED, &a->stage, err) < 0)
-        return -1;
-    a->host = is_shared ? a->device : a->stage;
-    memset(a->host, 0, a->bytes);
-    if (a->stage)
-        memset(a->stage, 0, a->bytes);
-    if (g->path != WEIR_GPU_DIRECT)
+    if (!a->host)
+        a->host = a->device;
+    if (!twin || g->path != WEIR_GPU_DIRECT)
         return 0;
     a->registered = weir_gpu_files_register(g->files, a->device, a->bytes, err) == 0;
     return a->registered ? 0 : -1;
@@ -168,42 +223,31 @@ static void give_rooms(struct weir_gpu *g, struct weir_gpu_area *a)
 {
     if (a->registered)
         weir_gpu_files_deregister(g->files, a->device);
-    for (int room = 0; room < WEIR_GPU_ROOMS; room++)
-        if (a->given[room])
-            weir_gpu_driver_give(g->driver, room, a->given[room]);
+    if (a->host && a->host != a->device)
+        g->driver.free_host(a->host);
+    if (a->device)
+        g->driver.free(a->device);
 }
 
-/* An area of whole pages. */
-static int take_area(struct weir_gpu *g, bool is_plain, size_t len, void **out,
-                     struct weir_err *err)
+int weir_gpu_take(struct weir_gpu *g, bool twin, void **out, size_t align, size_t len,
+                  struct weir_err *err)
 {
-    struct weir_gpu_area a = { .bytes = len ? (len + PAGE - 1) / PAGE * PAGE : PAGE,
-                               .is_plain = is_plain };
-    int rc;
+    struct weir_gpu_area a = { .bytes = len ? (len + WEIR_PAGE - 1) / WEIR_PAGE * WEIR_PAGE : WEIR_PAGE };
 
+    if (!g)
+        return weir_mem_aligned(out, align, len, err);
     *out = NULL;
     if (!weir_mem_room(&g->area, g->areas, &g->room, sizeof(a)))
         return weir_fail(err, WEIR_ESETUP, "memory for a list of buffers");
-    rc = is_plain ? take_room(g, &a, WEIR_GPU_PINNED, &a.host, err) : take_rooms(g, &a, err);
-    if (rc < 0) {
+    if (take_rooms(g, &a, twin, err) < 0) {
         give_rooms(g, &a);
         return -1;
     }
     g->area[g->areas++] = a;
     *out = a.host;
-    weir_gpu_put(g, a.host, a.bytes);
+    if (twin)
+        weir_gpu_move(g, memset(a.host, 0, a.bytes), a.bytes, true);
     return 0;
-}
-
-int weir_gpu_take(struct weir_gpu *g, void **out, size_t align, size_t len, struct weir_err *err)
-{
-    return g ? take_area(g, false, len, out, err) : weir_mem_aligned(out, align, len, err);
-}
-
-int weir_gpu_take_pinned(struct weir_gpu *g, void **out, size_t align, size_t len,
-                         struct weir_err *err)
-{
-    return g ? take_area(g, true, len, out, err) : weir_mem_aligned(out, align, len, err);
 }
 
 /* The area with this byte; NULL: none has it. */
@@ -229,38 +273,46 @@ void weir_gpu_give(struct weir_gpu *g, void *buffer)
     *a = g->area[--g->areas];
 }
 
-struct weir_gpu_area *weir_gpu_area_of(const struct weir_gpu *g, const void *at)
+const struct weir_gpu_area *weir_gpu_area_of(const struct weir_gpu *g, const void *at)
 {
-    struct weir_gpu_area *a = find_area(g, at);
+    const struct weir_gpu_area *a = find_area(g, at);
 
-    return a && !a->is_plain ? a : NULL;
+    return a && a->device ? a : NULL;
 }
 
 /* ---- copies ---- */
 
-/* Outside of transfers. The first failure stays. */
-static void move(struct weir_gpu *g, void *at, size_t len, bool to_device)
+static char *twin_of(const struct weir_gpu_area *a, const void *at)
+{
+    return a->device + ((const char *)at - a->host);
+}
+
+static int copy(struct weir_gpu *g, char *twin, void *host, size_t len, bool to_device,
+                struct weir_err *err)
+{
+    const struct weir_gpu_driver *d = &g->driver;
+    int result = to_device ? d->to_device(twin, host, len) : d->to_host(host, twin, len);
+
+    if (result == 0) /* from memory of the host that is not pinned it may return before its end */
+        result = d->synchronize();
+    return check(g, result, WEIR_EIO,
+                          to_device ? "copy to the device" : "copy from the device", err);
+}
+
+void weir_gpu_move(struct weir_gpu *g, void *at, size_t len, bool to_device)
 {
     const struct weir_gpu_area *a = weir_gpu_area_of(g, at);
     char *twin;
 
-    if (!a || a->host == a->device || len == 0 || g->lost->code != WEIR_OK)
+    if (!a || a->host == a->device || len == 0 || g->lost.code != WEIR_OK)
         return;
-    twin = a->device + ((char *)at - a->host);
+    twin = twin_of(a, at);
     if (!to_device) /* what a copy leaves out must not look right */
         memset(at, 0xa5, len);
-    weir_gpu_driver_copy(g->driver, to_device ? twin : at, to_device ? at : twin, len, to_device,
-                         g->lost);
-}
-
-void weir_gpu_put(struct weir_gpu *g, void *at, size_t len)
-{
-    move(g, at, len, true);
-}
-
-void weir_gpu_get(struct weir_gpu *g, void *at, size_t len)
-{
-    move(g, at, len, false);
+    if (g->memory == WEIR_MEMORY_MANAGED) /* its data are on the host */
+        memcpy(to_device ? twin : at, to_device ? at : twin, len);
+    else
+        copy(g, twin, at, len, to_device, &g->lost);
 }
 
 int weir_gpu_fetch(struct weir_gpu *g, const void *at, void *to, size_t len, struct weir_err *err)
@@ -268,23 +320,24 @@ int weir_gpu_fetch(struct weir_gpu *g, const void *at, void *to, size_t len, str
     const struct weir_gpu_area *a = g ? weir_gpu_area_of(g, at) : NULL;
 
     if (a && a->host != a->device)
-        return weir_gpu_driver_copy(g->driver, to, a->device + ((const char *)at - a->host), len,
-                                    false, err);
+        return copy(g, twin_of(a, at), to, len, false, err);
     memcpy(to, at, len);
     return 0;
 }
 
-int weir_gpu_copy(struct weir_gpu *g, const struct weir_gpu_area *a, const void *at, size_t len,
+int weir_gpu_copy(struct weir_gpu *g, const struct weir_gpu_area *a, void *at, size_t len,
                   bool to_device, struct weir_err *err)
 {
-    size_t from = (size_t)((const char *)at - a->host);
-    char *twin = a->device + from, *stage = a->stage + from;
     uint64_t begin_ns = weir_now_ns();
-    int rc = weir_gpu_driver_copy(g->driver, to_device ? twin : stage, to_device ? stage : twin,
-                                  len, to_device, err);
+    int rc = copy(g, twin_of(a, at), at, len, to_device, err);
 
-    g->copies.ns += weir_now_ns() - begin_ns;
-    g->copies.bytes += len;
-    g->copies.n++;
+    g->copies[WEIR_GPU_COPIES]++;
+    g->copies[WEIR_GPU_COPIED] += len;
+    g->copies[WEIR_GPU_COPY_NS] += weir_now_ns() - begin_ns;
     return rc;
+}
+
+int weir_gpu_lost(const struct weir_gpu *g, struct weir_err *err)
+{
+    return !g || g->lost.code == WEIR_OK ? 0 : weir_refuse(err, g->lost.code, "%s", g->lost.text);
 }

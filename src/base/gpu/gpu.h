@@ -5,12 +5,62 @@
  * A program fills and checks a buffer of the host. Where the memory of the test is on a GPU, this
  * buffer has a twin there. A filled buffer is copied to the twin before a transfer, and
  * transferred data are copied back before they are checked, both outside of the measured time. */
-#ifndef WEIR_BASE_GPU_GPU_H
-#define WEIR_BASE_GPU_GPU_H
+#pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "base/gpu/file.h"
+#include "base/err.h"
+
+/* ---- vendor.c: the libraries of the vendors, loaded when a test needs them; no header of theirs
+ * is needed to build ---- */
+
+enum { WEIR_GPU_CUDA, WEIR_GPU_HIP, WEIR_GPU_VENDORS };
+
+struct weir_gpu_vendor {
+    const char *name; /* "CUDA" */
+    struct weir_gpu_library {
+        const char *prefix;  /* of its functions: "cu" */
+        const char *name[4]; /* the first that is there is taken; ends with NULL */
+    } driver, files;
+    unsigned pinned; /* flags of pinned memory that all contexts see */
+};
+extern const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS];
+
+/* The functions of a driver: rows F(member, type, parameters, symbol of CUDA, of HIP). The prefix of
+ * the library precedes a symbol; "": this vendor has no such function. A result of 0 is success, a
+ * number of a device is an int, and an address on it has the size of a pointer. The types are
+ * parameters: testing/system/stand-ins/gpu/signatures.c compares the rows with the vendors' headers. */
+#define WEIR_GPU_DRIVER(F, result, address, context)                                               \
+    F(init, result, (unsigned), Init, Init)                                                        \
+    F(version, result, (int *), DriverGetVersion, RuntimeGetVersion)                               \
+    F(count, result, (int *), DeviceGetCount, GetDeviceCount)                                      \
+    F(get, result, (int *device, int ordinal), DeviceGet, )                                        \
+    F(name, result, (char *, int bytes, int device), DeviceGetName, DeviceGetName)                 \
+    F(bus, result, (char *, int bytes, int device), DeviceGetPCIBusId, DeviceGetPCIBusId)          \
+    F(retain, result, (context *, int device), DevicePrimaryCtxRetain, )                           \
+    F(release, result, (int device), DevicePrimaryCtxRelease_v2, )                                 \
+    F(current, result, (context), CtxSetCurrent, )                                                 \
+    F(set, result, (int device), , SetDevice)                                                      \
+    F(alloc, result, (address *, size_t), MemAlloc_v2, Malloc)                                     \
+    F(alloc_managed, result, (address *, size_t, unsigned), MemAllocManaged, MallocManaged)        \
+    F(free, result, (address), MemFree_v2, Free)                                                   \
+    F(alloc_host, result, (void **, size_t, unsigned), MemHostAlloc, HostMalloc)                   \
+    F(free_host, result, (void *), MemFreeHost, HostFree)                                          \
+    F(to_device, result, (address, const void *, size_t), MemcpyHtoD_v2, MemcpyHtoD)               \
+    F(to_host, result, (void *, address, size_t), MemcpyDtoH_v2, MemcpyDtoH)                       \
+    F(synchronize, result, (void), CtxSynchronize, DeviceSynchronize)                              \
+    F(cuda_text, result, (result, const char **), GetErrorString, )                                \
+    F(hip_text, const char *, (result), , GetErrorString)
+
+struct weir_gpu_driver {
+#define WEIR_GPU_MEMBER(member, type, parameters, cuda, hip) type(*member) parameters;
+    WEIR_GPU_DRIVER(WEIR_GPU_MEMBER, int, void *, void *)
+};
+
+/* ---- gpu.c: the device of a task, and its memory ---- */
 
 /* The kinds of memory, in the order of the values of allocateBufferOnGPU. */
 enum weir_gpu_memory {
@@ -32,95 +82,117 @@ extern const struct weir_gpu_memory_kind weir_gpu_memories[WEIR_MEMORIES];
 enum weir_gpu_path {
     WEIR_GPU_DIRECT, /* the library of the vendor moves it (cuFile) */
     WEIR_GPU_STAGED, /* a call with a pinned buffer of the host, and a copy, are the transfer */
-    WEIR_GPU_MAPPED, /* the call gets the pointer */
-    WEIR_GPU_PATHS
+    WEIR_GPU_MAPPED  /* the call gets the pointer */
 };
 extern const char *const weir_gpu_paths[]; /* ends with NULL */
 
-/* One piece of memory: the buffer that the program has, its twin, and the buffer of the host
- * through which staged transfers go. Some of them are the same. */
-struct weir_gpu_area {
-    char *host, *device, *stage;
-    size_t bytes;
-    char *given[WEIR_GPU_ROOMS]; /* by the driver, by enum weir_gpu_room; NULL: nothing */
-    bool registered;             /* with the library of files */
-    bool is_plain;               /* pinned memory without a twin */
-};
+/* The number of copies, their bytes and their time. */
+enum { WEIR_GPU_COPIES, WEIR_GPU_COPIED, WEIR_GPU_COPY_NS, WEIR_GPU_SUMS };
 
-/* Copies that were a part of transfers. */
-struct weir_gpu_copies {
-    uint64_t n, bytes, ns;
+/* One piece of memory: the buffer that the program has, and its twin. The first is pinned, and
+ * that through which staged transfers go; or it is its own twin (managed memory). */
+struct weir_gpu_area {
+    char *host, *device; /* device NULL: pinned memory without a twin */
+    size_t bytes;
+    bool registered; /* with the library of files */
 };
 
 /* The device of this task, and its memory. */
 struct weir_gpu {
     const struct weir_gpu_vendor *vendor;
-    struct weir_gpu_driver *driver;
+    struct weir_gpu_driver driver;
     enum weir_gpu_memory memory;
     enum weir_gpu_path path;
     int device, devices; /* of those that this process sees */
-    int node;            /* NUMA node of the device; -1: not known */
-    struct weir_gpu_facts facts;
+    int handle;          /* of the device */
+    void *context;       /* of CUDA; NULL: the device is not taken */
+    char name[128];      /* of the product */
+    char bus[32];        /* "0000:3b:00.0" */
+    int node;            /* NUMA node; -1: not known */
+    int version;         /* of the driver, as its vendor counts */
     struct weir_gpu_area *area;
     size_t areas, room;
-    struct weir_gpu_copies copies; /* since the last phase began */
-    struct weir_err
-        *lost; /* why a copy outside of a transfer failed; the next transfer fails with it */
-    struct weir_gpu_files *files; /* of WEIR_GPU_DIRECT; NULL: not begun */
+    struct weir_err lost; /* a copy has failed: what weir_gpu_lost says */
+    uint64_t copies[WEIR_GPU_SUMS]; /* that were a part of transfers since the last phase began */
+    struct weir_gpu_files *files; /* of WEIR_GPU_DIRECT: cuFile or hipFile; NULL: not begun */
+    int files_version;            /* 0: not known */
+    bool files_staged;            /* no kernel module: they may go through memory of the host */
 };
 
 /* Ways to choose the device of a task. */
 #define WEIR_GPU_IN_TURN (-1)
 #define WEIR_GPU_NEAR (-2)
-struct weir_gpu_choice {
-    enum weir_gpu_memory memory; /* not of the host */
-    enum weir_gpu_path path;
-    int device; /* its number, or one of the above */
-    int turn;   /* the number of this task in turn */
-};
 
-/* Load the driver of the first vendor that has a device here, take the device, and make it that of
- * the calling thread. Local. NULL and err (WEIR_ESETUP): which libraries were looked for, and what
- * they said. weir_gpu_end releases it. */
-struct weir_gpu *weir_gpu_begin(const struct weir_gpu_choice *choice, struct weir_err *err);
-
-/* The NUMA node on which this task runs now; -1: not known. Local. */
-int weir_gpu_own_node(void);
-
-/* After the last weir_gpu_give. Local. NULL: nothing happens. */
+/* All functions are local. Those with err return 0, or -1 and err.
+ *
+ * Load the driver of the first vendor that has a device here. Take a device, and make it that of the
+ * calling thread: the one with this number, or by one of the ways above for the task with the number
+ * 'turn'. NULL and err (WEIR_ESETUP): which libraries were looked for, and what they said.
+ * weir_gpu_end releases it, after the last weir_gpu_give (NULL: nothing happens). */
+struct weir_gpu *weir_gpu_begin(enum weir_gpu_memory memory, enum weir_gpu_path path, int device,
+                                int turn, struct weir_err *err);
 void weir_gpu_end(struct weir_gpu *g);
 
-/* len zeroed bytes for transfers, with a twin, aligned to a page. g NULL: weir_mem_aligned, with the
- * alignment that is asked for. Local. 0, or -1 and err (WEIR_ESETUP). */
-int weir_gpu_take(struct weir_gpu *g, void **out, size_t align, size_t len, struct weir_err *err);
+/* Make the device that of the calling thread. -1 and err with this code. */
+int weir_gpu_enter(const struct weir_gpu *g, enum weir_code code, struct weir_err *err);
 
-/* Pinned memory of the host without a twin, not zeroed; otherwise as weir_gpu_take. */
-int weir_gpu_take_pinned(struct weir_gpu *g, void **out, size_t align, size_t len,
-                         struct weir_err *err);
+/* The NUMA node on which this task runs now; -1: not known. */
+int weir_gpu_own_node(void);
 
-/* Give one of them back. NULL: nothing happens. Local. */
+/* len zeroed bytes for transfers, aligned to a page (WEIR_ESETUP); without 'twin' pinned memory of
+ * the host for copies, not zeroed. g NULL: weir_mem_aligned, with that alignment. */
+int weir_gpu_take(struct weir_gpu *g, bool twin, void **out, size_t align, size_t len,
+                  struct weir_err *err);
+
+/* Give one of them back. NULL: nothing happens. */
 void weir_gpu_give(struct weir_gpu *g, void *buffer);
 
-/* The area with this byte of a buffer of the program; NULL: it is none. Local. */
-struct weir_gpu_area *weir_gpu_area_of(const struct weir_gpu *g, const void *at);
+/* The area with this byte of a buffer that has a twin; NULL: none has it. */
+const struct weir_gpu_area *weir_gpu_area_of(const struct weir_gpu *g, const void *at);
 
-/* The program has filled these bytes of a buffer: copy them to the twin. g NULL: nothing
- * happens. Local, outside of the time of transfers; the next transfer reports a failure. */
-void weir_gpu_put(struct weir_gpu *g, void *at, size_t len);
+/* Copies these bytes of a buffer to its twin in device memory, or back, outside of the time of
+ * transfers. weir_gpu_lost reports a failure. g NULL: nothing happens. */
+void weir_gpu_move(struct weir_gpu *g, void *at, size_t len, bool to_device);
+#define weir_gpu_filled(g, at, len) ((g) ? weir_gpu_move(g, at, len, true) : (void)0)
+#define weir_gpu_wanted(g, at, len) ((g) ? weir_gpu_move(g, at, len, false) : (void)0)
 
-/* Copy these bytes of a buffer from the twin for the program. Otherwise as weir_gpu_put. */
-void weir_gpu_get(struct weir_gpu *g, void *at, size_t len);
-
-#define weir_gpu_filled(g, at, len) ((g) ? weir_gpu_put(g, at, len) : (void)0)
-#define weir_gpu_wanted(g, at, len) ((g) ? weir_gpu_get(g, at, len) : (void)0)
-
-/* Copy bytes of the twin of a buffer of the program, at 'at', to memory of the host. g NULL: of the
- * buffer itself. Local. 0, or -1 and err (WEIR_EIO). */
+/* Copy bytes of the twin of a buffer, at 'at', to memory of the host (WEIR_EIO). g NULL: of the
+ * buffer itself. */
 int weir_gpu_fetch(struct weir_gpu *g, const void *at, void *to, size_t len, struct weir_err *err);
 
-/* A copy that is a part of a transfer: of the bytes at 'at' between the twin and the stage. Local.
- * No allocation. 0, or -1 and err (WEIR_EIO). */
-int weir_gpu_copy(struct weir_gpu *g, const struct weir_gpu_area *a, const void *at, size_t len,
+/* A copy that is a part of a transfer: of the bytes at 'at' between a buffer and its twin. No
+ * allocation (WEIR_EIO). */
+int weir_gpu_copy(struct weir_gpu *g, const struct weir_gpu_area *a, void *at, size_t len,
                   bool to_device, struct weir_err *err);
 
-#endif
+/* -1 and err: a copy outside of a transfer has failed, and no data are what they should be. Why is
+ * known from the first: it stays. g NULL: 0. */
+int weir_gpu_lost(const struct weir_gpu *g, struct weir_err *err);
+
+/* ---- vendor.c: calls of a library. As above: local, 0, or -1 and err ---- */
+
+/* Load the driver of a vendor, which stays loaded, into g->driver. -1: no library, or a function
+ * that it has not (WEIR_ESETUP). */
+int weir_gpu_driver_begin(struct weir_gpu *g, const struct weir_gpu_vendor *vendor,
+                          struct weir_err *err);
+
+/* Load the library of files of the vendor, and open its driver, into g->files. weir_gpu_files_end
+ * releases it, also after an error (WEIR_ESETUP). */
+int weir_gpu_files_begin(struct weir_gpu *g, struct weir_err *err);
+void weir_gpu_files_end(struct weir_gpu_files *l); /* NULL: nothing happens */
+
+/* Registers memory of the device for transfers. 0, or -1 and err (WEIR_ESETUP). */
+int weir_gpu_files_register(struct weir_gpu_files *l, const void *device, size_t bytes,
+                            struct weir_err *err);
+void weir_gpu_files_deregister(struct weir_gpu_files *l, const void *device);
+
+/* Registers an open file. *handle is for the calls below. 0, or -1 and err (WEIR_EIO). */
+int weir_gpu_file_open(struct weir_gpu_files *l, int fd, void **handle, struct weir_err *err);
+void weir_gpu_file_close(struct weir_gpu_files *l, void *handle);
+
+/* Move len bytes of a file, from 'off', and of registered memory, from 'at' bytes after 'device'.
+ * Returns how many; -1 and err (WEIR_EIO), or errno for weir_gpu_file_failed: it may be a code of
+ * the library. No allocation; for any thread that has the device (weir_gpu_enter). */
+ssize_t weir_gpu_file_move(struct weir_gpu_files *l, void *handle, bool write, void *device,
+                           size_t len, off_t off, off_t at, struct weir_err *err);
+int weir_gpu_file_failed(const struct weir_gpu_files *l, bool write, int sys, struct weir_err *err);

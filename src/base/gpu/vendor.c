@@ -1,107 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* vendor.c - GPUs of NVIDIA (the driver's own interface, libcuda.so.1) and of AMD (libamdhip64.so)
- *
- * Most functions of the two differ in their names only: a number of a device is an int, and an
- * address on it has the size of a pointer. */
-#include "config.h"
-#include "base/gpu/vendor.h"
+/* vendor.c - the libraries of NVIDIA (the driver's own interface, libcuda.so.1, and cuFile) and AMD
+ * (libamdhip64.so and hipFile) */
+#include "base/gpu/gpu.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 
-#define ATTACH_GLOBAL 1u /* managed memory for all streams */
-enum { TO_DEVICE = 1, TO_HOST = 2 };
-
-typedef int result; /* 0: success */
-
-struct weir_gpu_driver {
-    const struct weir_gpu_vendor *vendor;
-    result (*init)(unsigned flags);
-    result (*version)(int *);
-    result (*count)(int *);
-    result (*name)(char *, int bytes, int device);
-    result (*bus)(char *, int bytes, int device);
-    result (*alloc)(void **, size_t);
-    result (*alloc_managed)(void **, size_t, unsigned flags);
-    result (*free)(void *);
-    result (*alloc_host)(void **, size_t, unsigned flags);
-    result (*free_host)(void *);
-    /* CUDA */
-    result (*get)(int *device, int ordinal);
-    result (*retain)(void **context, int device);
-    result (*release)(int device);
-    result (*current)(void *context);
-    result (*to_device)(void *, const void *, size_t);
-    result (*to_host)(void *, const void *, size_t);
-    result (*synchronize)(void);
-    result (*cuda_text)(result, const char **);
-    /* HIP */
-    result (*set)(int device);
-    result (*copy)(void *to, const void *from, size_t, int kind);
-    result (*synchronize_stream)(void *stream);
-    const char *(*hip_text)(result);
-    void *context;
-    int device;
+const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS] = {
+    { "CUDA", { "cu", { "libcuda.so.1" } }, { "cuFile", { "libcufile.so.0" } }, 1 },
+    { "HIP",
+      { "hip", { "libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.7" } },
+      { "hipFile", { "libhipfile.so" } },
+      0 },
 };
-
-#define AT(member) offsetof(struct weir_gpu_driver, member)
-static const struct weir_gpu_symbol cuda_symbols[] = {
-    { "Init", AT(init) },
-    { "DriverGetVersion", AT(version) },
-    { "DeviceGetCount", AT(count) },
-    { "DeviceGet", AT(get) },
-    { "DeviceGetName", AT(name) },
-    { "DeviceGetPCIBusId", AT(bus) },
-    { "MemAlloc_v2", AT(alloc) },
-    { "MemAllocManaged", AT(alloc_managed) },
-    { "MemFree_v2", AT(free) },
-    { "MemHostAlloc", AT(alloc_host) },
-    { "MemFreeHost", AT(free_host) },
-    { "DevicePrimaryCtxRetain", AT(retain) },
-    { "DevicePrimaryCtxRelease_v2", AT(release) },
-    { "CtxSetCurrent", AT(current) },
-    { "MemcpyHtoD_v2", AT(to_device) },
-    { "MemcpyDtoH_v2", AT(to_host) },
-    { "CtxSynchronize", AT(synchronize) },
-    { "GetErrorString", AT(cuda_text) },
-    { NULL, 0 },
-};
-
-static const struct weir_gpu_symbol hip_symbols[] = {
-    { "Init", AT(init) },
-    { "RuntimeGetVersion", AT(version) },
-    { "GetDeviceCount", AT(count) },
-    { "DeviceGetName", AT(name) },
-    { "DeviceGetPCIBusId", AT(bus) },
-    { "Malloc", AT(alloc) },
-    { "MallocManaged", AT(alloc_managed) },
-    { "Free", AT(free) },
-    { "HostMalloc", AT(alloc_host) },
-    { "HostFree", AT(free_host) },
-    { "SetDevice", AT(set) },
-    { "Memcpy", AT(copy) },
-    { "StreamSynchronize", AT(synchronize_stream) },
-    { "GetErrorString", AT(hip_text) },
-    { NULL, 0 },
-};
-#undef AT
-
-static const char *const cuda[] = { "libcuda.so.1", NULL };
-static const char *const cufile[] = { "libcufile.so.0", NULL };
-static const char *const hip[] = { "libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.7", NULL };
-static const char *const hipfile[] = { "libhipfile.so", NULL };
-
-const struct weir_gpu_vendor weir_gpu_vendors[] = {
-    { "CUDA", cuda, cufile, "cu", "cuFile", cuda_symbols, 1 },
-    { "HIP", hip, hipfile, "hip", "hipFile", hip_symbols, 0 },
-    { .name = NULL },
-};
-
-/* ---- the library ---- */
 
 /* The first that can be loaded, or NULL and why none can. Others of the vendor look into it. */
 static void *open_first(const char *const *libraries, struct weir_err *err)
@@ -120,133 +36,195 @@ static void *open_first(const char *const *libraries, struct weir_err *err)
     return library;
 }
 
-int weir_gpu_load(const char *const *libraries, const char *prefix,
-                  const struct weir_gpu_symbol *symbols, void *out, struct weir_err *err)
-{
-    void *library = open_first(libraries, err), *function;
-    char name[64];
+/* The names of the functions of a list, in its order, without their prefix; "": there is none. */
+typedef const char *const names_of[WEIR_GPU_VENDORS];
+#define NAMES(member, type, parameters, cuda, hip) { #cuda, #hip },
 
-    for (; library && symbols->name; symbols++) {
-        snprintf(name, sizeof(name), "%s%s", prefix, symbols->name);
-        function = dlsym(library, name);
+/* The addresses of the functions of a library, which stays loaded, into pointers at 'out'. */
+static int load(const struct weir_gpu_vendor *vendor, const struct weir_gpu_library *library,
+                names_of *name, void *out, struct weir_err *err)
+{
+    void *loaded = open_first(library->name, err), *function;
+    const ptrdiff_t which = vendor - weir_gpu_vendors;
+    char text[64];
+
+    for (size_t i = 0; loaded && name[i][which]; i++) {
+        if (!*name[i][which])
+            continue;
+        snprintf(text, sizeof(text), "%s%s", library->prefix, name[i][which]);
+        function = dlsym(loaded, text);
         if (!function)
             return weir_refuse(err, WEIR_ESETUP, "%s", dlerror());
-        memcpy((char *)out + symbols->offset, &function, sizeof(function));
+        memcpy((char *)out + i * sizeof(function), &function, sizeof(function));
     }
-    return library ? 0 : -1;
+    return loaded ? 0 : -1;
 }
 
-static int check(const struct weir_gpu_driver *d, result rc, enum weir_code code, const char *doing,
-                 struct weir_err *err)
+int weir_gpu_driver_begin(struct weir_gpu *g, const struct weir_gpu_vendor *vendor,
+                          struct weir_err *err)
 {
-    const char *text = NULL;
+    static names_of names[] = { WEIR_GPU_DRIVER(NAMES, , , ) { NULL } };
 
-    if (rc == 0)
+    _Static_assert(sizeof(names) / sizeof(*names) - 1 == sizeof(g->driver) / sizeof(void *),
+                   "a pointer for each name, and nothing else");
+    g->vendor = vendor;
+    g->driver = (struct weir_gpu_driver) { 0 };
+    return load(vendor, &vendor->driver, names, &g->driver, err);
+}
+
+/* ---- files ---- */
+
+#define DESCRIPTOR 1 /* type of a handle: of a file descriptor */
+#define CODES 5000   /* errors of the library begin here */
+
+/* The types of the interface, for which there is no header. */
+struct status {
+    int code, device; /* 0, or 5000 + n; an error of the driver of the device */
+};
+
+struct descriptor {
+    int type;
+    union {
+        int fd;
+        void *handle;
+    } file;
+    const void *operations;
+};
+
+struct properties {
+    struct {
+        unsigned major, minor; /* of the kernel module; 0: it is not loaded */
+        size_t poll_threshold, max_direct_io;
+        unsigned status_flags, control_flags;
+    } module;
+    unsigned feature_flags, max_device_cache, per_buffer_cache, max_pinned, max_batch, max_batch_ms;
+};
+
+/* The functions, as in WEIR_GPU_DRIVER, with the same names after both prefixes. */
+#define FILES(F, status, file, facts)                                                              \
+    F(open, status, (void), DriverOpen, DriverOpen)                                                \
+    F(close, status, (void), DriverClose_v2, DriverClose_v2)                                       \
+    F(version, status, (int *), GetVersion, GetVersion)                                            \
+    F(properties, status, (facts *), DriverGetProperties, DriverGetProperties)                     \
+    F(add, status, (void **handle, file *), HandleRegister, HandleRegister)                        \
+    F(drop, void, (void *handle), HandleDeregister, HandleDeregister)                              \
+    F(add_buffer, status, (const void *, size_t, int flags), BufRegister, BufRegister)             \
+    F(drop_buffer, status, (const void *), BufDeregister, BufDeregister)                           \
+    F(read, ssize_t, (void *, void *, size_t, off_t in_file, off_t in_buffer), Read, Read)         \
+    F(write, ssize_t, (void *, const void *, size_t, off_t in_file, off_t in_buffer), Write, Write)
+
+struct weir_gpu_files {
+    FILES(WEIR_GPU_MEMBER, struct status, struct descriptor, struct properties)
+    const char *prefix; /* of the functions */
+    bool is_open;
+};
+
+static const struct {
+    int code;
+    const char *text;
+} reasons[] = {
+    { 5001,
+      "the kernel module for direct transfers (nvidia_fs) is not loaded, and the configuration "
+      "(CUFILE_ENV_PATH_JSON) does not allow compatibility mode" },
+    { 5007, "the platform is not supported" },
+    { 5008,
+      "the file is not supported: its file system has no direct transfers, and the configuration "
+      "does not allow compatibility mode" },
+    { 5011, "an error of the driver of the device" },
+    { 5018, "the type of the file is not supported" },
+    { 5020, "the file was not opened with O_DIRECT (--posix.odirect)" },
+    { 5033, "the library could not be set up; its file cufile.log has the reason" },
+    { 5034, "the configuration (CUFILE_ENV_PATH_JSON) has switched it off" },
+};
+
+static int check(const struct weir_gpu_files *l, struct status s, enum weir_code code,
+                 const char *call, struct weir_err *err)
+{
+    const char *reason = "an error of the library";
+
+    if (s.code == 0)
         return 0;
-    if (d->hip_text)
-        text = d->hip_text(rc);
-    else if (d->cuda_text(rc, &text) != 0)
-        text = NULL;
-    return weir_refuse(err, code, "%s: %s: %s (error %d)", d->vendor->name, doing,
-                       text ? text : "the driver has no text for this error", rc);
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+        if (reasons[i].code == s.code)
+            reason = reasons[i].text;
+    return weir_refuse(err, code, "%s%s: %s (code %d%s%.0d)", l->prefix, call, reason, s.code,
+                       s.device ? ", device error " : "", s.device);
 }
 
-int weir_gpu_driver_begin(struct weir_gpu_driver **out, const struct weir_gpu_vendor *vendor,
-                          int *devices, struct weir_err *err)
+int weir_gpu_files_begin(struct weir_gpu *g, struct weir_err *err)
 {
-    struct weir_gpu_driver *d = *out = calloc(1, sizeof(*d));
+    struct weir_gpu_files *l = g->files = calloc(1, sizeof(*l));
+    static names_of names[] = { FILES(NAMES, , , ) { NULL } };
+    struct properties known = { 0 };
 
-    *devices = 0;
-    if (!d)
-        return weir_fail(err, WEIR_ESETUP, "memory for the driver %s", vendor->name);
-    d->vendor = vendor;
-    if (weir_gpu_load(vendor->libraries, vendor->prefix, vendor->symbols, d, err) == 0 &&
-        check(d, d->init(0), WEIR_ESETUP, "initialise the driver", err) == 0 &&
-        check(d, d->count(devices), WEIR_ESETUP, "count devices", err) == 0)
-        return 0;
-    free(d);
-    *out = NULL;
-    return -1;
-}
-
-void weir_gpu_driver_end(struct weir_gpu_driver *d)
-{
-    if (d && d->context)
-        d->release(d->device);
-    free(d);
-}
-
-/* ---- the device ---- */
-
-int weir_gpu_driver_enter(struct weir_gpu_driver *d, struct weir_err *err)
-{
-    result rc = d->set ? d->set(d->device) : d->current(d->context);
-
-    return check(d, rc, WEIR_EIO, "set the device of a thread", err);
-}
-
-/* The device with this number, from 0. */
-static result find(struct weir_gpu_driver *d, int ordinal)
-{
-    d->device = ordinal;
-    return d->get ? d->get(&d->device, ordinal) : 0;
-}
-
-int weir_gpu_driver_use(struct weir_gpu_driver *d, int ordinal, struct weir_err *err)
-{
-    result rc = find(d, ordinal);
-
-    if (rc == 0 && d->retain)
-        rc = d->retain(&d->context, d->device);
-    if (check(d, rc, WEIR_ESETUP, "take the device", err) < 0)
+    if (!l)
+        return weir_fail(err, WEIR_ESETUP, "memory for %s", g->vendor->files.prefix);
+    l->prefix = g->vendor->files.prefix;
+    if (load(g->vendor, &g->vendor->files, names, l, err) < 0 ||
+        check(l, l->open(), WEIR_ESETUP, "DriverOpen", err) < 0)
         return -1;
-    return weir_gpu_driver_enter(d, err);
+    l->is_open = true;
+    l->version(&g->files_version);
+    if (check(l, l->properties(&known), WEIR_ESETUP, "DriverGetProperties", err) < 0)
+        return -1;
+    g->files_staged = known.module.major == 0;
+    return 0;
 }
 
-int weir_gpu_driver_describe(struct weir_gpu_driver *d, int ordinal, struct weir_gpu_facts *out,
-                             struct weir_err *err)
+void weir_gpu_files_end(struct weir_gpu_files *l)
 {
-    result rc = find(d, ordinal);
-
-    if (rc == 0)
-        rc = d->name(out->name, sizeof(out->name), d->device);
-    if (rc == 0)
-        rc = d->bus(out->bus, sizeof(out->bus), d->device);
-    if (rc == 0)
-        rc = d->version(&out->version);
-    return check(d, rc, WEIR_ESETUP, "describe the device", err);
+    if (l && l->is_open)
+        l->close();
+    free(l);
 }
 
-int weir_gpu_driver_take(struct weir_gpu_driver *d, enum weir_gpu_room room, size_t bytes,
-                         void **out, struct weir_err *err)
+int weir_gpu_files_register(struct weir_gpu_files *l, const void *device, size_t bytes,
+                            struct weir_err *err)
 {
-    result rc = room == WEIR_GPU_PINNED    ? d->alloc_host(out, bytes, d->vendor->pinned)
-                : room == WEIR_GPU_MANAGED ? d->alloc_managed(out, bytes, ATTACH_GLOBAL)
-                                           : d->alloc(out, bytes);
-
-    return check(d, rc, WEIR_ESETUP,
-                 room == WEIR_GPU_PINNED    ? "allocate pinned memory"
-                 : room == WEIR_GPU_MANAGED ? "allocate managed memory"
-                                            : "allocate memory of the device",
-                 err);
+    return check(l, l->add_buffer(device, bytes, 0), WEIR_ESETUP, "BufRegister", err);
 }
 
-void weir_gpu_driver_give(struct weir_gpu_driver *d, enum weir_gpu_room room, void *p)
+void weir_gpu_files_deregister(struct weir_gpu_files *l, const void *device)
 {
-    if (room == WEIR_GPU_PINNED)
-        d->free_host(p);
-    else
-        d->free(p);
+    l->drop_buffer(device);
 }
 
-int weir_gpu_driver_copy(struct weir_gpu_driver *d, void *to, const void *from, size_t bytes,
-                         bool to_device, struct weir_err *err)
+int weir_gpu_file_open(struct weir_gpu_files *l, int fd, void **handle, struct weir_err *err)
 {
-    result rc = d->copy     ? d->copy(to, from, bytes, to_device ? TO_DEVICE : TO_HOST)
-                : to_device ? d->to_device(to, from, bytes)
-                            : d->to_host(to, from, bytes);
+    struct descriptor d = { .type = DESCRIPTOR, .file.fd = fd };
 
-    if (rc == 0) /* from memory of the host that is not pinned a copy may return before its end */
-        rc = d->synchronize_stream ? d->synchronize_stream(NULL) : d->synchronize();
-    return check(d, rc, WEIR_EIO, to_device ? "copy to the device" : "copy from the device", err);
+    return check(l, l->add(handle, &d), WEIR_EIO, "HandleRegister", err);
+}
+
+void weir_gpu_file_close(struct weir_gpu_files *l, void *handle)
+{
+    l->drop(handle);
+}
+
+int weir_gpu_file_failed(const struct weir_gpu_files *l, bool write, int sys, struct weir_err *err)
+{
+    const char *call = write ? "Write" : "Read";
+
+    if (sys >= CODES) {
+        check(l, (struct status) { sys, 0 }, WEIR_EIO, call, err);
+        if (err)
+            err->sys = EIO;
+        return -1;
+    }
+    errno = sys;
+    return weir_fail(err, WEIR_EIO, "%s%s", l->prefix, call);
+}
+
+ssize_t weir_gpu_file_move(struct weir_gpu_files *l, void *handle, bool write, void *device,
+                           size_t len, off_t off, off_t at, struct weir_err *err)
+{
+    ssize_t n = write ? l->write(handle, device, len, off, at)
+                      : l->read(handle, device, len, off, at);
+    int sys = n < -1 ? (int)-n : errno; /* -1: the reason is in errno; below: minus a code */
+
+    if (n >= 0)
+        return n;
+    weir_gpu_file_failed(l, write, sys, err);
+    errno = sys;
+    return -1;
 }

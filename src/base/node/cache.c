@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cache.c - how much of a file is in the page cache of this node */
 #include "base/node/cache.h"
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,6 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
 
 #define AT_ONCE 64 /* extents of one request */
 #define PIECES 64
@@ -39,7 +37,7 @@ struct file {
 
 struct look {
     struct file file, image; /* image: below the file; its fd is -1 where there is none */
-    struct weir_below *below;
+    struct weir_underlying *underlying;
     const char *why; /* the kernel does not tell */
     struct weir_cache_seen *seen;
 };
@@ -152,17 +150,6 @@ static double outside_holes(int fd, uint64_t first, uint64_t len)
     return sum;
 }
 
-/* Return the number of these bytes that were written: those outside holes and, when 'clean'
- * (none waits to be written back), outside extents that are only reserved. NaN: not known. */
-static double count_written(int fd, uint64_t first, uint64_t len, bool clean, double *compressed)
-{
-    struct sums s = { 0, 0 };
-    bool known = visit_extents(fd, first, len, add_extent, &s);
-
-    *compressed = known ? s.compressed : 0;
-    return fmin(outside_holes(fd, first, len), known && clean ? (double)len - s.reserved : NAN);
-}
-
 /* ---- pages ---- */
 
 /* By the system call itself: a preloaded library that counts open calls (a profiler) then sees
@@ -201,7 +188,7 @@ static void stand_on(struct file *f, int kind)
 }
 
 /* For an open file of the device. */
-static void look_below_device(int fd, const char *path, dev_t device, struct weir_below *b)
+static void look_underlying_device(int fd, const char *path, dev_t device, struct weir_underlying *b)
 {
     if (b->known && b->device == (uint64_t)device)
         return;
@@ -211,18 +198,18 @@ static void look_below_device(int fd, const char *path, dev_t device, struct wei
     weir_devices_find(path, &b->devices);
 }
 
-void weir_below_find(const char *path, struct weir_below *b, struct weir_mount *m)
+void weir_underlying_find(const char *path, struct weir_underlying *b, struct weir_mount *m)
 {
     bool failed = false;
     struct stat st;
     char *real;
     int fd = weir_path_open(path, &real, &failed);
 
-    *b = (struct weir_below) { .known = real && fstat(fd, &st) == 0 };
+    *b = (struct weir_underlying) { .known = real && fstat(fd, &st) == 0 };
     if (b->known) {
         b->device = (uint64_t)st.st_dev;
         b->kind = kind_of(fd);
-        weir_mount_of("/proc/self/mounts", real, m);
+        weir_mount_of(WEIR_MOUNTS, real, m);
         /* Files of overlayfs may have the number of the layer below. */
         weir_devices_of(m, S_ISDIR(st.st_mode) ? &st.st_dev : NULL, &b->devices);
     }
@@ -230,12 +217,6 @@ void weir_below_find(const char *path, struct weir_below *b, struct weir_mount *
     if (fd >= 0)
         close(fd);
     free(real);
-}
-
-static void close_file(struct file *f)
-{
-    if (f->fd >= 0)
-        close(f->fd);
 }
 
 static int look_mincore(struct file *f, uint64_t first, uint64_t len)
@@ -279,11 +260,12 @@ static int look_pages(struct look *l, struct file *f, uint64_t first, uint64_t l
 }
 
 /* The image below may have in memory what the file has not. */
-static void look_below(void *context, const struct stored *e)
+static void look_underlying(void *context, const struct stored *e)
 {
     struct look *l = context;
 
-    if (e->placed && !e->reserved && look_pages(l, &l->image, l->below->devices.image_offset + e->at, e->len) < 0)
+    if (e->placed && !e->reserved &&
+        look_pages(l, &l->image, l->underlying->devices.image_offset + e->at, e->len) < 0)
         l->seen->hides = unseen_image;
 }
 
@@ -292,18 +274,21 @@ static int look_memory(struct look *l, uint64_t first, uint64_t len)
     l->seen->looked += (double)len;
     if (look_pages(l, &l->file, first, len) < 0)
         return -1;
-    if (l->image.fd >= 0 && !visit_extents(l->file.fd, first, len, look_below, l))
+    if (l->image.fd >= 0 && !visit_extents(l->file.fd, first, len, look_underlying, l))
         l->seen->hides = unseen_image;
     return 0;
 }
 
-/* After all pages: file systems like NFS write back what is dirty before they tell. */
+/* After all pages: file systems like NFS write back dirty pages before they answer. Written data are
+ * outside of holes, and outside of extents that are only reserved if nothing waits for writing back. */
 static int look_extents(struct look *l, uint64_t first, uint64_t len)
 {
-    double compressed;
+    struct sums s = { 0, 0 };
+    bool known = visit_extents(l->file.fd, first, len, add_extent, &s);
 
-    l->seen->written += count_written(l->file.fd, first, len, l->file.dirty <= 0, &compressed);
-    l->seen->compressed += compressed;
+    l->seen->written += fmin(outside_holes(l->file.fd, first, len),
+                             known && l->file.dirty <= 0 ? (double)len - s.reserved : NAN);
+    l->seen->compressed += known ? s.compressed : 0;
     return 0;
 }
 
@@ -340,7 +325,7 @@ static int look_through(struct look *l, const struct weir_cache_range *r, uint64
 
 static void open_image(struct look *l)
 {
-    const struct weir_devices *d = &l->below->devices;
+    const struct weir_devices *d = &l->underlying->devices;
     struct stat st;
 
     if (!d->image[0])
@@ -375,8 +360,8 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
         return "the files cannot be opened to look";
     if (!S_ISREG(st.st_mode))
         return "the files are not ordinary ones";
-    look_below_device(l->file.fd, path, st.st_dev, l->below);
-    stand_on(&l->file, l->below->kind);
+    look_underlying_device(l->file.fd, path, st.st_dev, l->underlying);
+    stand_on(&l->file, l->underlying->kind);
     l->seen->hides = l->file.hides;
     open_image(l);
     r = sampled(range, (uint64_t)st.st_size);
@@ -389,23 +374,25 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
     return NULL;
 }
 
-bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_below *b,
+bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_underlying *b,
                      struct weir_cache_seen *seen, const char **why)
 {
     struct look l = { .file.fd = -1,
                       .image.fd = -1,
-                      .below = b,
+                      .underlying = b,
                       .why = "the kernel does not report it (cachestat, mincore)",
                       .seen = seen };
 
     *seen = (struct weir_cache_seen) { .looked = 0 };
     *why = look(&l, path, range);
-    close_file(&l.file);
-    close_file(&l.image);
+    if (l.file.fd >= 0)
+        close(l.file.fd);
+    if (l.image.fd >= 0)
+        close(l.image.fd);
     return *why == NULL;
 }
 
-void weir_cache_clean(const char *path, struct weir_below *b)
+void weir_cache_clean(const char *path, struct weir_underlying *b)
 {
     int fd = open_to_look(path);
 
@@ -416,18 +403,18 @@ void weir_cache_clean(const char *path, struct weir_below *b)
 }
 
 /* Drops the pages of the images below, too. */
-void weir_cache_drop(const char *path, struct weir_below *b)
+void weir_cache_drop(const char *path, struct weir_underlying *b)
 {
     int fd = open_to_look(path);
     const char *image = b->devices.image;
-    struct weir_below next = { .known = false };
+    struct weir_underlying next = { .known = false };
     struct stat st;
 
     if (fd < 0)
         return;
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     if (fstat(fd, &st) == 0)
-        look_below_device(fd, path, st.st_dev, b);
+        look_underlying_device(fd, path, st.st_dev, b);
     close(fd);
     if (b->known && image[0] && strcmp(image, path) != 0)
         weir_cache_drop(image, &next);

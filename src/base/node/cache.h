@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cache.h - how much of a file is in the page cache of this node */
-#ifndef WEIR_BASE_NODE_CACHE_H
-#define WEIR_BASE_NODE_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +26,7 @@ struct weir_cache_seen {
 
 /* The layers below the files of one device (st_dev), the same for all processes of a kernel. Zero:
  * nothing is known. */
-struct weir_below {
+struct weir_underlying {
     uint64_t device;
     bool known;
     int kind; /* of file system: a row of cache.c */
@@ -36,19 +35,17 @@ struct weir_below {
 
 /* Find the layers under the file system that holds path, which need not exist, and its mount.
  * Local. */
-void weir_below_find(const char *path, struct weir_below *b, struct weir_mount *m);
+void weir_underlying_find(const char *path, struct weir_underlying *b, struct weir_mount *m);
 
 /* Find the cached bytes of a file with cachestat(2). Where the kernel has none, or the file
  * system is stacked on others, whose pages cachestat does not see, mincore(2) is used. At most
  * 64 pieces are looked up, and large ones are sampled. Nothing is read. *b is replaced where it
  * is about another device. Local. False and *why (a constant) when it is not known. */
-bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_below *b,
+bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_underlying *b,
                      struct weir_cache_seen *seen, const char **why);
 
 /* Write the dirty pages of the file to storage (clean). Remove its clean pages from the page cache, and those of an image below its file
  * system; not those that a process has mapped (drop). No privilege is needed. Failures are not reported (a file that cannot be opened,
  * or a file system like tmpfs on which it has no effect). Use weir_cache_look afterwards. Local. */
-void weir_cache_clean(const char *path, struct weir_below *b);
-void weir_cache_drop(const char *path, struct weir_below *b);
-
-#endif
+void weir_cache_clean(const char *path, struct weir_underlying *b);
+void weir_cache_drop(const char *path, struct weir_underlying *b);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cgroup.c - limits of the control groups of this process */
-#include "base/node/cgroup.h"
-#include "config.h"
+#include "base/node/machine.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/node/sysfile.h"
 #include "base/size.h"
+#include "base/text/path.h"
 
 #define NO_LIMIT 0x1p62 /* version 1 has a large number for it */
 
@@ -32,14 +31,7 @@ static const struct version versions[][2] = {
 /* Is a word in a list with commas? "" is in the empty one only. */
 static bool is_listed(const char *list, const char *word)
 {
-    size_t len = strlen(word);
-
-    if (len == 0)
-        return *list == '\0';
-    for (; *list; list += strcspn(list, ","), list += *list == ',')
-        if (strncmp(list, word, len) == 0 && (list[len] == ',' || list[len] == '\0'))
-            return true;
-    return false;
+    return *word ? weir_mount_option(list, word, NULL, 0) : *list == '\0';
 }
 
 /* The group of a line "4:cpu,memory:/job", and its list of controllers; NULL: it is no such line. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.c - the block devices under a file system */
 #include "base/node/device.h"
-#include "config.h"
 
 #include <dirent.h>
 #include <glob.h>
@@ -14,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/node/sysfile.h"
-#include "base/text/path.h"
 
 #define DEEPEST 10 /* devices and file systems upon each other */
 
@@ -194,7 +192,7 @@ static void walk_path(struct walk *w, const char *path)
     struct weir_mount m = { .point = { 0 } };
 
     w->number = NULL;
-    weir_mount_find(path, &m);
+    weir_mount_find(WEIR_MOUNTS, path, &m);
     w->d->failed |= m.failed;
     if (w->depth++ == DEEPEST)
         w->lost = true;

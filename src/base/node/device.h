@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* device.h - the block devices under a file system: the one it is on, and those that move its
  * bytes */
-#ifndef WEIR_BASE_NODE_DEVICE_H
-#define WEIR_BASE_NODE_DEVICE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -42,5 +41,3 @@ void weir_devices_below(const char *sys, const char *name, struct weir_devices *
 
 /* The traffic of all of them so far. Local. False: not known. */
 bool weir_devices_moved(const struct weir_devices *d, struct weir_traffic *t);
-
-#endif

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* environment.c - what a number depends on besides the test */
 #include "base/node/environment.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <link.h>
 #include <sched.h>
-#include <stdint.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <sys/xattr.h>
@@ -176,6 +173,7 @@ static bool is_of_interest(const char *variable)
                                               "I_MPI_EXTRA_",
                                               "MPIO_",
                                               "HDF5_",
+                                              "H5FD_",
                                               "PNETCDF_",
                                               "IOR_HINT__",
                                               "IOR_FAKE_",
@@ -244,21 +242,17 @@ bool weir_environment_is_intercepted(void)
     return any;
 }
 
-/* Is one of the words in the len bytes of a name, in upper or lower case? */
-static bool has_word(const char *name, size_t len, const char *const *words)
-{
-    for (; *words; words++)
-        for (size_t i = 0; i + strlen(*words) <= len; i++)
-            if (strncasecmp(name + i, *words, strlen(*words)) == 0)
-                return true;
-    return false;
-}
-
 bool weir_environment_is_secret(const char *variable)
 {
     static const char *const words[] = { "key", "secret", "token", "passw", "passphrase", "credential", "auth", NULL };
     const char *equals = strchr(variable, '='), *url = equals ? strstr(equals, "://") : NULL;
     const char *host = url ? url + 3 : "";
 
-    return equals && (has_word(variable, (size_t)(equals - variable), words) || host[strcspn(host, "@/")] == '@');
+    for (const char *const *word = words; equals && *word; word++) {
+        const char *found = strcasestr(variable, *word);
+
+        if (found && found < equals)
+            return true;
+    }
+    return host[strcspn(host, "@/")] == '@';
 }

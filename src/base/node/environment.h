@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* environment.h - what a number depends on besides the test: kernel, processor, limits, mount,
  * device, binding, environment; in words, as the system has them */
-#ifndef WEIR_BASE_NODE_ENVIRONMENT_H
-#define WEIR_BASE_NODE_ENVIRONMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ bool weir_environment_is_intercepted(void);
 
 /* True when "NAME=value" looks secret: by its name, or as a URL with a user before '@'. */
 bool weir_environment_is_secret(const char *variable);
-
-#endif

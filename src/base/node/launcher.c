@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launcher.c - what launchers tell a process through its environment, before MPI is there to ask */
 #include "base/node/launcher.h"
-#include "config.h"
 
 #include <dirent.h>
 #include <fcntl.h>

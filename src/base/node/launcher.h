@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* launcher.h - what launchers tell a process through its environment, before MPI is there to ask */
-#ifndef WEIR_BASE_NODE_LAUNCHER_H
-#define WEIR_BASE_NODE_LAUNCHER_H
+#pragma once
 
 #include "base/err.h"
 
@@ -36,5 +35,3 @@ bool weir_launch_merges(void);
  * That is when a pipe or socket is empty, after 200 ms at most, or after 20 ms for a terminal,
  * which does not report it. Launchers keep the order of what they have read. Local. */
 void weir_launch_pass(int fd);
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* links.c - how much the network links of this node can carry */
-#include "base/node/links.h"
-#include "config.h"
+#include "base/node/machine.h"
 
 #include <dirent.h>
 #include <limits.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,12 +15,13 @@
 #define BITS 8
 
 /* Call 'rate' for each name in a directory, and add up what it gives: NaN is passed on. */
-static double add_up(const char *dir, double (*rate)(const char *path))
+static double add_up(const char *in, const char *names, double (*rate)(const char *path))
 {
-    DIR *d = opendir(dir);
+    char dir[PATH_MAX], path[PATH_MAX];
+    bool fits = snprintf(dir, sizeof(dir), "%s/%s", in, names) < (int)sizeof(dir);
+    DIR *d = fits ? opendir(dir) : NULL;
     struct dirent *e;
     double sum = 0;
-    char path[PATH_MAX];
 
     while (d && (e = readdir(d)))
         if (e->d_name[0] != '.' &&
@@ -65,11 +64,7 @@ static bool is_hardware(const char *path)
 
 static double adapter_rate(const char *path)
 {
-    char ports[PATH_MAX];
-
-    if (!is_hardware(path) || snprintf(ports, sizeof(ports), "%s/ports", path) >= (int)sizeof(ports))
-        return 0;
-    return add_up(ports, port_rate);
+    return is_hardware(path) ? add_up(path, "ports", port_rate) : 0;
 }
 
 /* The speed is in Mbit/s, or below 0. Links of unknown state are those that do not tell it. */
@@ -87,13 +82,8 @@ static double interface_rate(const char *path)
 
 double weir_links_rate(const char *sys)
 {
-    char net[PATH_MAX], infiniband[PATH_MAX];
-    double sum;
+    double sum = add_up(sys, "class/infiniband", adapter_rate) +
+                 add_up(sys, "class/net", interface_rate);
 
-    if (snprintf(net, sizeof(net), "%s/class/net", sys) >= (int)sizeof(net) ||
-        snprintf(infiniband, sizeof(infiniband), "%s/class/infiniband", sys) >=
-            (int)sizeof(infiniband))
-        return NAN;
-    sum = add_up(infiniband, adapter_rate) + add_up(net, interface_rate);
     return sum > 0 ? sum : NAN;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* machine.c - what this node is, from /proc and /sys */
 #include "base/node/machine.h"
-#include "config.h"
 
-#include <inttypes.h>
-#include <limits.h>
 #include <math.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -13,7 +10,6 @@
 #include <sys/utsname.h>
 
 #include "base/clock.h"
-#include "base/node/cgroup.h"
 #include "base/node/sysfile.h"
 #include "base/size.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine.h - what this node is: memory, processors */
-#ifndef WEIR_BASE_NODE_MACHINE_H
-#define WEIR_BASE_NODE_MACHINE_H
+/* machine.h - what this node is: memory, processors, links, limits of control groups */
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +8,29 @@
 #include "base/str.h"
 
 /* All of this is local. Unknown is NaN. */
+
+/* ---- cgroup.c: limits of the control groups of this process, in versions 1 and 2 ---- */
+
+/* Bytes of memory, the page cache included; processors, also parts of one. */
+enum weir_cgroup_resource { WEIR_CGROUP_MEMORY, WEIR_CGROUP_PROCESSORS };
+
+/* The least limit of the control group of this process and of those above it;
+ * INFINITY where they have none, NaN where there is no such group. */
+double weir_cgroup_limit(enum weir_cgroup_resource what);
+
+/* As weir_cgroup_limit, with other files than /proc/self/cgroup and /proc/self/mountinfo. */
+double weir_cgroup_limit_in(enum weir_cgroup_resource what, const char *groups,
+                            const char *mounts);
+
+/* ---- links.c ---- */
+
+/* Return the bytes a second of all hardware links that are up, each once. Links are ports of
+ * InfiniBand and the like, and network interfaces. Left out are interfaces that are such a
+ * port, part of another one (SR-IOV), or made of others (bond, bridge, VLAN). sys: "/sys".
+ * NaN: there is none, or one does not report its speed. */
+double weir_links_rate(const char *sys);
+
+/* ---- machine.c ---- */
 
 /* Append a name for the whole machine, not for this node: the name of the host without the digits
  * at its end, and in parentheses that of the operating system. False, and nothing is appended: not
@@ -37,5 +59,3 @@ struct weir_machine_use {
 
 /* Ask for struct weir_machine_use. with_io: with the bytes, which takes about 20 microseconds. */
 void weir_machine_use(struct weir_machine_use *u, bool with_io);
-
-#endif

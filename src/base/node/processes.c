@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* processes.c - what processes of this node have used of its processors, from /proc */
 #include "base/node/processes.h"
-#include "config.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -71,8 +70,8 @@ bool weir_process_read(const char *pid, struct weir_process *p)
     memset(p, 0, sizeof(*p));
     if (!weir_sysfile_line("", line, sizeof(line), "/proc/%s/stat", pid) ||
         !(name = strchr(line, '(')) || !(end = strrchr(name, ')')) ||
-        sscanf(end + 1, " %*c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %lld %lld",
-               &p->parent, &flags, &user, &system, &waited_user, &waited_system) != 6)
+        sscanf(end + 1, " %c %ld %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %lld %lld",
+               &p->state, &p->parent, &flags, &user, &system, &waited_user, &waited_system) != 7)
         return false;
     snprintf(p->name, sizeof(p->name), "%.*s", (int)(end - name - 1), name + 1);
     p->is_kernel = flags & IS_KERNEL;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* processes.h - what processes of this node have used of its processors */
-#ifndef WEIR_BASE_NODE_PROCESSES_H
-#define WEIR_BASE_NODE_PROCESSES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,6 +21,7 @@ bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor
 struct weir_process {
     long parent;    /* 0: it is not there */
     char name[64];  /* the kernel cuts it */
+    char state;     /* a letter, as in proc(5) */
     bool is_kernel; /* a thread of the kernel */
     struct weir_processor_time own, children; /* of these, those that it has waited for */
 };
@@ -39,5 +39,3 @@ double weir_process_kernel(void);
 
 /* A number for the name space of process numbers that this process is in; 0: not known. */
 uint64_t weir_process_space(void);
-
-#endif

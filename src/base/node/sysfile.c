@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sysfile.c - lines of the small files in which the kernel shows this node */
 #include "base/node/sysfile.h"
-#include "config.h"
 
 #include <limits.h>
 #include <stdarg.h>

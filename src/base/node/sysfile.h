@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sysfile.h - lines of the small files in which the kernel shows this node */
-#ifndef WEIR_BASE_NODE_SYSFILE_H
-#define WEIR_BASE_NODE_SYSFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,5 +10,3 @@
  * such line or file, or its path is too long. */
 bool weir_sysfile_line(const char *word, char *out, size_t size, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-
-#endif

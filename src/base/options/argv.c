@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* argv.c - options from a command line in IOR's spellings, and from lists of directives */
 #include "base/options/option.h"
-#include "config.h"
 
 #include <string.h>
 
@@ -163,20 +162,6 @@ static int take_flags(struct reader *r, const char *word, const char *end, const
     return 0;
 }
 
-/* The value of the letter at 'at' and what it does: the rest of the word whole, or the next
- * word. */
-static int take_last(struct reader *r, const struct weir_opt *row, const char *at,
-                     struct weir_err *err)
-{
-    struct weir_optname name;
-    const char *value;
-
-    name_letter(&name, *at);
-    if (read_attached(r, at + 1, name.shown, &value, err) < 0)
-        return -1;
-    return take_option(r, row, &name, value, err);
-}
-
 /* Letters: flags up to the first that has a value, which gets all the rest. */
 static int read_group(struct reader *r, const char *word, struct weir_err *err)
 {
@@ -197,9 +182,10 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
         if (row->type == WEIR_OPT_GONE) /* "-P4k": what became of -P, not what is wrong with 4 */
             return weir_opt_apply(r->o, &name, c[1] == '=' ? c + 2 : NULL, err);
         if (weir_opt_takes_value(row) || (row->flags & WEIR_OPT_NEXT)) {
-            if (take_flags(r, word, c, NULL, err) < 0)
+            if (take_flags(r, word, c, NULL, err) < 0 ||
+                read_attached(r, c + 1, name.shown, &value, err) < 0)
                 return -1;
-            return take_last(r, row, c, err);
+            return take_option(r, row, &name, value, err);
         }
     }
     if (c == word + 1)
@@ -259,18 +245,40 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
     return rc;
 }
 
+/* Add to the error of a piece that is no option: it may be the rest of a text that has a comma. */
+static int hint_quotes(const struct weir_opts *o, const struct weir_directive *before,
+                       const char *piece, struct weir_err *err)
+{
+    char *key = weir_arena_strndup(o->arena, before->key, before->key_len, NULL);
+    struct weir_optname name = weir_optname_of(piece), last = weir_optname_of(key ? key : "");
+    const struct weir_opt *row = weir_opt_find(o, &last);
+    char value[WEIR_QUOTE_TEXT];
+
+    if (*piece == '\0' || weir_opt_find(o, &name) || !row || row->type != WEIR_OPT_STR)
+        return -1;
+    return weir_err_add(err,
+                        "; if it belongs to %s, put double quotes around that value: "
+                        "%s=\"%s,...\"",
+                        last.shown, last.shown,
+                        weir_quote(before->value, before->value_len, value));
+}
+
 int weir_opts_directives(struct weir_opts *o, const char *list, struct weir_err *err)
 {
     const char *at = list, *end = list + strlen(list);
-    struct weir_directive d;
+    struct weir_directive d = { .key = NULL }, before;
+    char *key, *value;
     int rc;
 
-    while ((rc = weir_directive_next(&at, end, &d, err)) > 0) {
-        char *key = weir_arena_strndup(o->arena, d.key, d.key_len, err);
-        char *value = weir_arena_strndup(o->arena, d.value, d.value_len, err);
-
-        if (key == NULL || value == NULL || weir_opts_set(o, key, value, err) < 0)
-            return -1;
+    for (;;) {
+        before = d;
+        rc = weir_directive_next(&at, end, &d, err);
+        if (rc == 0)
+            return 0;
+        key = weir_arena_strndup(o->arena, d.key, d.key_len, err);
+        value = rc > 0 ? weir_arena_strndup(o->arena, d.value, d.value_len, err) : NULL;
+        if (value && key && weir_opts_set(o, key, value, err) == 0)
+            continue;
+        return before.key && key && err ? hint_quotes(o, &before, key, err) : -1;
     }
-    return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dump.c - the option rows for programs: words, JSON, and what a shell offers */
 #include "base/options/help.h"
-#include "config.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,18 +15,11 @@ static bool is_key(const struct weir_opt *row)
     return row->type != WEIR_OPT_DIRECTIVES && !(row->flags & WEIR_OPT_ARGV_ONLY);
 }
 
-/* The letter under which lists of directives are given, 0 when the program has none. */
-static char directives_letter(const struct weir_opts *o)
-{
-    for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);)
-        if (at.row->type == WEIR_OPT_DIRECTIVES && at.row->letter != 0)
-            return at.row->letter;
-    return 0;
-}
-
 void weir_optdump_words(const struct weir_opts *o, struct weir_str *out)
 {
-    char list = directives_letter(o);
+    const struct weir_optname letter = { .letter = 'O' };
+    const struct weir_opt *list = weir_opt_find(o, &letter);
+    bool lists = list != NULL && list->type == WEIR_OPT_DIRECTIVES;
 
     for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
         const struct weir_opt *row = at.row;
@@ -39,8 +31,8 @@ void weir_optdump_words(const struct weir_opts *o, struct weir_str *out)
             weir_str_addf(out, "-%c\n", row->letter);
         if (row->name != NULL)
             weir_str_addf(out, "--%s%s\n", at.set->prefix, row->name);
-        if (list != 0 && key != NULL && is_key(row))
-            weir_str_addf(out, "-%c %s%s=\n", list, at.set->prefix, key);
+        if (lists && key != NULL && is_key(row))
+            weir_str_addf(out, "-O %s%s=\n", at.set->prefix, key);
     }
 }
 

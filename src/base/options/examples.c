@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* examples.c - command lines to copy: of a program, of a topic, of an option */
 #include "base/options/help.h"
-#include "config.h"
 
 #define FIRST_PAGE 5 /* examples on it */
 
@@ -50,27 +49,19 @@ void weir_example_of_row(const struct weir_help *help, const struct weir_opt *ro
     add_command(help, first_args(help), row->example, out);
 }
 
-void weir_examples_of_topic(const struct weir_help *help, enum weir_topic topic,
-                            struct weir_str *out)
+void weir_examples(const struct weir_help *help, bool all, enum weir_topic topic,
+                   struct weir_str *out)
 {
     const struct weir_example *e;
     int own = 0, room;
 
     for (e = help->examples; e != NULL && e->args != NULL; e++)
-        if (e->topic == topic) {
+        if (all || e->topic == topic) {
             add_example(help, "", e, out);
             own++;
         }
     room = FIRST_PAGE - own;
     for (e = help->common; e != NULL && e->args != NULL; e++)
-        if (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic)
+        if (all || (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic))
             add_example(help, first_args(help), e, out);
-}
-
-void weir_examples(const struct weir_help *help, struct weir_str *out)
-{
-    for (const struct weir_example *e = help->examples; e != NULL && e->args != NULL; e++)
-        add_example(help, "", e, out);
-    for (const struct weir_example *e = help->common; e != NULL && e->args != NULL; e++)
-        add_example(help, first_args(help), e, out);
 }

@@ -3,13 +3,14 @@
  *
  * The tables of doc/guide/coming-from.md are these rows (testing/system/test_help.py). */
 #include "base/options/help.h"
-#include "config.h"
 
 #include <string.h>
 #include <strings.h>
 
 static const struct weir_foreign rows[] = {
     { "elbencho", "--block", "ior -t SIZE", "bytes of one I/O call" },
+    { "elbencho", "--blockvarpct", "ior -l random:compress=X,dedupe=Y",
+      "data with a chosen share of zeros and of repeated blocks" },
     { "elbencho", "--csvfile", "ior --report=csv:FILE", "results as CSV" },
     { "elbencho", "--cufile", "ior --gpuDirect", "transfers between files and a GPU" },
     { "elbencho", "--direct", "ior --posix.odirect", "no page cache (O_DIRECT)" },
@@ -38,7 +39,10 @@ static const struct weir_foreign rows[] = {
 
     { "fio", "--blocksize", "ior -t SIZE", "bytes of one I/O call" },
     { "fio", "--bs", "ior -t SIZE", "bytes of one I/O call" },
-    { "fio", "--buffer_compress_percentage", "ior -l random", "data that cannot be compressed" },
+    { "fio", "--buffer_compress_percentage", "ior -l random:compress=X",
+      "data that compress to 1/X; N percent are X = 100/(100-N)" },
+    { "fio", "--dedupe_percentage", "ior -l random:dedupe=Y",
+      "blocks of which 1/Y differ; N percent are Y = 100/(100-N)" },
     { "fio", "--direct", "ior --posix.odirect", "no page cache (O_DIRECT)" },
     { "fio", "--directory", "ior -F -o DIR/NAME", "a file for each task" },
     { "fio", "--end_fsync", "ior -e", "flush at the end of the write phase" },
@@ -105,19 +109,12 @@ static const struct weir_foreign backends[] = {
     { .name = NULL },
 };
 
-const struct weir_foreign *weir_foreign_backend(const struct weir_foreign *at, const char *name)
+const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name,
+                                             bool backend)
 {
-    for (at = at ? at + 1 : backends; at->name; at++)
-        if (strcasecmp(at->name, name) == 0)
-            return at;
-    return NULL;
-}
-
-const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name)
-{
-    for (at = at ? at + 1 : rows; at->name; at++)
+    for (at = at ? at + 1 : backend ? backends : rows; at->name; at++)
         if (strcasecmp(at->name + strspn(at->name, "-"), name) == 0 ||
-            strcasecmp(at->of, name) == 0)
+            (!backend && strcasecmp(at->of, name) == 0))
             return at;
     return NULL;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* help.c - the option rows as help for people: a first page, topics, backends, single options */
 #include "base/options/help.h"
-#include "config.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/size.h"
 
 /* ---- one row ---- */
 
@@ -34,31 +34,19 @@ void weir_help_wrap(struct weir_str *out, size_t at, size_t indent, const char *
     weir_str_addc(out, '\n');
 }
 
-/* Bytes as people write them, where that is exact: "1m" for 1048576. */
-static void add_size(struct weir_str *out, int64_t bytes)
-{
-    static const char suffixes[] = "kmgt";
-    int suffix = -1;
-
-    while (suffix < 3 && bytes != 0 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        suffix++;
-    }
-    weir_str_addf(out, "%" PRId64, bytes);
-    if (suffix >= 0)
-        weir_str_addc(out, suffixes[suffix]);
-}
-
 /* The value of a row now; nothing where it has none. */
 static void add_value(const struct weir_optrow *at, struct weir_str *out)
 {
     const struct weir_opt *row = at->row;
     const void *values = at->set->values;
+    char text[WEIR_SIZE_TEXT];
+    int64_t bytes;
+    double real;
 
     if (weir_opt_stands_for(row))
         return;
-    if (row->type == WEIR_OPT_SIZE && values != NULL)
-        add_size(out, *(const int64_t *)((const char *)values + row->offset));
+    if (row->type == WEIR_OPT_SIZE && values && weir_opt_number(row, values, &bytes, &real))
+        weir_str_addf(out, "%s", weir_size_typed(bytes, text));
     else
         weir_opt_show(row, values, out);
 }
@@ -190,7 +178,7 @@ static bool add_groups(const struct weir_opts *o, const struct weir_help *help, 
     }
     if (topic != WEIR_TOPIC_NONE) {
         weir_str_addf(out, "\nExample:\n");
-        weir_examples_of_topic(help, topic, out);
+        weir_examples(help, false, topic, out);
     }
     return any;
 }
@@ -227,7 +215,7 @@ static void add_first_page(const struct weir_opts *o, const struct weir_help *he
     weir_str_addf(out, "\n");
     weir_help_wrap(out, 0, 0, help->brief);
     weir_str_addf(out, "\nCommands to copy\n");
-    weir_examples_of_topic(help, WEIR_TOPIC_NONE, out);
+    weir_examples(help, false, WEIR_TOPIC_NONE, out);
     weir_str_addf(out, "\nThe options that matter (sizes: 4k, 1m, 2g; multiples of 1024)\n");
     while (weir_optwalk_next(o, &w))
         add_row(&w.at, out);
@@ -261,13 +249,6 @@ static void add_absent(const struct weir_opts *o, struct weir_str *out)
         weir_help_wrap(out, 19, 2, weir_str_text(&text));
     }
     weir_str_free(&text);
-}
-
-static void add_all(const struct weir_opts *o, const struct weir_help *help, struct weir_str *out)
-{
-    weir_str_addf(out, "\n%s\n", help->brief);
-    add_groups(o, help, NULL, out);
-    add_absent(o, out);
 }
 
 /* ---- one option ---- */
@@ -366,9 +347,9 @@ static bool add_found(const struct weir_opts *o, const char *word, struct weir_s
             add_row(&w.at, out);
             any = true;
         }
-    for (; (f = weir_foreign_next(f, word)); any = true)
+    for (; (f = weir_foreign_next(f, word, false)); any = true)
         add_foreign(f, "", out);
-    for (; (f = weir_foreign_backend(f, word)); any = true)
+    for (; (f = weir_foreign_next(f, word, true)); any = true)
         add_foreign(f, "-a ", out);
     return any;
 }
@@ -391,13 +372,16 @@ int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const 
     struct weir_str page = { 0 };
     bool found = true;
 
-    if (what == NULL || *what == '\0')
+    if (what == NULL || *what == '\0') {
         add_first_page(o, help, &page);
-    else if (strcasecmp(what, "all") == 0)
-        add_all(o, help, &page);
-    else
+    } else if (strcasecmp(what, "all") == 0) {
+        weir_str_addf(&page, "\n%s\n", help->brief);
+        add_groups(o, help, NULL, &page);
+        add_absent(o, &page);
+    } else {
         found = add_groups(o, help, what, &page) || add_option(o, help, what, &page) ||
                 add_found(o, what, &page);
+    }
     if (found) {
         if (help->usage)
             weir_str_addf(out, "%s\n", help->usage);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* help.h - the option rows as text: help for people, man page, words, completion, JSON */
-#ifndef WEIR_BASE_OPTIONS_HELP_H
-#define WEIR_BASE_OPTIONS_HELP_H
+#pragma once
 
 #include "base/options/option.h"
 #include "base/str.h"
@@ -51,13 +50,10 @@ struct weir_foreign {
     const char *of, *name, *ours, *what;
 };
 
-/* The next row, after 'at' (NULL: from the first on), of an option or a benchmark with this name in
- * upper or lower case. Local. Returns NULL when there is none. */
-const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name);
-
-/* The next row, after 'at' (NULL: from the first on), of a backend with this name in upper or lower
- * case. Each row is a way. Local. Returns NULL when there is none. */
-const struct weir_foreign *weir_foreign_backend(const struct weir_foreign *at, const char *name);
+/* The next row with this name, after 'at' (NULL: from the first on). A backend: in upper or lower
+ * case, each row a way. Else: an option or a benchmark. Local. Returns NULL when there is none. */
+const struct weir_foreign *weir_foreign_next(const struct weir_foreign *at, const char *name,
+                                             bool backend);
 
 /* Append what --help=what shows. what NULL or "": the first page, at most 40 lines. "all":
  * every option. Other words: a topic; the title or prefix of a table (case-insensitive); an
@@ -73,11 +69,10 @@ int weir_opthelp(const struct weir_opts *o, const struct weir_help *help, const 
  * begin at column 'indent'. Local, as all here. */
 void weir_help_wrap(struct weir_str *out, size_t at, size_t indent, const char *text);
 
-/* Append command lines to copy (examples.c), each below a line of words: all, the program's own ones
- * first; those of a topic. */
-void weir_examples(const struct weir_help *help, struct weir_str *out);
-void weir_examples_of_topic(const struct weir_help *help, enum weir_topic topic,
-                            struct weir_str *out);
+/* Append command lines to copy (examples.c), each below a line of words, the program's own ones
+ * first: all, or those of a topic. */
+void weir_examples(const struct weir_help *help, bool all, enum weir_topic topic,
+                   struct weir_str *out);
 
 /* Append the example of a row: the first one of the program, with row->example. Nothing when the row has
  * none. */
@@ -112,5 +107,3 @@ void weir_opt_complete(const struct weir_opts *o, const char *before, const char
 /* Append a JSON array of rows: table, type, letter, name, keys, default, min, max, choices, topic,
  * help. Valid JSON. */
 void weir_optdump_json(const struct weir_opts *o, struct weir_str *out);
-
-#endif

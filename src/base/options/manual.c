@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* manual.c - the option rows as sections of a man page */
 #include "base/options/help.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 
 /* Text for man(7): a backslash and a dash are escaped, and a line never begins with a dot or an
@@ -123,7 +121,7 @@ static void man_examples(const struct weir_help *help, struct weir_str *out)
 {
     struct weir_str lines = { 0 };
 
-    weir_examples(help, &lines);
+    weir_examples(help, true, WEIR_TOPIC_NONE, &lines);
     weir_str_addf(out, ".SH EXAMPLES\n.nf\n");
     man_text(out, weir_str_text(&lines));
     weir_str_addf(out, ".fi\n");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* option.h - typed option rows: the one place where an option's names, default, range and help
  * stand */
-#ifndef WEIR_BASE_OPTIONS_OPTION_H
-#define WEIR_BASE_OPTIONS_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,12 +45,12 @@ enum weir_topic {
     WEIR_TOPIC_TRUST
 };
 
-#define WEIR_OPTLIST_MOST 32
+#define WEIR_OPTLIST_MAX 32
 
 /* The value of a LIST. The program checks its length. */
 struct weir_optlist {
     int n;
-    int64_t v[WEIR_OPTLIST_MOST];
+    int64_t v[WEIR_OPTLIST_MAX];
 };
 
 /* Give a value to each of 'dims' dimensions; a single one serves all. name: of the option;
@@ -204,6 +203,7 @@ struct weir_opts {
     void *note_arg;
     bool several; /* an old spelling is being applied that sets options of several tables */
     bool on_line; /* a command line is being read */
+    const char *program; /* whose options these are; NULL: of none */
 };
 
 /* Append a table. Local. -1 and err (WEIR_EBUG) when there are too many. */
@@ -222,9 +222,10 @@ int weir_opts_defaults(struct weir_opts *o, struct weir_err *err);
  * would be right. Local. */
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err);
 
-/* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error:
- *   -b 4k   -b4k   -b=4k   -vvv   -wrk   -wrb 8k   -k=1   -O key=v,key=v   --collective   --dataPacketType=o
- *   --dataPacketType o   --block-size=4k   '-C ' and '-Q 1' as one word   -G -1   --minels 8 8
+/* Read a command line in IOR's spellings, argv[1] .. argv[argc-1], all of it or up to the first error.
+ * '-b 4k', '-b4k', '-b=4k', '--block-size=4k' and '--blockSize 4k' give a value, '-G -1' a negative one.
+ * '-vvv', '-wrk' and '-wrb 8k' are groups of letters. '-k', '-k=1' and '--keepFile' set a flag.
+ * '-O key=v,key=v' sets values by their keys. '--minels 8 8' is a list. '-C ' and '-Q 1' may be one word.
  * An attached value is consumed whole. Letters of a group before an option with a value are flags. An unknown letter
  * in a group is an error, but for a dash before a known one ("-z-k"), which begins a word and is noted. A word without
  * a dash is an error; "-b=" is "argument missing". Names after "--" match in upper or lower case. Local. */
@@ -253,6 +254,9 @@ struct weir_optname {
     size_t len;
     char shown[WEIR_QUOTE_TEXT]; /* as typed, fit for a message */
 };
+
+/* The name that a word of a list or a script means, as "-b", "blockSize" or "--block-size". Local. */
+struct weir_optname weir_optname_of(const char *word);
 
 /* A value as its row understands it. */
 struct weir_optvalue {
@@ -292,6 +296,10 @@ const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct wei
 /* Was the row with this name or key given a value? Local. */
 bool weir_opt_is_typed(const struct weir_opt_typed *typed, const struct weir_opt *rows,
                        const char *key);
+
+/* The number of a word in a list that ends with NULL, in upper or lower case; -1: it is none of
+ * them, or NULL. Local. */
+int weir_opt_choice(const char *const *words, const char *word);
 
 /* Has the row a use today, so that help and completion name it? */
 bool weir_opt_is_current(const struct weir_opt *row);
@@ -336,5 +344,3 @@ int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
  * (WEIR_EUSAGE) names the option, or the nearest known one where there is none of that name. */
 int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const char *value,
                    struct weir_err *err);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* set.c - one option set by its name: values, old spellings, the nearest known name */
 #include "base/options/option.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,20 +51,29 @@ static const char *ours_of(const struct weir_opts *o, const char *ours)
     return row && row->type != WEIR_OPT_GONE ? option + 1 : ours;
 }
 
+/* False where the row is about the original of one of our programs, and another is at hand. */
+static bool is_for(const struct weir_opts *o, const struct weir_foreign *f)
+{
+    size_t len = strlen(f->of);
+
+    return strncmp(f->ours, f->of, len) != 0 || f->ours[len] != ' ' ||
+           (o->program && strcmp(o->program, f->of) == 0);
+}
+
 /* Refuses an option that another benchmark has: err names what weir has for it. 0: there is none. */
 static int refuse_foreign(const struct weir_opts *o, const struct weir_optname *name,
                           struct weir_err *err)
 {
-    char word[WEIR_NEAR_MOST + 1] = { name->letter };
+    char word[WEIR_NEAR_MAX + 1] = { name->letter };
     const struct weir_foreign *first, *second;
 
     if (!name->letter && name->text && name->len < sizeof(word))
         memcpy(word, name->text, name->len);
-    first = *word || strcmp(name->shown, "--") == 0 ? weir_foreign_next(NULL, word) : NULL;
-    if (!first || strcasecmp(first->of, word) == 0 ||
+    first = *word || strcmp(name->shown, "--") == 0 ? weir_foreign_next(NULL, word, false) : NULL;
+    if (!first || !is_for(o, first) || strcasecmp(first->of, word) == 0 ||
         (name->letter && first->name[1] != name->letter))
         return 0;
-    second = weir_foreign_next(first, word);
+    second = weir_foreign_next(first, word, false);
     return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s' (of %s%s%s): use %s (%s)",
                        name->shown, first->of, second ? " and " : "", second ? second->of : "",
                        ours_of(o, first->ours), first->what);
@@ -80,7 +87,7 @@ static int refuse_unknown(const struct weir_opts *o, const struct weir_optname *
 
     if (refuse_foreign(o, name, err) < 0)
         return -1;
-    if (name->letter != 0 || name->len <= 1 || name->len > WEIR_NEAR_MOST)
+    if (name->letter != 0 || name->len <= 1 || name->len > WEIR_NEAR_MAX)
         return weir_refuse(err, WEIR_EUSAGE, "unknown option '%s'", name->shown);
     for (struct weir_optrow at = { 0 }; weir_opts_next(o, &at);) {
         if (at.row->type == WEIR_OPT_OLD || at.row->type == WEIR_OPT_GONE)
@@ -159,9 +166,10 @@ static bool is_ambiguous(const struct weir_opt *row, const char *text)
 static const char *word_meant(const struct weir_opt *row, const char *text)
 {
     const char *meant = NULL;
+    size_t len = strcspn(text, ":"); /* words of the value may follow */
 
     for (const char *const *w = row->suggestions; w && *w && (row->flags & WEIR_OPT_ABBREV); w++) {
-        if (strncasecmp(*w, text, strlen(text)) == 0)
+        if (strncasecmp(*w, text, len) == 0)
             return NULL;
         if (!meant && strncasecmp(*w, text, 1) == 0)
             meant = *w;
@@ -370,15 +378,22 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
     return matches == 0 ? refuse_unknown(o, name, err) : 0;
 }
 
-int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
+struct weir_optname weir_optname_of(const char *word)
 {
-    struct weir_optname n = { .text = name + strspn(name, "-") };
-    const struct weir_opt *row;
+    struct weir_optname n = { .text = word + strspn(word, "-") };
 
     n.len = strlen(n.text);
-    if (n.len == 1 && n.text == name + 1)
+    if (n.len == 1 && n.text == word + 1)
         n.letter = *n.text;
-    weir_quote_str(name, n.shown);
+    weir_quote_str(word, n.shown);
+    return n;
+}
+
+int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
+{
+    const struct weir_optname n = weir_optname_of(name);
+    const struct weir_opt *row;
+
     row = weir_opt_find(o, &n);
     if (row != NULL && (row->flags & WEIR_OPT_ARGV_ONLY))
         return weir_refuse(err, WEIR_EUSAGE, "option %s is for the command line only", n.shown);

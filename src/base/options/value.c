@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* value.c - the value of an option row: read, stored, shown; lists of numbers and of places */
 #include "base/options/option.h"
-#include "config.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,19 +11,26 @@
 #include "base/size.h"
 #include "base/str.h"
 
+int weir_opt_choice(const char *const *words, const char *word)
+{
+    for (int i = 0; word && words[i]; i++)
+        if (strcasecmp(words[i], word) == 0)
+            return i;
+    return -1;
+}
+
 static int parse_flag(const char *text, struct weir_optvalue *value, struct weir_err *err)
 {
     static const char *const words[] = { "no",    "yes", "false",   "true",   "off", "on", "n",
                                          "y",     "f",   "t",       ".false.", ".true.", ".f.",
-                                         ".t." };
+                                         ".t.",   NULL };
+    int word = weir_opt_choice(words, text);
     char shown[WEIR_QUOTE_TEXT];
     size_t len = strlen(text);
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            value->number = (int64_t)(i % 2); /* the words stand in pairs: off, on */
-            return 0;
-        }
+    if (word >= 0) {
+        value->number = word % 2; /* the words stand in pairs: off, on */
+        return 0;
     }
     if (len == 0 || strspn(text, "0123456789") != len)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -95,17 +101,16 @@ static int parse_real(const struct weir_opt *row, const char *text, struct weir_
 static int parse_choice(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                         struct weir_err *err)
 {
+    int choice = weir_opt_choice(row->choices, text);
     char shown[WEIR_QUOTE_TEXT];
     struct weir_str list = { 0 };
 
-    for (const char *const *c = row->choices; *c != NULL; c++) {
-        if (strcasecmp(*c, text) == 0) {
-            value->text = *c;
-            return 0;
-        }
+    if (choice >= 0) {
+        value->text = row->choices[choice];
+        return 0;
     }
     weir_opt_add_choices(row, "", "", &list);
-    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of: %s", weir_quote_str(text, shown),
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is not one of: %s", weir_quote_str(text, shown),
                 weir_str_text(&list));
     weir_str_free(&list);
     return weir_near_ask(err, text, strlen(text), row->choices);
@@ -124,8 +129,8 @@ static int parse_list(const struct weir_opt *row, const char *text, struct weir_
     for (text += strspn(text, BETWEEN); *text; text += strspn(text, BETWEEN)) {
         size_t len = strcspn(text, BETWEEN);
 
-        if (list->n == WEIR_OPTLIST_MOST)
-            return weir_refuse(err, WEIR_EUSAGE, "more than %d numbers", WEIR_OPTLIST_MOST);
+        if (list->n == WEIR_OPTLIST_MAX)
+            return weir_refuse(err, WEIR_EUSAGE, "more than %d numbers", WEIR_OPTLIST_MAX);
         weir_quote(text, len, word); /* what cannot be quoted as it is, is no number */
         if (parse_number(row, word, &value, err) < 0)
             return -1;

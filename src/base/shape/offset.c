@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* offset.c - the sequence of file offsets that one task visits */
 #include "base/shape/offset.h"
-#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>

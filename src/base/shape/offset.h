@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* offset.h - the sequence of file offsets that one task visits */
-#ifndef WEIR_BASE_SHAPE_OFFSET_H
-#define WEIR_BASE_SHAPE_OFFSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,5 +81,3 @@ static inline uint64_t weir_offsets_next(struct weir_offsets *o)
 
 /* Go back to the first transfer. */
 void weir_offsets_rewind(struct weir_offsets *o);
-
-#endif

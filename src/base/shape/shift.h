@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* shift.h - the task at a distance: -C */
-#ifndef WEIR_BASE_SHAPE_SHIFT_H
-#define WEIR_BASE_SHAPE_SHIFT_H
+#pragma once
 
 /* (rank + shift) mod tasks, for any sign of shift. */
 static inline int weir_shift_fixed(int rank, int tasks, long long shift)
@@ -10,5 +9,3 @@ static inline int weir_shift_fixed(int rank, int tasks, long long shift)
 
     return (int)(p < 0 ? p + tasks : p);
 }
-
-#endif

@@ -2,7 +2,6 @@
 /* slab.c - parts of n-dimensional arrays: bounds, sizes, and the runs of elements that lie
  * together */
 #include "base/shape/slab.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <stdio.h>

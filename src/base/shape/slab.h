@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slab.h - parts of n-dimensional arrays: bounds, sizes, and the runs of elements that lie
  * together */
-#ifndef WEIR_BASE_SHAPE_SLAB_H
-#define WEIR_BASE_SHAPE_SLAB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,5 +103,3 @@ void weir_tiles_begin(struct weir_tiles *t, const struct weir_shape *shape, uint
 
 /* Return tile i in *out; none when there is no such tile. Local. */
 void weir_tiles_get(const struct weir_tiles *t, uint64_t i, struct weir_slab *out);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worklog.c - what a rank had done at which time of which phase */
 #include "base/shape/worklog.h"
-#include "config.h"
 
 #include <stdlib.h>
 

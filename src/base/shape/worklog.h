@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* worklog.h - the work of a rank over time, as samples of each phase */
-#ifndef WEIR_BASE_SHAPE_WORKLOG_H
-#define WEIR_BASE_SHAPE_WORKLOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ struct weir_work weir_worklog_work(const struct weir_worklog *s, int phase, int6
 /* The share of its time between two times: 0 to 1; 1 of a phase without any length that lies
  * between them. */
 double weir_worklog_share(const struct weir_worklog *s, int phase, int64_t from_ns, int64_t to_ns);
-
-#endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* columns.c - column rows as a text table and as CSV */
 #include "base/text/columns.h"
-#include "config.h"
 
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 #include "base/size.h"
 #include "base/text/quote.h"
 
-#define KEPT_MOST ((size_t)8 << 20)
+#define KEPT_MAX ((size_t)8 << 20)
 
 enum { RULE_WIDTH = 10 };
 
@@ -136,7 +134,7 @@ void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void
 
 void weir_col_keep(struct weir_str *out, const char *title, const struct weir_col *cols, const void *record)
 {
-    if (out->len > KEPT_MOST)
+    if (out->len > KEPT_MAX)
         return;
     if (out->len == 0) {
         weir_str_addf(out, "\n%s:\n", title);
@@ -144,7 +142,7 @@ void weir_col_keep(struct weir_str *out, const char *title, const struct weir_co
     }
     weir_str_addc(out, '\n');
     weir_col_text(out, cols, record);
-    if (out->len > KEPT_MOST)
+    if (out->len > KEPT_MAX)
         weir_str_addf(out, "\n... the rest is in JSON");
 }
 

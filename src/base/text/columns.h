@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* columns.h - column rows: one row feeds the text table, CSV, JSON and the documentation */
-#ifndef WEIR_BASE_TEXT_COLUMNS_H
-#define WEIR_BASE_TEXT_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/str.h"
 
@@ -15,6 +13,11 @@ enum weir_col_type {
     WEIR_COL_REAL, /* double in base units; NaN: not measured */
     WEIR_COL_RULE  /* as REAL, shown by IOR's number rule */
 };
+
+/* Divisors of bytes that people read. */
+#define WEIR_KIB 1024.0
+#define WEIR_MIB 1048576.0
+#define WEIR_GIB 1073741824.0
 
 /* One column. Records hold base units (bytes, nanoseconds, counts); 'unit' divides for every
  * reader. Text cell: value formatted to 'width' (negative: left) with 'prec' decimals, or
@@ -83,5 +86,3 @@ void weir_col_keep(struct weir_str *out, const char *title, const struct weir_co
  * 4180. Texts are in UTF-8: another byte is U+FFFD. Real numbers have full precision, with a
  * point and without exponent; they are empty when missing. */
 void weir_col_csv(struct weir_str *out, const struct weir_col *cols, const void *record);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ini.c - INI files: sections of lines "key = value" */
 #include "base/text/ini.h"
-#include "config.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ini.h - INI files: sections of lines "key = value" */
-#ifndef WEIR_BASE_TEXT_INI_H
-#define WEIR_BASE_TEXT_INI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -26,5 +25,3 @@ struct weir_ini_sink {
  * (WEIR_EUSAGE) "FILE:LINE: ...". */
 int weir_ini_read(const char *text, size_t len, const char *name, struct weir_ini_sink *sink,
                   struct weir_arena *arena, struct weir_err *err);
-
-#endif

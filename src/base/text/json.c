@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json.c - the one writer of JSON */
 #include "base/text/json.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <math.h>

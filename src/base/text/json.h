@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json.h - the one writer of JSON */
-#ifndef WEIR_BASE_TEXT_JSON_H
-#define WEIR_BASE_TEXT_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ void weir_json_real(struct weir_json *j, const char *key, double value);
 
 /* A value that another writer has made. */
 void weir_json_text(struct weir_json *j, const char *key, const char *json);
-
-#endif

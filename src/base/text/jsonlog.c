@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* jsonlog.c - a JSON document whose members are appended to a file as JSON Lines, and which is
  * written from that file at its end */
-#include "config.h"
 #include "base/text/jsonlog.h"
 
 #include <errno.h>
@@ -202,11 +201,6 @@ static size_t text_len(const char *text)
     return n + 1;
 }
 
-static size_t step_len(const char *step)
-{
-    return *step == '"' ? text_len(step) : strspn(step, "0123456789");
-}
-
 static void new_line(const struct copy *c, int level)
 {
     if (!c->flat)
@@ -256,11 +250,6 @@ static void put_inner(struct copy *c, const struct weir_str *part, const char *s
     weir_str_free(&inner);
 }
 
-static bool is_empty(const char *value)
-{
-    return strcmp(value, "{}]\n") == 0 || strcmp(value, "[]]\n") == 0;
-}
-
 /* The members whose paths begin with 'part', from the lines until the first one whose path does
  * not begin with 'around'. */
 static void put_part(struct copy *c, const struct weir_str *around, const struct weir_str *part,
@@ -271,8 +260,10 @@ static void put_part(struct copy *c, const struct weir_str *around, const struct
     fputc(list ? '[' : '{', c->out);
     while (next_line(c) && begins_with(c->line, around) && !c->failed) {
         const char *step = c->line + part->len, *value;
-        size_t len = begins_with(c->line, part) ? step_len(step) : 0;
+        size_t len = 0;
 
+        if (begins_with(c->line, part))
+            len = *step == '"' ? text_len(step) : strspn(step, "0123456789");
         if (len == 0 || step[len] != ']') /* of another list, or of a member that was written */
             continue;
         value = step + len + 2;
@@ -282,7 +273,7 @@ static void put_part(struct copy *c, const struct weir_str *around, const struct
         new_line(c, level + 1);
         if (!list)
             fprintf(c->out, "%.*s: ", (int)len, step);
-        if (is_empty(value))
+        if (strcmp(value, "{}]\n") == 0 || strcmp(value, "[]]\n") == 0)
             put_inner(c, part, step, len, level + 1);
         else
             put_value(c, value, value + strlen(value) - 2, level + 1);

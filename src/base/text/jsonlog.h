@@ -7,14 +7,13 @@
  * that was opened follow each other; those of its lists (weir_jsonlog_row) may take turns. So
  * whatever the number of members is, the memory is that for the keys of the objects that are
  * open. */
-#ifndef WEIR_BASE_TEXT_JSONLOG_H
-#define WEIR_BASE_TEXT_JSONLOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text/json.h"
-#include "base/text/spool.h"
+#include "base/text/wholefile.h"
 
 #define WEIR_JSONLOG_DEPTH 16
 
@@ -67,5 +66,3 @@ int weir_jsonlog_write(struct weir_jsonlog *log, bool marked, bool flat, FILE *o
 
 /* Free the document; 'keep': its file stays when it has a member. Local. */
 void weir_jsonlog_close(struct weir_jsonlog *log, bool keep);
-
-#endif

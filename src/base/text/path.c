@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* path.c - where a path leads: through symbolic links, and to which mount */
 #include "base/text/path.h"
-#include "config.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +45,8 @@ char *weir_path_real(const char *path)
     char *real;
 
     if (fd < 0)
-        return errno == ENOENT || errno == ENOTDIR ? NULL : realpath(path, NULL);
+        return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG ? NULL
+                                                                            : realpath(path, NULL);
     real = place_of(fd, path);
     close(fd);
     return real;
@@ -111,7 +111,7 @@ void weir_mount_of(const char *table, const char *real, struct weir_mount *m)
     m->failed |= m->source.failed || m->point.failed || m->type.failed || m->options.failed;
 }
 
-void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m)
+void weir_mount_find(const char *table, const char *path, struct weir_mount *m)
 {
     bool failed = false;
     char *real;
@@ -124,11 +124,6 @@ void weir_mount_find_in(const char *table, const char *path, struct weir_mount *
     if (fd >= 0)
         close(fd);
     free(real);
-}
-
-void weir_mount_find(const char *path, struct weir_mount *m)
-{
-    weir_mount_find_in("/proc/self/mounts", path, m);
 }
 
 void weir_mount_free(struct weir_mount *m)
@@ -207,12 +202,24 @@ int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *er
         if ((len < 0 && errno == ELOOP) || links == MOST_LINKS)
             return weir_refuse(err, WEIR_EUSAGE, "'%s': the symbolic links form a loop", path);
         if (len < 0)
-            return weir_fail(err, WEIR_EIO, "%s '%s'",
+            return weir_fail(err, errno == ENAMETOOLONG ? WEIR_EUSAGE : WEIR_EIO, "%s '%s'",
                              links ? "follow the symbolic link" : "look at", weir_str_text(out));
         target[len] = '\0';
         go_to(out, target);
     }
     return weir_refuse(err, WEIR_ESETUP, "no memory for a file name");
+}
+
+bool weir_path_is_too_long(const char *path)
+{
+    size_t len;
+
+    for (const char *at = path; *at; at += len + (at[len] == '/')) {
+        len = strcspn(at, "/");
+        if (len > NAME_MAX)
+            return true;
+    }
+    return strlen(path) >= PATH_MAX;
 }
 
 int weir_path_leads(const char *path, struct weir_err *err)
@@ -222,6 +229,10 @@ int weir_path_leads(const char *path, struct weir_err *err)
     size_t len = 0;
     int rc = 0;
 
+    if (weir_path_is_too_long(path)) {
+        errno = ENAMETOOLONG;
+        return weir_fail(err, WEIR_EUSAGE, "'%s'", path);
+    }
     while (rc == 0 && path[len] && stat(path, &st) < 0) {
         len += strspn(path + len, "/");
         len += strcspn(path + len, "/");

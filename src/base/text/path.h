@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* path.h - where a path leads: through symbolic links, and to which mount */
-#ifndef WEIR_BASE_TEXT_PATH_H
-#define WEIR_BASE_TEXT_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +10,8 @@
 #include "base/str.h"
 
 /* As realpath(path, NULL), with one call on the file system of the path, however deep it is. The
- * caller frees it. NULL: there is no such path (ENOENT, ENOTDIR), or errno says why. Local. */
+ * caller frees it. NULL: there is no such path (ENOENT, ENOTDIR, ENAMETOOLONG), or errno says why.
+ * Local. */
 char *weir_path_real(const char *path);
 
 /* Open the nearest part of a path that exists, only to ask about it (O_PATH). The caller closes the
@@ -26,8 +26,10 @@ struct weir_mount {
     bool failed; /* memory ran out: a text may be missing */
 };
 
-/* The mount of a path (that need not exist), from /proc/self/mounts. Empty: not known. Local. */
-void weir_mount_find(const char *path, struct weir_mount *m);
+/* The mount of a path (that need not exist), from a table in the form of mounts (fstab(5)):
+ * WEIR_MOUNTS, or that of a test. Empty: not known. Local. */
+#define WEIR_MOUNTS "/proc/self/mounts"
+void weir_mount_find(const char *table, const char *path, struct weir_mount *m);
 void weir_mount_free(struct weir_mount *m);
 
 /* True when the options of a mount have one with this name. Its value, cut to size bytes, in
@@ -38,24 +40,24 @@ bool weir_mount_option(const char *options, const char *name, char *value, size_
  * *failed is set when memory ran out. Local. */
 bool weir_mount_space(const char *path, uint64_t *bytes, bool *failed);
 
-/* The mount of a path without links, from a table in the form of mounts (fstab(5)). No call on the
- * file system. */
+/* As weir_mount_find, for a path without links. No call on the file system. */
 void weir_mount_of(const char *table, const char *real, struct weir_mount *m);
-
-/* As weir_mount_find, with another table. */
-void weir_mount_find_in(const char *table, const char *path, struct weir_mount *m);
 
 /* The kind of a file in words, by its mode: "a device". Local. */
 const char *weir_kind_of_file(mode_t mode);
 
 /* Replace *out by the path that a symbolic link leads to, through further links, whether something
  * is there or not; any other path is taken as it is. Links in the directories of a path stay. Local.
- * -1 and err (WEIR_EUSAGE: the links form a loop; WEIR_EIO; WEIR_ESETUP: no memory). */
+ * -1 and err (WEIR_EUSAGE: the links form a loop, a name is too long; WEIR_EIO; WEIR_ESETUP: no
+ * memory). */
 int weir_link_follow(const char *path, struct weir_str *out, struct weir_err *err);
 
-/* Refuse a path with a part that is a symbolic link to what does not exist, or in a loop. Refuse a
- * path that goes through a file or a device. A path that exists, or of which another part is missing,
- * is neither. Local. Returns 0, or -1 and err (WEIR_EUSAGE), which names the part. */
-int weir_path_leads(const char *path, struct weir_err *err);
+/* Returns whether no file can have the path: a part is longer than NAME_MAX bytes, or the whole is
+ * not shorter than PATH_MAX. Looks at the text alone. Local. */
+bool weir_path_is_too_long(const char *path);
 
-#endif
+/* Refuse a path with a part that is a symbolic link to what does not exist, or in a loop. Refuse a
+ * path that goes through a file or a device, or is too long. A path that exists is fine, and so is
+ * one of which another part is missing. Local. Returns 0, or -1 and err (WEIR_EUSAGE), which names the
+ * part. */
+int weir_path_leads(const char *path, struct weir_err *err);

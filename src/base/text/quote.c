@@ -2,7 +2,6 @@
 /* quote.c - text of unknown origin made fit for one line of a message, and the word that was
  * probably meant */
 #include "base/text/quote.h"
-#include "config.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -110,10 +109,10 @@ static bool is_same(char a, char b)
 
 int weir_near_edits(const char *a, size_t na, const char *b, size_t nb)
 {
-    int rows[3][WEIR_NEAR_MOST + 1]; /* of a[i], a[i - 1] and a[i - 2] */
+    int rows[3][WEIR_NEAR_MAX + 1]; /* of a[i], a[i - 1] and a[i - 2] */
 
-    if (na > WEIR_NEAR_MOST || nb > WEIR_NEAR_MOST)
-        return WEIR_NEAR_MOST + 1;
+    if (na > WEIR_NEAR_MAX || nb > WEIR_NEAR_MAX)
+        return WEIR_NEAR_MAX + 1;
     for (size_t j = 0; j <= nb; j++)
         rows[0][j] = (int)j;
     for (size_t i = 1; i <= na; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* quote.h - text of unknown origin made fit for one line of a message, and the word that was
  * probably meant */
-#ifndef WEIR_BASE_TEXT_QUOTE_H
-#define WEIR_BASE_TEXT_QUOTE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,8 +27,8 @@ const char *weir_utf8_next(const char **at, size_t *len);
 /* ---- the word that was probably meant ---- */
 
 /* Return the number of letters to insert, delete or replace to make b of a, in upper or lower
- * case. More than WEIR_NEAR_MOST when a word is too long to be compared. Local. */
-#define WEIR_NEAR_MOST 64
+ * case. More than WEIR_NEAR_MAX when a word is too long to be compared. Local. */
+#define WEIR_NEAR_MAX 64
 int weir_near_edits(const char *a, size_t na, const char *b, size_t nb);
 
 /* Return the number of edits that may be a slip in a word of that length. */
@@ -39,5 +38,3 @@ int weir_near_limit(size_t len);
  * (ends with NULL) that is nearest to the len bytes typed; nothing is appended where none is near.
  * Local. Returns -1. */
 int weir_near_ask(struct weir_err *err, const char *typed, size_t len, const char *const *words);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranges.c - lists of numbers as people type and read them: "0-15,32-62:2,70" */
 #include "base/text/ranges.h"
-#include "config.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranges.h - lists of numbers as people type and read them: "0-15,32-62:2,70" */
-#ifndef WEIR_BASE_TEXT_RANGES_H
-#define WEIR_BASE_TEXT_RANGES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ bool weir_ranges_have(const char *list, int64_t number);
 
 /* The highest number of a list that is right. */
 int64_t weir_ranges_last(const char *list);
-
-#endif

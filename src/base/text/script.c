@@ -2,8 +2,8 @@
 /* script.c - IOR script files, and the grammar of their lines, "key=value, key=value # comment",
  * which -O has, too */
 #include "base/text/script.h"
-#include "config.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -14,14 +14,9 @@
 
 /* ---- a list of directives ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
-}
-
 static const char *skip_blanks(const char *at, const char *end)
 {
-    while (at < end && is_blank(*at))
+    while (at < end && isspace((unsigned char)*at))
         at++;
     return at;
 }
@@ -29,7 +24,7 @@ static const char *skip_blanks(const char *at, const char *end)
 /* Bytes from 'from' to 'to' without blanks at the end. */
 static size_t trimmed(const char *from, const char *to)
 {
-    while (to > from && is_blank(to[-1]))
+    while (to > from && isspace((unsigned char)to[-1]))
         to--;
     return (size_t)(to - from);
 }
@@ -37,7 +32,7 @@ static size_t trimmed(const char *from, const char *to)
 static bool has_blank(const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if (is_blank(text[i]))
+        if (isspace((unsigned char)text[i]))
             return true;
     return false;
 }
@@ -171,13 +166,12 @@ static bool is_keyword(const char *line, const char *first, const char *second)
 /* Copy a raw line to s->line without comment and surrounding blanks. */
 static int clean_line(struct script *s, const char *raw, size_t len, struct weir_err *err)
 {
-    const char *begin = skip_blanks(raw, raw + len);
-
     if (memchr(raw, '\0', len) != NULL)
-        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
-    len = trimmed(begin, raw + uncomment(raw, len));
+        return weir_refuse(err, WEIR_EUSAGE, WEIR_NOT_TEXT);
+    len = uncomment(raw, len);
+    raw = weir_trimmed(raw, &len);
     weir_str_clear(&s->line);
-    weir_str_add(&s->line, begin, len);
+    weir_str_add(&s->line, raw, len);
     return s->line.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a line of %zu bytes", len)
                           : 0;
 }
@@ -211,7 +205,7 @@ int weir_text_line_copy(const char **text, size_t *len, struct weir_arena *arena
     if (!begin)
         return 0;
     if (memchr(begin, '\0', n))
-        return weir_refuse(err, WEIR_EUSAGE, "a NUL byte; this is not a text file");
+        return weir_refuse(err, WEIR_EUSAGE, WEIR_NOT_TEXT);
     *line = weir_arena_strndup(arena, begin, n, err);
     return *line ? 1 : -1;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* script.h - IOR script files, and lists of directives as their lines and -O have them */
-#ifndef WEIR_BASE_TEXT_SCRIPT_H
-#define WEIR_BASE_TEXT_SCRIPT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -50,5 +49,3 @@ int weir_script_read(const char *text, size_t len, const char *name,
  * NUL byte in the line (WEIR_EUSAGE) or no memory. Local. */
 int weir_text_line_copy(const char **text, size_t *len, struct weir_arena *arena, char **line,
                         struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* set.c - a set of texts, which have numbers in the order in which they came */
 #include "base/text/set.h"
-#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 /* set.h - a set of texts, which have the numbers 0, 1, 2 ... in the order in which they were added.
  *
  * To add or to find one takes the same time in any set: open addressing, at most half full. */
-#ifndef WEIR_BASE_TEXT_SET_H
-#define WEIR_BASE_TEXT_SET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ int64_t weir_set_add(struct weir_set *s, const char *text, size_t len);
 int64_t weir_set_find(const struct weir_set *s, uint64_t hash, const char *text, size_t len);
 
 void weir_set_free(struct weir_set *s);
-
-#endif

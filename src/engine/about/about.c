@@ -8,7 +8,6 @@
  * lose what weir_names_hide takes for a name. Hosts are numbered in the order of their first
  * ranks. Text on standard output, messages on standard error and the hash of the configuration
  * stay as they are. */
-#include "config.h"
 
 #include <pwd.h>
 #include <stdlib.h>
@@ -18,7 +17,6 @@
 
 #include "backends/backend.h"
 #include "backends/registry.h"
-#include "base/options/option.h"
 #include "engine/about/banner.h"
 #include "engine/about/configuration.h"
 #include "engine/about/names.h"
@@ -42,7 +40,7 @@ static void add_hosts(void *anonymous, const char *bytes, size_t len)
     for (const char *name = bytes; name < bytes + len; name += strlen(name) + 1) {
         size_t before = a->names.known;
 
-        weir_names_add_host(&a->names, name, a->hosts);
+        weir_names_add(&a->names, a->hosts, name);
         a->hosts += a->names.known > before;
     }
 }
@@ -57,23 +55,19 @@ static void find_hosts(struct weir_run *run, struct anonymous *a)
     weir_str_free(&mine);
 }
 
-static void add_machine(struct weir_names *names)
-{
-    struct utsname u;
-
-    if (uname(&u) == 0)
-        weir_names_add_host(names, u.nodename, 0);
-}
-
-static void add_user(struct weir_names *names)
+/* The machine, the user and the working directory. */
+static void add_process(struct weir_names *names)
 {
     const struct passwd *user = getpwuid(getuid());
     char *here = getcwd(NULL, 0);
+    struct utsname u;
 
-    weir_names_add_word(names, getenv("USER"));
-    weir_names_add_word(names, getenv("LOGNAME"));
-    weir_names_add_word(names, user ? user->pw_name : NULL);
-    weir_names_add_file(names, here);
+    if (uname(&u) == 0)
+        weir_names_add(names, 0, u.nodename);
+    weir_names_add(names, WEIR_NAME_WORD, getenv("USER"));
+    weir_names_add(names, WEIR_NAME_WORD, getenv("LOGNAME"));
+    weir_names_add(names, WEIR_NAME_WORD, user ? user->pw_name : NULL);
+    weir_names_add(names, WEIR_NAME_FILE, here);
     free(here);
 }
 
@@ -90,18 +84,13 @@ static void add_key(struct anonymous *a, const char *prefix, const char *key)
 }
 
 /* Texts that are reported under names that are not those of options. */
-static void add_other_keys(struct anonymous *a)
-{
-    static const char *const keys[] = {
-        "Command line",      "Path",        "path",           "test filename",
-        "testFileName",      "mount",       "platform",       "debug",
-        "ROMIO_HINTS",       "LD_PRELOAD",  "DARSHAN_LOGDIR", "HDF5_PLUGIN_PATH",
-        "MPICH_MPIIO_HINTS", "HDF5_VOL_CONNECTOR",
-    };
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-        add_key(a, "", keys[i]);
-}
+static const char *const other_keys[] = {
+    "Command line",      "Path",        "path",           "test filename",
+    "testFileName",      "mount",       "platform",       "debug",
+    "ROMIO_HINTS",       "LD_PRELOAD",  "DARSHAN_LOGDIR", "HDF5_PLUGIN_PATH",
+    "MPICH_MPIIO_HINTS", "HDF5_VOL_CONNECTOR", "H5FD_SUBFILING_SUBFILE_PREFIX",
+    "H5FD_SUBFILING_CONFIG_FILE_PREFIX",
+};
 
 /* A file under the names that messages have for it: whole, its directory, and its last part, which
  * may have a directory of its own (ior -u). */
@@ -110,11 +99,11 @@ static void add_place(struct weir_names *names, const char *path)
     const char *slash = strrchr(path, '/');
     char *directory = slash ? strndup(path, (size_t)(slash - path)) : NULL;
 
-    weir_names_add_file(names, path);
+    weir_names_add(names, WEIR_NAME_FILE, path);
     if (slash && slash[1])
-        weir_names_add_file(names, slash + 1);
+        weir_names_add(names, WEIR_NAME_FILE, slash + 1);
     if (directory && directory[strspn(directory, "./")])
-        weir_names_add_file(names, directory);
+        weir_names_add(names, WEIR_NAME_FILE, directory);
     names->failed |= slash && !directory;
     free(directory);
 }
@@ -231,9 +220,9 @@ static void begin_hiding(struct weir_run *run, struct anonymous *a,
     find_hosts(run, a);
     if (run->world.rank > 0)
         return;
-    add_machine(&a->names);
-    add_user(&a->names);
-    add_other_keys(a);
+    add_process(&a->names);
+    for (size_t i = 0; i < sizeof(other_keys) / sizeof(*other_keys); i++)
+        add_key(a, "", other_keys[i]);
     for (int i = 0; i < n; i++)
         add_test(a, &values[i]);
 }
@@ -259,7 +248,7 @@ static void run_open(struct weir_run *run, void *state)
     struct state *s = state;
 
     s->open = true;
-    if (weir_words_of(run->program)->banner)
+    if (weir_output_of(run->program)->banner)
         return;
     weir_banner_data(run);
     weir_banner_time(run, WEIR_FOR_DATA, "Began");
@@ -268,7 +257,7 @@ static void run_open(struct weir_run *run, void *state)
 static void test_open(struct weir_run *run, void *state)
 {
     weir_configuration_report(run);
-    if (!weir_words_of(run->program)->report)
+    if (!weir_output_of(run->program)->report)
         weir_banner_test(run);
 }
 
@@ -277,7 +266,7 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
 {
     const struct state *s = state;
 
-    if (s->open && !weir_words_of(run->program)->banner)
+    if (s->open && !weir_output_of(run->program)->banner)
         weir_banner_time(run, WEIR_FOR_DATA, "Finished");
     if (!run->report.begun) {
         weir_banner_program(run);

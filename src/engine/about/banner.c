@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* banner.c - what every program prints before its results */
-#include "config.h"
 #include "engine/about/banner.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "backends/session/session-array.h"
-#include "base/options/option.h"
 #include "engine/about/provenance.h"
 #include "engine/program.h"
 
-#define NODEMAP_MOST 4096 /* tasks that are shown one by one */
+#define NODEMAP_MAX 4096 /* tasks that are shown one by one */
 
 const char *weir_banner_when(int64_t seconds, char out[32], const char *form)
 {
@@ -40,7 +37,7 @@ void weir_banner_fakes(struct weir_run *run)
 
 void weir_banner_program(struct weir_run *run)
 {
-    enum weir_deviation deviation = weir_words_of(run->program)->deviation;
+    enum weir_deviation deviation = weir_output_of(run->program)->deviation;
 
     weir_report_str(&run->report, WEIR_FOR_DATA, "Version", "4.1.0+weir-" PACKAGE_VERSION);
     weir_report_int(&run->report, WEIR_FOR_DATA, "schema_version", WEIR_SCHEMA_VERSION);
@@ -89,10 +86,10 @@ void weir_banner_machine(struct weir_run *run, unsigned readers)
 
 void weir_banner_nodemap(struct weir_run *run, unsigned readers)
 {
-    char mine = run->world.node == 0 ? '1' : '0', all[NODEMAP_MOST];
+    char mine = run->world.node == 0 ? '1' : '0', all[NODEMAP_MAX];
     uint64_t same = run->world.node == 0;
 
-    if (run->world.size <= NODEMAP_MOST) {
+    if (run->world.size <= NODEMAP_MAX) {
         weir_gather(&run->world, &mine, 1, all);
         weir_report_line_for(&run->report, readers, "Nodemap: %.*s", run->world.size, all);
         return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* banner.h - the banner: what every program prints before its results */
-#ifndef WEIR_ENGINE_ABOUT_BANNER_H
-#define WEIR_ENGINE_ABOUT_BANNER_H
+#pragma once
 
 #include "base/options/option.h"
 #include "engine/run.h"
@@ -61,5 +60,3 @@ void weir_banner_array_facts(struct weir_run *run, struct weir_array_file *file)
 /* The number of the test that was entered, where it is measured, parameters and tasks, for data
  * readers. Collective over run->par. */
 void weir_banner_test(struct weir_run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* configuration.c - what a test is: the values that change what is measured */
-#include "config.h"
 #include "engine/about/configuration.h"
 
 #include <inttypes.h>
@@ -105,16 +104,10 @@ static void emit_table(struct weir_run *run, struct parts *p, struct table t, si
             emit_row(p, &t, row);
 }
 
-static void emit_backend(struct weir_run *run, struct parts *p,
-                         const struct weir_backend_in_use *used)
+static void emit_backend(struct weir_run *run, struct parts *p, const struct weir_backend *be,
+                         const void *values)
 {
-    const struct weir_backend *be = used->be, *base = be->base;
-
-    emit_table(run, p, (struct table) { be->prefix, be->opts, used->opt.own, NULL },
-               be->opt_size);
-    if (base)
-        emit_table(run, p, (struct table) { base->prefix, base->opts, used->opt.base, NULL },
-                   base->opt_size);
+    emit_table(run, p, (struct table) { be->prefix, be->opts, values, NULL }, be->opt_size);
 }
 
 static void emit_options(struct weir_run *run, struct parts *p)
@@ -124,8 +117,13 @@ static void emit_options(struct weir_run *run, struct parts *p)
     weir_report_enter(p->report, "options", false);
     emit_table(run, p, (struct table) { "", t->values->rows, t->chosen, NULL },
                t->program->opt_size);
-    for (int i = 0; i < t->n_used; i++)
-        emit_backend(run, p, &t->used[i]);
+    for (int i = 0; i < t->n_used; i++) {
+        const struct weir_backend *be = t->used[i].be;
+
+        emit_backend(run, p, be, t->used[i].opt.own);
+        if (be->base)
+            emit_backend(run, p, be->base, t->used[i].opt.base);
+    }
     weir_report_leave(p->report);
 }
 

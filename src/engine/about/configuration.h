@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* configuration.h - what a test is: the values that change what is measured, without names of
  * places */
-#ifndef WEIR_ENGINE_ABOUT_CONFIGURATION_H
-#define WEIR_ENGINE_ABOUT_CONFIGURATION_H
+#pragma once
 
 #include "engine/test.h"
 
@@ -14,5 +13,3 @@ void weir_configuration_report(struct weir_run *run);
 
 /* Append that hash. Local, the same on all ranks. */
 void weir_configuration_hash(struct weir_run *run, struct weir_str *out);
-
-#endif

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* names.c - texts without the names in them */
 #include "engine/about/names.h"
-#include "config.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
-
-/* Kinds of names; a host has its number from 0. */
-enum { WORD = -1, FILE_NAME = -2 };
 
 /* ---- what is known ---- */
 
@@ -29,24 +25,12 @@ static void add(struct weir_names *n, int what, const char *text, size_t len)
     n->longest = len > n->longest ? len : n->longest;
 }
 
-void weir_names_add_host(struct weir_names *n, const char *host, int number)
+void weir_names_add(struct weir_names *n, int what, const char *name)
 {
-    if (!host)
-        return;
-    add(n, number, host, strlen(host));
-    add(n, number, host, strcspn(host, "."));
-}
-
-void weir_names_add_word(struct weir_names *n, const char *word)
-{
-    if (word)
-        add(n, WORD, word, strlen(word));
-}
-
-void weir_names_add_file(struct weir_names *n, const char *path)
-{
-    if (path)
-        add(n, FILE_NAME, path, strlen(path));
+    if (name)
+        add(n, what, name, strlen(name));
+    if (name && what >= 0)
+        add(n, what, name, strcspn(name, "."));
 }
 
 void weir_names_free(struct weir_names *n)
@@ -68,11 +52,6 @@ static bool is_inside(char c)
 static bool ends_here(char c)
 {
     return !is_inside(c) || c == '_' || c == '-';
-}
-
-static bool is_quote(char c)
-{
-    return c == '\'' || c == '"';
 }
 
 /* The end of the word or the quoted text that begins at 'at'. */
@@ -110,7 +89,7 @@ static int find(const struct weir_names *n, const char *at, char quote, size_t *
 {
     uint64_t hash = WEIR_HASH_BEGIN;
     bool has_slash = false;
-    int what = WORD;
+    int what = WEIR_NAME_WORD;
 
     *len = 0;
     for (size_t i = 0; i < n->longest && at[i]; i++) {
@@ -120,7 +99,7 @@ static int find(const struct weir_names *n, const char *at, char quote, size_t *
         has_slash |= at[i] == '/';
         if (ends_here(at[i + 1]))
             number = weir_set_find(&n->texts, hash, at, i + 1);
-        if (number < 0 || (n->what[number] == FILE_NAME && !quote && !has_slash))
+        if (number < 0 || (n->what[number] == WEIR_NAME_FILE && !quote && !has_slash))
             continue;
         what = n->what[number];
         *len = i + 1;
@@ -137,7 +116,8 @@ static const char *end_of_file(const struct weir_names *n, const char *at, char 
     for (const char *part = at; part < stop; part++) {
         size_t len = 0;
 
-        if ((part == at || (quote && part[-1] == '/')) && find(n, part, quote, &len) == FILE_NAME)
+        if ((part == at || (quote && part[-1] == '/')) &&
+            find(n, part, quote, &len) == WEIR_NAME_FILE)
             stop = end = end_of(part + len, quote);
     }
     return end;
@@ -153,7 +133,7 @@ static const char *hide_one(const struct weir_names *n, const char *at, char quo
     const char *end = end_of_file(n, at, quote);
 
     if (end || looks_like_path(at)) {
-        what = FILE_NAME;
+        what = WEIR_NAME_FILE;
         end = end ? end : end_of(at, quote);
     } else {
         end = len > 0 ? at + len : end_of_address(at);
@@ -175,8 +155,9 @@ void weir_names_hide(const struct weir_names *n, const char *text, struct weir_s
     }
     for (const char *at = text, *end; *at; at = end) {
         bool begins = !is_inside(before) && before != '.' && before != '/';
+        char quote = before == '\'' || before == '"' ? before : '\0';
 
-        end = begins ? hide_one(n, at, is_quote(before) ? before : '\0', out) : NULL;
+        end = begins ? hide_one(n, at, quote, out) : NULL;
         if (!end) {
             weir_str_addc(out, *at);
             end = at + 1;

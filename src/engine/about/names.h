@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* names.h - texts without the names in them: of hosts, users, files and directories */
-#ifndef WEIR_ENGINE_ABOUT_NAMES_H
-#define WEIR_ENGINE_ABOUT_NAMES_H
+#pragma once
 
 #include "base/text/set.h"
 
@@ -16,13 +15,12 @@ struct weir_names {
     bool failed; /* memory ran out: no text is safe, and all are left out whole */
 };
 
-/* Add a host, the number-th one from 0, under its full and its short name; texts call it
- * "host0". Add a word that is left out wherever it stands alone: a user. Add a file or
- * directory: it is left out, with what follows it, in quotes (there also as a part of a path),
- * and elsewhere when it has a '/'. NULL and "" are ignored. The names are copied. Local. */
-void weir_names_add_host(struct weir_names *n, const char *host, int number);
-void weir_names_add_word(struct weir_names *n, const char *word);
-void weir_names_add_file(struct weir_names *n, const char *path);
+/* Add a name. A host is its number from 0, and is added under its full and its short name; texts
+ * call it "host0". A word is left out wherever it stands alone: a user. A file or directory is left
+ * out, with what follows it, in quotes (there also as a part of a path), and elsewhere when it has a
+ * '/'. NULL and "" are ignored. The names are copied. Local. */
+enum { WEIR_NAME_WORD = -1, WEIR_NAME_FILE = -2 };
+void weir_names_add(struct weir_names *n, int what, const char *name);
 
 /* Append the text without the names: those that are known, whatever looks like a path ("/x",
  * "./x", "../x", "~/x" at the beginning of a word), and "user@host". Takes no longer where more are known.
@@ -30,5 +28,3 @@ void weir_names_add_file(struct weir_names *n, const char *path);
 void weir_names_hide(const struct weir_names *n, const char *text, struct weir_str *out);
 
 void weir_names_free(struct weir_names *n);
-
-#endif

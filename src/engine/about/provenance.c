@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* provenance.c - where and with what a number was measured */
-#include "config.h"
 #include "engine/about/provenance.h"
 
 #include <math.h>
@@ -9,9 +8,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/node/cgroup.h"
-#include "base/node/cache.h"
 #include "base/node/environment.h"
+#include "base/node/machine.h"
 #include "engine/program.h"
 #include "par/hosts.h"
 
@@ -82,26 +80,19 @@ static void report_hosts(struct weir_run *run)
         add_missing(&run->report.missing, "hosts");
 }
 
-static void report_text(struct weir_run *run, const char *key, void (*tell)(struct weir_str *out))
+/* Where it is needed, a reader misses it when it is hidden. */
+static void report_text(struct weir_run *run, const char *key, bool is_needed,
+                        void (*put)(struct weir_str *out))
 {
     struct weir_str text = { 0 };
 
     if (run->report.n == 0)
         return;
-    tell(&text);
-    weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
-    weir_report_free(&run->report, &text);
-}
-
-static void report_needed_text(struct weir_run *run, const char *key,
-                               void (*tell)(struct weir_str *out))
-{
-    struct weir_str text = { 0 };
-
-    if (run->report.n == 0)
-        return;
-    tell(&text);
-    report_needed(run, &run->report.missing, key, weir_str_text(&text));
+    put(&text);
+    if (is_needed)
+        report_needed(run, &run->report.missing, key, weir_str_text(&text));
+    else
+        weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
     weir_report_free(&run->report, &text);
 }
 
@@ -157,15 +148,15 @@ static void report_variables(struct weir_run *run)
 static void report_environment(struct weir_run *run)
 {
     weir_report_enter(&run->report, "environment", false);
-    report_needed_text(run, "kernel", weir_environment_kernel);
-    report_text(run, "processor", weir_environment_processor);
-    report_text(run, "governor", weir_environment_governor);
-    report_text(run, "memoryLimit", emit_memory_limit);
-    report_text(run, "processorLimit", emit_cpu_limit);
-    report_needed_text(run, "binding", emit_binding);
+    report_text(run, "kernel", true, weir_environment_kernel);
+    report_text(run, "processor", false, weir_environment_processor);
+    report_text(run, "governor", false, weir_environment_governor);
+    report_text(run, "memoryLimit", false, emit_memory_limit);
+    report_text(run, "processorLimit", false, emit_cpu_limit);
+    report_text(run, "binding", true, emit_binding);
     report_bound(run);
-    report_text(run, "mpiIo", weir_mpi_io);
-    report_text(run, "interception", weir_environment_interception);
+    report_text(run, "mpiIo", false, weir_mpi_io);
+    report_text(run, "interception", false, weir_environment_interception);
     weir_report_str(&run->report, WEIR_FOR_DATA, "clock", weir_clock_source.trusted ? "tsc" : "monotonic");
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
     report_variables(run);
@@ -207,17 +198,6 @@ static void find_layout(const char *path, struct weir_str *text)
     weir_str_free(&dir);
 }
 
-/* The devices below an image are others than the file system's own. */
-static void report_moving(struct weir_run *run, const struct weir_devices *d)
-{
-    struct weir_str text = { 0 };
-
-    for (int i = 0; i < d->n; i++)
-        weir_str_addf(&text, "%s%s", i ? "," : "", d->name[i]);
-    weir_report_str(&run->report, WEIR_FOR_DATA, "movingDevices", weir_str_text(&text));
-    weir_report_free(&run->report, &text);
-}
-
 static const char *known(const char *text)
 {
     return text ? text : "";
@@ -228,7 +208,7 @@ static const char *known(const char *text)
 static void report_place(struct weir_run *run, const char *path, struct weir_missing *missing)
 {
     static const struct weir_devices none;
-    const struct weir_devices *devices = run->below ? &run->below->devices : &none;
+    const struct weir_devices *devices = run->underlying ? &run->underlying->devices : &none;
     struct weir_str text = { 0 };
 
     report_needed(run, missing, "mountOptions", known(run->test->found.mount_options));
@@ -236,7 +216,10 @@ static void report_place(struct weir_run *run, const char *path, struct weir_mis
         find_layout(path, &text);
     report_needed(run, missing, "layout", weir_str_text(&text));
     weir_report_str(&run->report, WEIR_FOR_DATA, "device", devices->top);
-    report_moving(run, devices);
+    weir_str_clear(&text);
+    for (int i = 0; i < devices->n; i++) /* below an image others than the file system's own */
+        weir_str_addf(&text, "%s%s", i ? "," : "", devices->name[i]);
+    weir_report_str(&run->report, WEIR_FOR_DATA, "movingDevices", weir_str_text(&text));
     report_queue(run, devices->top);
     run->report.lost |= devices->failed;
     weir_report_free(&run->report, &text);

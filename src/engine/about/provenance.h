@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* provenance.h - where and with what a number was measured */
-#ifndef WEIR_ENGINE_ABOUT_PROVENANCE_H
-#define WEIR_ENGINE_ABOUT_PROVENANCE_H
+#pragma once
 
 #include "backends/backend.h"
 #include "engine/run.h"
@@ -17,5 +16,3 @@ void weir_provenance_run(struct weir_run *run);
 /* Report the object "provenance" of a test: file system, mount point and options, device, layout,
  * backend and library version, clock uncertainty. Collective over run->par. */
 void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, const char *path);
-
-#endif

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* checks.c - the row of the checks: owns their state, measures around a phase, calls the parts */
-#include "config.h"
-#include "engine/check/checks.h"
+#include "engine/check/parts.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/node/environment.h"
-#include "engine/check/parts.h"
 #include "engine/check/rules.h"
 #include "engine/observe/all.h"
-#include "engine/pace.h"
-#include "engine/phase.h"
+#include "engine/ratelimit.h"
 #include "engine/place/pagecache.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 /* State of a run, on every rank. */
 struct checks {
-    struct weir_inputs *inputs; /* of the test that runs; NULL: nothing is judged. The first
-                                   member, which weir_checks_applied reads */
+    struct weir_inputs *inputs; /* of the test that runs; NULL: nothing is judged */
     enum weir_rule_set rules;   /* of tests without --rules */
     struct weir_limits limits;  /* of the test that runs */
     struct weir_inputs room;    /* for them */
@@ -37,8 +31,6 @@ struct checks {
     struct weir_judged_test judgement; /* the last one; rank 0 */
     struct weir_str tables; /* for people, after the summaries; each ends with a line break */
 };
-
-_Static_assert(offsetof(struct checks, inputs) == 0, "weir_checks_applied reads it");
 
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
@@ -56,7 +48,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 static int read_environment(struct checks *t, struct weir_err *err)
 {
     const char *name = getenv("WEIR_RULES");
-    int set = name && *name ? weir_rule_set_find(name) : WEIR_RULES_DEFAULT;
+    int set = name && *name ? weir_opt_choice(weir_rule_sets, name) : WEIR_RULES_DEFAULT;
 
     if (set < 0)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -69,13 +61,13 @@ static int read_environment(struct checks *t, struct weir_err *err)
 
 static enum weir_rule_set rules_of(const struct checks *t, const struct weir_run_options *o)
 {
-    return o->rules ? (enum weir_rule_set)weir_rule_set_find(o->rules) : t->rules;
+    return o->rules ? (enum weir_rule_set)weir_opt_choice(weir_rule_sets, o->rules) : t->rules;
 }
 
 /* A program that reports nothing about its tests has no verdict: SOUND would be a guess. */
 static bool is_judged(const struct checks *t, const struct weir_test *test)
 {
-    return test->program->judged && rules_of(t, test->plan.options) != WEIR_RULES_NONE;
+    return test->program->checks && rules_of(t, test->plan.options) != WEIR_RULES_NONE;
 }
 
 static int warn_of_nodes(const struct weir_run *run, struct weir_err *err)
@@ -104,6 +96,23 @@ static void note_interception(const struct weir_run *run)
     weir_str_free(&libraries);
 }
 
+/* Measure the machine. cores: those of the tasks of this node, on its first rank; else INT_MAX.
+ * Collective over run->world: one agreement. */
+static struct weir_collect_machine measure_machine(const struct weir_run *run, int cores)
+{
+    double memory = weir_par_asks(&run->world) ? weir_machine_memory() : NAN;
+    int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory, -(int64_t)cores };
+
+    weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
+    return (struct weir_collect_machine) {
+        .memory = least[0] > INT64_MIN ? -(double)least[0] : NAN,
+        .cores = least[1] < 0 ? (double)-least[1] : NAN,
+        .links = run->world.rank == 0 ? weir_links_rate("/sys") : NAN,
+        .copy = run->world.rank == 0 ? weir_machine_copy() : NAN,
+        .step = weir_machine_clock_step()
+    };
+}
+
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
@@ -118,7 +127,7 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
     for (int i = 0; i < n && !any; i++)
         any = is_judged(t, &tests[i]);
     if (any) {
-        t->machine = weir_collect_machine(run, weir_others_find(run, &t->others));
+        t->machine = measure_machine(run, weir_others_find(run, &t->others));
         weir_report_verdict(&run->report, "", "");
         note_interception(run);
     }
@@ -166,15 +175,28 @@ static void judge(const struct weir_run *run, struct checks *t)
     weir_verdict_judge(t->inputs, rules_of(t, run->test->plan.options), &t->limits, &t->judgement);
 }
 
+/* Give rows of CSV the verdict of what is known until now. Rank 0. */
+static void report_rows(struct weir_run *run, const struct weir_judged_test *v)
+{
+    struct weir_str ids = { 0 };
+
+    for (int i = 0; i < v->found_n - v->notes; i++)
+        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", v->found[i]->rule->id);
+    weir_report_verdict(&run->report, weir_verdict_name(v->worst), weir_str_text(&ids));
+    weir_report_free(&run->report, &ids);
+}
+
 /* Returns the verdict. Rank 0. */
 static enum weir_severity conclude(struct weir_run *run, struct checks *t)
 {
     const struct weir_inputs *f = t->inputs;
-    bool is_measured = f->phases > 0 || f->no_room;
+    bool is_measured = f->phases > 0 || f->found.no_room;
     uint64_t begin_ns = weir_now_ns();
 
     if (!f->objects)
         weir_collect_space(run, t->inputs);
+    if (!isnan(f->stored))
+        weir_report_int(&run->report, WEIR_FOR_ALL, "storedBytes", (int64_t)f->stored);
     judge(run, t);
     weir_verdict_report(run, &t->judgement, is_measured, t->spent_ns + weir_now_ns() - begin_ns);
     if (is_measured && !run->test->failed)
@@ -203,6 +225,15 @@ static void test_end(struct weir_run *run, void *state)
 }
 
 /* ---- a phase ---- */
+
+/* The file of rank 0: it tells how far requests were applied to it. */
+static void opened(struct weir_run *run, void *state, struct weir_session *s, struct weir_file *f)
+{
+    struct checks *t = state;
+
+    if (t->inputs)
+        weir_collect_applied(s, f, t->inputs);
+}
 
 static bool is_measured(const struct checks *t, const struct weir_stage *s)
 {
@@ -239,7 +270,8 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
         weir_machine_use(&t->before, weir_stage_moves(t->stage) != WEIR_MOVES_NOTHING);
 }
 
-static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
+static void fill_max(struct weir_run *run, void *state, const struct weir_phase_rec *rec,
+                     int64_t *max)
 {
     struct checks *t = state;
 
@@ -265,12 +297,19 @@ static void add_sessions(const struct weir_test *t, struct weir_checks_sums *s)
 {
     for (int i = 0; i < t->sessions; i++) {
         const struct weir_session_stats *stats = t->session[i]->stats;
+        const struct weir_service_stats *service = t->session[i]->service;
 
         if (!stats) /* a session of other ranks */
             continue;
+        if (service) {
+            s->sent += service->count[WEIR_SENT];
+            s->refused += service->count[WEIR_SENT_REFUSED];
+            s->lost += service->count[WEIR_SENT_LOST];
+        }
         s->retries += stats->short_transfers + stats->retries;
         s->sync_ns += stats->hist[WEIR_OP_SYNC].sum_ns;
         s->syncs += stats->hist[WEIR_OP_SYNC].n;
+        s->stored += stats->stored;
     }
 }
 
@@ -300,14 +339,6 @@ static void add_cache(const struct checks *t, struct weir_checks_sums *s)
     s->cache_hidden = t->cache.seen.hides != NULL;
 }
 
-/* Waiting until an operation is due is no work. */
-static uint64_t own_use(const struct weir_run *run, uint64_t user_ns)
-{
-    uint64_t spun_ns = run->pace ? run->pace->spun_ns : 0;
-
-    return user_ns > spun_ns ? user_ns - spun_ns : 0;
-}
-
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
     struct checks *t = state;
@@ -322,7 +353,9 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     if ((moves & WEIR_MOVES_OUT) || t->inputs->direct == 1)
         weir_pagecache_sample(run, t->stage, &t->cache.seen, &t->cache.why);
     weir_machine_use(&now, moves != WEIR_MOVES_NOTHING);
-    s->user_ns = own_use(run, now.user_ns - t->before.user_ns);
+    s->user_ns = now.user_ns - t->before.user_ns;
+    if (run->ratelimit) /* waiting until an operation is due is no work */
+        s->user_ns -= s->user_ns < run->ratelimit->spun_ns ? s->user_ns : run->ratelimit->spun_ns;
     s->io_unknown = !now.io_known || !t->before.io_known;
     s->reached = (moves & WEIR_MOVES_IN ? now.read - t->before.read : 0) +
                  (moves & WEIR_MOVES_OUT ? now.written - t->before.written : 0);
@@ -331,7 +364,6 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
     s->ends_ns = (rec->mark[WEIR_MARK_OPENED] - rec->mark[WEIR_MARK_OPEN]) +
                  (rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_CLOSE]);
     add_sessions(run->test, s);
-    weir_service_add(run->test, s);
     add_cache(t, s);
     s->ended[part_of(run, rec)] = 1;
     t->spent_ns += weir_now_ns() - begin_ns;
@@ -377,14 +409,14 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     if (rec->failed || !rec->stage || !t->inputs)
         return 0;
     if (run->par.rank == 0)
-        weir_service_note_data(rec, t->inputs);
+        weir_collect_objects(rec, t->inputs);
     if (is_measured(t, rec->stage) && run->test->plan.options->dry_run)
         weir_collect_expected(run, rec, t->inputs);
     else if (is_measured(t, rec->stage))
         collect(run, t, rec);
     if (run->par.rank == 0 && run->report.has_csv) {
         judge(run, t);
-        weir_verdict_for_rows(run, &t->judgement);
+        report_rows(run, &t->judgement);
     }
     t->spent_ns += weir_now_ns() - begin_ns;
     return 0;
@@ -403,7 +435,8 @@ const struct weir_observer weir_checks = {
     .test_end = test_end,
     .before = before,
     .start = start,
-    .most = most,
+    .max = fill_max,
     .add = add,
     .after = after,
+    .opened = opened,
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collect-phase.c - the inputs of a phase, by the sums of all ranks */
-#include "config.h"
 #include "engine/check/parts.h"
 
 #include <math.h>
@@ -34,7 +33,6 @@ static double found_cached(const struct weir_checks_sums *s, enum weir_moves mov
     return (double)(moves == WEIR_MOVES_BOTH ? s->before : s->resident);
 }
 
-/* Notes the facts of the phase that programs get, too. */
 void weir_collect_seen(struct weir_cached *cached, struct weir_phase_rec *rec)
 {
     const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
@@ -89,7 +87,7 @@ static double dirty_share(const struct weir_phase_rec *rec, const struct weir_ch
         return NAN;
     if (moves == WEIR_MOVES_OUT || s->dirty == 0)
         return (double)s->dirty / looked;
-    part = (double)rec->half[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
+    part = (double)rec->by_dir[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
     if ((double)s->dirty_before > LEAST_ROOM * looked || !(part > 0))
         return NAN;
     return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
@@ -119,7 +117,7 @@ static void note_cache(const struct weir_run *run, const struct weir_phase_rec *
         return;
     if (s->looked == 0 || s->cache_unknown > 0) {
         f->cache_why = own->why ? own->why : "some ranks could not look at their files";
-        p->unseen |= s->cache_unknown > 0 && run->test->program->judged->range;
+        p->unseen |= s->cache_unknown > 0 && run->test->program->checks->range;
         return;
     }
     note_files(s, f, p->moves);
@@ -145,9 +143,12 @@ static double unsteady_of(const struct weir_run *run, double seconds, bool moves
                                 fmax(seconds, (s->used - 0.5) * (double)s->width_ns / 1e9));
 }
 
+#define FAR 9.99 /* also where there is no criterion */
+
+/* The worst criterion over its limit: above 1 the phase is not steady. */
 static void note_steady(const struct weir_steady_verdict *v, struct weir_inputs_phase *p)
 {
-    double past = weir_steady_past(v);
+    double past = v->worst ? fmin(v->value / v->limit, FAR) : FAR;
 
     if (past <= p->past_steady)
         return;
@@ -163,9 +164,7 @@ static void note_rate(const struct weir_phase_rec *rec, struct weir_inputs_phase
     if (isnan(missed) || p->rate_missed >= missed)
         return;
     p->rate_missed = fmax(0, missed);
-    p->rate_asked = r->asked;
-    p->rate_late = r->late_share;
-    p->rate_bytes = r->bytes;
+    p->at = *r;
 }
 
 /* Return the fraction of its time that a phase of data was in open, close and sync (may overlap). */
@@ -201,7 +200,13 @@ void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec 
     if (rec->steady)
         note_steady(rec->steady, p);
     note_rate(rec, p);
-    weir_service_note(s, f);
+    f->service.sent += (double)s->sent;
+    f->service.refused += (double)s->refused;
+    f->service.lost += (double)s->lost;
+    if (s->stored > 0 && p->moves == WEIR_MOVES_OUT) {
+        f->stored = (double)s->stored;
+        f->filtered = f->stored / fmin((double)rec->bytes_sum, f->planned_bytes); /* of one pass */
+    }
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] =
@@ -211,4 +216,31 @@ void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec 
     note_cache(run, rec, own, f, p);
     MOST(rate, rate);
     MOST(ends, ends_share(rec, s, tasks));
+}
+
+/* Objects that are written have not been read. */
+void weir_collect_objects(const struct weir_phase_rec *rec, struct weir_inputs *f)
+{
+    struct weir_inputs_service *v = &f->service;
+    enum weir_moves moves = weir_stage_moves(rec->stage);
+    double all = f->planned_bytes;
+    double bytes = (double)(moves == WEIR_MOVES_BOTH ? rec->by_dir[WEIR_DIR_READ].bytes_sum
+                                                     : rec->bytes_sum);
+
+    if (rec->stage->flags & WEIR_STAGE_CHECKS)
+        moves = WEIR_MOVES_IN;
+    if (!f->objects || moves == WEIR_MOVES_NOTHING)
+        return;
+    if (moves & WEIR_MOVES_OUT) {
+        v->written = true;
+        v->read_since = 0;
+    }
+    if (!(moves & WEIR_MOVES_IN) || bytes <= 0)
+        return;
+    v->working_set = fmax(v->working_set, all > 0 ? fmin(bytes, all) : bytes);
+    v->read_since += bytes;
+    if (all > 0)
+        v->reread = fmax(v->reread, v->read_since / all);
+    if (rec->verify_ns_sum > 0 && v->written && v->of_others == 1)
+        v->stale = (isnan(v->stale) ? 0 : v->stale) + (double)weir_phase_wrong(rec);
 }

@@ -1,40 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* collect.c - the inputs of a test: machine, place and options */
-#include "config.h"
 #include "engine/check/parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/gpu/gpu.h"
 #include "base/node/environment.h"
-#include "base/node/links.h"
 #include "base/options/option.h"
 #include "base/text/path.h"
-#include "engine/check/checks.h"
 #include "engine/check/rules.h"
-#include "engine/observer.h"
-#include "engine/pace.h"
-#include "engine/program.h"
+#include "engine/ratelimit.h"
 #include "par/reduce.h"
 
-/* ---- the machine ---- */
+/* ---- inputs: nothing is known yet, and what several programs know in the same way ---- */
 
-struct weir_collect_machine weir_collect_machine(const struct weir_run *run, int cores)
+void weir_inputs_init(struct weir_inputs *f)
 {
-    double memory = weir_par_asks(&run->world) ? weir_machine_memory() : NAN;
-    int64_t least[2] = { isnan(memory) ? INT64_MIN : -(int64_t)memory, -(int64_t)cores };
-
-    weir_allmax_i64(&run->world, least, 2); /* of the smallest node */
-    return (struct weir_collect_machine) {
-        .memory = least[0] > INT64_MIN ? -(double)least[0] : NAN,
-        .cores = least[1] < 0 ? (double)-least[1] : NAN,
-        .links = run->world.rank == 0 ? weir_links_rate("/sys") : NAN,
-        .copy = run->world.rank == 0 ? weir_machine_copy() : NAN,
-        .step = weir_machine_clock_step()
-    };
+    memset(f, 0, sizeof(*f));
+    f->file_system = "";
+    f->others_why = "nobody looked";
+    f->memory = f->tasks_per_core = f->cores = f->found.full = f->found.full_inodes = NAN;
+    f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
+    f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;
+    f->collective = f->independent = f->other_layout = f->foreign = f->indirect = -1;
+    f->distance = f->missing.n = f->found.apart = -1;
+    f->planned_bytes = f->file_bytes = f->transfer = f->own_node = f->unread = f->repeats = NAN;
+    f->service.reread = f->service.stale = f->service.memory = f->service.working_set = NAN;
+    f->service.of_others = -1;
+    f->stored = f->filtered = NAN;
+    f->allocated = f->written = f->retries = f->others_cpu = f->others = f->others_share = f->sequential_rate = NAN;
 }
+
+double weir_inputs_own_node(const struct weir_par *par, int whom)
+{
+    uint64_t node = (uint64_t)par->cache.node, own;
+
+    if (par->cache.nodes == 1)
+        return 1;
+    own = weir_fetch_u64(par, node, whom) == node;
+    weir_allsum_u64(par, &own, 1);
+    return (double)own / par->size;
+}
+
+struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char *key)
+{
+    struct weir_inputs_phase *p;
+
+    for (int i = 0; i < f->phases; i++)
+        if (strcmp(f->phase[i].key, key) == 0)
+            return &f->phase[i];
+    if (f->phases == WEIR_INPUTS_PHASES)
+        return NULL;
+    p = &f->phase[f->phases++];
+    memset(p, 0, sizeof(*p));
+    p->key = key;
+    p->shortest_s = p->bytes = p->rate = p->cached = p->dirty = p->left = NAN;
+    p->slow = p->tail = p->ends = p->cpu = p->data = p->clock = p->unsteady = p->busy_s = NAN;
+    p->past_steady = p->rate_missed = p->joined = NAN;
+    return p;
+}
+
+bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves)
+{
+    for (int i = 0; i < f->phases; i++)
+        if (f->phase[i].moves & moves)
+            return true;
+    return false;
+}
+
+/* ---- the file system ---- */
 
 /* One that the nodes reach over their network. */
 static bool is_on_network(const char *type)
@@ -42,31 +76,25 @@ static bool is_on_network(const char *type)
     static const char *const types[] = { "nfs",    "nfs4",  "lustre",         "gpfs", "ceph",
                                          "beegfs", "pvfs2", "fuse.glusterfs", "cifs", NULL };
 
-    for (int i = 0; types[i]; i++)
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    return false;
+    return weir_opt_choice(types, type) >= 0;
 }
 
 /* "compress=zstd:3", or NULL. */
 static const char *compression_of(struct weir_run *run, const char *mount_options)
 {
     static const char *const names[] = { "compress-force", "compress", "compress_extension", "compr" };
-    const char *copy;
-    char value[32], text[64];
+    const char *text;
+    char value[32];
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (weir_mount_option(mount_options, names[i], value, sizeof(value)) &&
             strcmp(value, "none") != 0 && strcmp(value, "no") != 0) {
-            snprintf(text, sizeof(text), "%s%s%s", names[i], *value ? "=" : "", value);
-            copy = weir_arena_strdup(&run->arena, text, NULL);
-            run->report.lost |= !copy;
-            return copy;
+            text = weir_arena_textf(&run->arena, NULL, "%s%s%s", names[i], *value ? "=" : "", value);
+            run->report.lost |= !text;
+            return text;
         }
     return NULL;
 }
-
-/* ---- the file system ---- */
 
 static double share_used(uint64_t free, uint64_t all)
 {
@@ -84,29 +112,24 @@ void weir_collect_space(struct weir_run *run, struct weir_inputs *f)
         run->report.lost |= why.code == WEIR_ESETUP; /* no memory to ask */
         return;
     }
-    f->full = fmax(f->full, share_used(u.free_bytes, u.total_bytes));
-    f->full_inodes = fmax(f->full_inodes, share_used(u.free_inodes, u.inodes));
+    f->found.full = fmax(f->found.full, share_used(u.free_bytes, u.total_bytes));
+    f->found.full_inodes = fmax(f->found.full_inodes, share_used(u.free_inodes, u.inodes));
 }
 
 /* ---- the test ---- */
 
-static bool asks(const struct weir_backend *be, const void *values, const char *flag)
+/* Each backend that has direct I/O calls it so. */
+static bool is_direct(const struct weir_backend *be, const void *values)
 {
-    const struct weir_opt *row = be && be->opts && values ? weir_opt_row_of(be->opts, flag) : NULL;
+    const struct weir_opt *row =
+        be && be->opts && values ? weir_opt_row_of(be->opts, "odirect") : NULL;
 
     return row && *(const bool *)((const char *)values + row->offset);
-}
-
-/* Direct I/O has the same name in every backend that has it; a session of other ranks has none. */
-static int asks_direct(const struct weir_session *s)
-{
-    return s->be && (asks(s->be, s->opt, "odirect") || asks(s->be->base, s->base_opt, "odirect"));
 }
 
 static void describe_machine(const struct weir_par *par, const struct weir_collect_machine *m,
                              struct weir_inputs *f)
 {
-
     f->tasks = par->size;
     f->nodes = par->cache.nodes;
     f->per_node_max = par->cache.per_node_max;
@@ -151,30 +174,27 @@ void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *
                        const struct weir_collect_reads *reads, struct weir_inputs *f)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    const struct weir_found *found = &run->test->found; /* by the observers before this one */
     const struct weir_backend *be = run->test->n_used > 0 ? run->test->used[0].be : NULL;
+    const struct weir_session *s = run->test->session[0];
 
     weir_inputs_init(f);
     describe_machine(&run->par, machine, f);
     f->peak = (double)o->peak;
     f->repetitions = o->repetitions;
     f->path = run->test->plan.path;
-    f->direct = run->test->sessions > 0 ? asks_direct(run->test->session[0]) : -1;
+    f->found = run->test->found; /* by the observers before this one */
+    if (run->test->sessions > 0) /* of other ranks none is */
+        f->direct = s->be && (is_direct(s->be, s->opt) || is_direct(s->be->base, s->base_opt));
     f->stores = !be || !(be->flags & WEIR_BE_NO_DATA); /* DUMMY moves bytes that reach no device */
     f->objects = be && (be->flags & WEIR_BE_OBJECTS);
     f->intercepted = weir_environment_is_intercepted();
     f->cache_why = f->objects ? WEIR_OBJECTS : f->intercepted ? WEIR_INTERCEPTED : NULL;
     if (run->gpu && run->gpu->files)
-        f->indirect = weir_gpu_files_are_staged(run->gpu->files);
-    run->test->program->judged->inputs(run, run->test->state, f);
+        f->indirect = run->gpu->files_staged;
+    run->test->program->checks->inputs(run, run->test->state, f);
     if (run->par.rank == 0)
         describe_files(run, machine->links, f);
     recall(reads, f);
-    f->apart = found->apart;
-    f->full = fmax(f->full, found->full);
-    f->full_inodes = fmax(f->full_inodes, found->full_inodes);
-    f->need_of_free = fmax(f->need_of_free, found->need_of_free);
-    f->no_room = found->no_room;
 }
 
 /* ---- what was applied ---- */
@@ -182,6 +202,7 @@ void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *
 void weir_collect_applied(struct weir_session *s, struct weir_file *f, struct weir_inputs *inputs)
 {
     struct weir_applied applied = { .independent = -1, .other_layout = -1 };
+    struct weir_inputs_service *v = &inputs->service;
 
     if (!s->be || !s->be->applied || !s->started || s->access.dry_run)
         return;
@@ -190,15 +211,13 @@ void weir_collect_applied(struct weir_session *s, struct weir_file *f, struct we
         inputs->independent = applied.independent;
     if (applied.other_layout > inputs->other_layout)
         inputs->other_layout = applied.other_layout;
-    weir_service_applied(s, &applied, inputs);
-}
-
-void weir_checks_applied(struct weir_run *run, struct weir_session *s, struct weir_file *f)
-{
-    struct weir_inputs *const *inputs = weir_observed(run, "checks"); /* the first member */
-
-    if (inputs && *inputs)
-        weir_collect_applied(s, f, *inputs);
+    v->endpoints = applied.endpoints > v->endpoints ? applied.endpoints : v->endpoints;
+    v->connections = applied.connections > v->connections ? applied.connections : v->connections;
+    v->depth = s->depth > v->depth ? s->depth : v->depth;
+    if (applied.memory > 0)
+        v->memory = (double)applied.memory;
+    if (applied.memory_option)
+        v->memory_option = applied.memory_option;
 }
 
 /* ---- the end ---- */
@@ -232,14 +251,14 @@ static double expect_cached(const struct weir_run_options *o, const struct weir_
 }
 
 /* The time of a phase at its rate (--rate, --burst) or the one that is assumed. NaN: neither is given. */
-static double expect_seconds(const struct weir_run *run, double most_s, const struct weir_inputs *f)
+static double expect_seconds(const struct weir_run *run, double max_s, const struct weir_inputs *f)
 {
-    const struct weir_load load = run->pace ? run->pace->plan.load : (struct weir_load) { 0 };
+    const struct weir_load load = run->ratelimit ? run->ratelimit->plan.load : (struct weir_load) { 0 };
     double unit = load.bytes ? 1 : f->transfer, assumed = (double)run->test->plan.options->assume_rate;
     double asked = weir_load_mean(&load, f->transfer) * unit * run->par.size;
     double seconds = fmax(asked > 0 ? f->planned_bytes / asked : NAN, assumed > 0 ? f->planned_bytes / assumed : NAN);
 
-    return most_s > 0 && seconds > most_s ? most_s : seconds;
+    return max_s > 0 && seconds > max_s ? max_s : seconds;
 }
 
 void weir_collect_expected(const struct weir_run *run, const struct weir_phase_rec *rec,
@@ -247,7 +266,7 @@ void weir_collect_expected(const struct weir_run *run, const struct weir_phase_r
 {
     enum weir_moves moves = weir_stage_moves(rec->stage);
     struct weir_inputs_phase *p = weir_inputs_phase_of(f, rec->stage->key);
-    double seconds = expect_seconds(run, rec->bounds.most_s, f);
+    double seconds = expect_seconds(run, rec->bounds.max_s, f);
 
     if (!p || moves == WEIR_MOVES_NOTHING)
         return;
@@ -256,7 +275,7 @@ void weir_collect_expected(const struct weir_run *run, const struct weir_phase_r
     p->n++;
     p->bytes = fmax(p->bytes, f->planned_bytes);
     p->shortest_s = fmin(p->shortest_s, seconds);
-    if (rec->repetition == 0 && run->pace)
+    if (rec->repetition == 0 && run->ratelimit)
         weir_note(&run->log, "--dry-run: at its rate the %s phase takes %.6g s", rec->stage->key, seconds);
     if (p->moves & WEIR_MOVES_IN)
         p->cached = fmax(p->cached, expect_cached(run->test->plan.options, f));

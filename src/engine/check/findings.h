@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* findings.h - what makes a result unreliable: one table of rules, and the judgement of a test by
  * its inputs. No I/O. */
-#ifndef WEIR_ENGINE_CHECK_FINDINGS_H
-#define WEIR_ENGINE_CHECK_FINDINGS_H
+#pragma once
 
 #include "base/err.h"
 #include "engine/check/inputs.h"
@@ -54,9 +53,6 @@ struct weir_limits {
  * (WEIR_EUSAGE). */
 int weir_limits_parse(struct weir_limits *l, const char *text, struct weir_err *err);
 
-/* The rule set with this name, or -1. Local. */
-int weir_rule_set_find(const char *name);
-
 /* Judge by every rule of the set; those that the set does not have are left out. limits may be
  * NULL. Local. Returns the number of entries in out. */
 int weir_findings_judge(const struct weir_inputs *f, enum weir_rule_set set,
@@ -70,4 +66,11 @@ int weir_findings_shown(const char *value);
 const char *weir_severity_name(enum weir_severity severity);
 const char *weir_verdict_name(enum weir_severity worst);
 
-#endif
+/* A row of the table "findings" for programs. */
+struct weir_finding_row {
+    const char *id, *outcome, *severity, *unit, *text, *means, *remedy;
+    double value, limit;
+    int test;
+};
+
+extern const struct weir_table weir_findings_table;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* inputs.h - what is known about a test when it is judged: plain numbers, the same for every
  * program. A value that is not known is NaN or -1, never an estimate. */
-#ifndef WEIR_ENGINE_CHECK_INPUTS_H
-#define WEIR_ENGINE_CHECK_INPUTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/report/report.h"
+#include "base/data/pattern.h"
+#include "engine/program.h"
 
-#define WEIR_INPUTS_PHASES 24 /* kinds of phases of a test */
+#define WEIR_INPUTS_PHASES 40 /* kinds of phases of a test: more than any program has */
 #define WEIR_INPUTS_RATES 128 /* repetitions of which the rate is kept */
 #define WEIR_OTHERS_SHARE 0.25 /* of a device or of processors: more is a finding (H26) */
 
@@ -48,8 +48,7 @@ struct weir_inputs_phase {
     double clock;            /* uncertainty of the common clock, of the phase */
     double busy_s;           /* least time that a task worked, mean of the tasks */
     double rate_missed;      /* of the rate that was asked for (--rate); NaN: none was */
-    double rate_asked, rate_late; /* then: it, of all tasks, and the share of operations that were late */
-    bool rate_bytes;         /* it is in bytes a second, else in operations */
+    struct weir_rate_reached at; /* then: it, and how well it was reached */
     double joined;           /* writes for each request of writing that a device completed */
     double asked, reached;   /* bytes of read or write calls, and of these from or to a device */
     double rates[WEIR_INPUTS_RATES]; /* bytes or, where none are moved, operations a second */
@@ -89,7 +88,6 @@ struct weir_inputs {
     double memory;           /* bytes of the smallest node, or what its control group allows */
     double tasks_per_core;   /* of the node with the most */
     double cores;            /* of the first node */
-    double full, full_inodes; /* the file system, the worse of before and after; shares */
     const char *path;        /* where the test works; NULL unknown */
     const char *file_system; /* type, as in the mount table; "" unknown */
     bool image;              /* the file system is in a file, whose pages may have the bytes */
@@ -97,6 +95,7 @@ struct weir_inputs {
     double memcpy_rate;      /* bytes a second that a node can copy */
     bool on_network;         /* the nodes reach the file system over their links */
     double link_rate;        /* bytes a second of these of a node; NaN: one is not known */
+    struct weir_found found; /* its shares are the worse of before and after */
     double peak;             /* --peak, bytes a second */
     double resolution_s;     /* of the clock */
     struct weir_missing missing;
@@ -114,7 +113,6 @@ struct weir_inputs {
     int other_layout;        /* 1: the layout is not what was asked for */
     int foreign;             /* 1: what was read was written with other parameters */
     int indirect;            /* 1: direct transfers with a GPU go through memory of the host */
-    int apart;               /* 1: nodes do not see the same files */
     int distance;            /* in nodes, of the task whose data are read; -1: not asked for */
     double transfer;         /* bytes */
     double planned_bytes;    /* of all tasks in a phase */
@@ -124,9 +122,12 @@ struct weir_inputs {
                               * read twice */
     double repeats;          /* share of the blocks that are drawn again */
     enum weir_inputs_data data_kind;
+    struct weir_ratio ratio; /* that was asked for, of the data that are written */
     /* what happened */
     double allocated;        /* allocated bytes over size, of files that are flushed */
     double written;          /* of these files: the share that is neither hole nor reserved */
+    double stored;   /* bytes that filters of a library left of those written last; NaN: not known */
+    double filtered; /* as a fraction of these; NaN: not known */
     double compressed;       /* the most that is compressed on the device, of a phase; 0 unknown */
     double retries;          /* short transfers and calls that were tried again */
     double others_cpu;       /* share of the processors of a node's tasks that others used in the
@@ -139,8 +140,6 @@ struct weir_inputs {
     double sequential_rate;  /* of large transfers in order, on the same files, earlier in the
                               * run */
     bool planned;            /* a dry run: phases are as they are meant */
-    const char *no_room;     /* words about what does not fit; NULL: it does, or is not known */
-    double need_of_free;     /* then: bytes or inodes that are needed, of those that are free */
     bool repeated;           /* a phase moved the same bytes in several passes, through the page cache */
     bool evicted;            /* the pages of the files were dropped before each read phase */
     bool intercepted;        /* a preloaded library takes the I/O calls */
@@ -162,8 +161,5 @@ double weir_inputs_own_node(const struct weir_par *par, int whom);
  * must live as long as the inputs. Local. */
 struct weir_inputs_phase *weir_inputs_phase_of(struct weir_inputs *f, const char *key);
 
-/* True when a phase moves data this way, or some of them. Local. */
+/* True when a phase moves data this way, or in one of several ways. Local. */
 bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves);
-bool weir_inputs_move_data(const struct weir_inputs *f); /* either way */
-
-#endif

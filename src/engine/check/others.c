@@ -5,7 +5,6 @@
  *
  * The first rank of each node reads the load of its tasks' processors, before and after a
  * phase. It subtracts the time of all tasks (those in MPI are busy, too). */
-#include "config.h"
 #include "engine/check/parts.h"
 
 #include <limits.h>
@@ -14,8 +13,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/node/device.h"
-#include "engine/program.h"
 #include "par/reduce.h"
 
 /* ---- the device ---- */
@@ -34,8 +31,8 @@ static void begin_device(struct weir_run *run, struct weir_others_device *d, str
     if (run->par.rank != 0)
         return;
     d->on = (struct weir_devices) { .n = 0 };
-    if (run->below && f->path && f->stores == 1 && !f->objects)
-        d->on = run->below->devices;
+    if (run->underlying && f->path && f->stores == 1 && !f->objects)
+        d->on = run->underlying->devices;
     run->report.lost |= d->on.failed;
     f->image = d->on.image[0];
     if (!d->known || memcmp(before.name, d->on.name, sizeof(before.name)) != 0) {
@@ -95,7 +92,7 @@ static void note_reached(const struct weir_others_device *d, const struct weir_p
 static void note_requests(const struct weir_others_device *d, const struct weir_phase_rec *rec,
                           struct weir_inputs_phase *p)
 {
-    uint64_t mixed = rec->half[WEIR_DIR_WRITE].ops_sum;
+    uint64_t mixed = rec->by_dir[WEIR_DIR_WRITE].ops_sum;
     uint64_t writes = p->moves == WEIR_MOVES_BOTH ? mixed : rec->steps_sum;
 
     if (d->known && (p->moves & WEIR_MOVES_OUT) && d->requests > 0)

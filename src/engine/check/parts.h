@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.h - the parts of the checks, which checks.c calls: each gets what it needs, and knows neither
  * the state of the checks nor the other parts */
-#ifndef WEIR_ENGINE_CHECK_PARTS_H
-#define WEIR_ENGINE_CHECK_PARTS_H
+#pragma once
 
 #include "base/node/cache.h"
 #include "base/node/device.h"
@@ -10,8 +9,6 @@
 #include "base/node/processes.h"
 #include "engine/check/findings.h"
 #include "engine/program.h"
-
-struct weir_applied;
 
 /* ---- collect.c: the inputs of a test ---- */
 
@@ -30,10 +27,6 @@ struct weir_collect_reads {
     } test[WEIR_COLLECT_READS];
     int n;
 };
-
-/* Measure the machine. cores: those of the tasks of this node, on its first rank, INT_MAX on others.
- * Collective over run->world: one agreement. */
-struct weir_collect_machine weir_collect_machine(const struct weir_run *run, int cores);
 
 /* Fill the inputs of run->test before its first phase. Collective over run->par. */
 void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *machine,
@@ -74,6 +67,7 @@ struct weir_cache_look {
  * a phase has anyway. */
 struct weir_checks_sums {
     uint64_t user_ns, reached, io_unknown, retries, sync_ns, ends_ns;
+    uint64_t stored; /* bytes that filters of a library have left */
     uint64_t sent, refused, lost; /* requests to a service; those that were sent again */
     uint64_t syncs, all_read, all_written; /* since the first test of the run began */
     uint64_t looked, resident, dirty, written, compressed, size, allocated; /* bytes */
@@ -126,11 +120,14 @@ void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec 
                         struct weir_inputs_phase *p);
 void weir_collect_seen(struct weir_cached *cached, struct weir_phase_rec *rec);
 
+/* Note what a phase has read and written of objects, also outside of measured times. Rank 0. */
+void weir_collect_objects(const struct weir_phase_rec *rec, struct weir_inputs *f);
+
 /* True when a phase moved the same bytes again (minTimeDuration). Then memory may have served
  * or kept those of all passes but one. Local. */
 static inline bool weir_checks_repeats(const struct weir_phase_rec *rec, const struct weir_inputs *f)
 {
-    return rec->bounds.least_s > 0 && (double)rec->bytes_sum > f->planned_bytes;
+    return rec->bounds.min_s > 0 && (double)rec->bytes_sum > f->planned_bytes;
 }
 
 /* ---- straggler.c: ranks without which a phase would have been shorter ---- */
@@ -141,10 +138,10 @@ static inline bool weir_checks_repeats(const struct weir_phase_rec *rec, const s
 
 /* Times of single ranks. */
 struct weir_straggler_times {
-    int ranks;                          /* all */
-    uint64_t most[WEIR_STRAGGLERS + 1]; /* ns, the longest first */
-    uint64_t least;                     /* ns */
-    uint64_t span;                      /* of the phase, ns */
+    int ranks;                             /* all */
+    uint64_t longest[WEIR_STRAGGLERS + 1]; /* ns, the longest first */
+    uint64_t shortest;                     /* ns */
+    uint64_t span;                         /* of the phase, ns */
 };
 
 /* Return the number of ranks that are stragglers (0: none), at most a quarter of all, and in
@@ -181,15 +178,6 @@ void weir_others_add(const struct weir_run *run, struct weir_others *o,
 void weir_others_note(struct weir_others *o, const struct weir_phase_rec *rec,
                       struct weir_inputs *f, struct weir_inputs_phase *p);
 
-/* service.c: inputs about a service that has the files as objects. weir_service_add adds those
- * of this rank to the sums of a phase. Rank 0 notes them, the bytes of a phase outside of
- * measured times, and what the backend has applied. Local. */
-struct weir_applied;
-void weir_service_add(const struct weir_test *t, struct weir_checks_sums *s);
-void weir_service_note(const struct weir_checks_sums *s, struct weir_inputs *f);
-void weir_service_note_data(const struct weir_phase_rec *rec, struct weir_inputs *f);
-void weir_service_applied(const struct weir_session *s, const struct weir_applied *applied, struct weir_inputs *f);
-
 /* ---- verdict.c ---- */
 
 struct weir_judged_test {
@@ -211,9 +199,5 @@ void weir_verdict_report(struct weir_run *run, const struct weir_judged_test *v,
 /* Keep the line for people, and add the table of --findings to 'tables'. Rank 0. */
 void weir_verdict_keep(struct weir_run *run, const struct weir_judged_test *v,
                        struct weir_str *tables);
-/* Give rows of CSV the verdict of what is known until now. Rank 0. */
-void weir_verdict_for_rows(struct weir_run *run, const struct weir_judged_test *v);
-/* Append what the verdicts mean, and each rule with its limit, for --help=trust. Local. */
-void weir_verdict_help(enum weir_topic topic, struct weir_str *out);
-
-#endif
+/* Append the help of 'trust' (verdicts, rules with limits), or of a rule, with its remedy. Local. */
+void weir_verdict_help(const char *what, struct weir_str *out);

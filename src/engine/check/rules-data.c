@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules-data.c - the rules H01 to H14: time, size, caches, rates and data */
-#include "config.h"
 #include "base/node/environment.h"
 #include "engine/check/rules.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GIB 1073741824.0
+#define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
 
 /* ---- time, size, caches ---- */
 
@@ -39,6 +38,19 @@ static void h01(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_unknown(out, "no phase writes data or makes items");
 }
 
+/* Words on what can serve few data that another node wrote. */
+static const char *what_may_serve(const struct weir_inputs *f)
+{
+    const struct weir_inputs_phase *p = WEIR_MOST(f, cached, reads);
+
+    if (f->planned || !(f->own_node == 0) || !weir_inputs_have(f, WEIR_MOVES_IN) ||
+        (p && p->cached > COLD))
+        return "";
+    return p ? "; another node wrote what it read, and its page cache did not have it, but a cache of "
+               "the storage may"
+             : "; another node wrote what it read, but a cache of the storage may have it";
+}
+
 static void h02(const struct weir_inputs *f, struct weir_finding *out)
 {
     const struct weir_inputs_phase *p = WEIR_MOST(f, bytes, NULL);
@@ -49,7 +61,8 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
     else if (f->stores == 0)
         weir_finding_unknown(out, WEIR_NOT_STORED);
     else if (out->set == WEIR_RULES_JUPITER)
-        weir_finding_set(out, node / GIB, out->brief = "%.3g GiB of data per node", node / GIB);
+        weir_finding_set(out, node / WEIR_GIB, out->brief = "%.3g GiB of data per node",
+                         node / WEIR_GIB);
     else if (f->objects)
         weir_finding_unknown(out, WEIR_OBJECTS);
     else if (f->intercepted)
@@ -60,8 +73,8 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
     else if (f->direct == 1 || f->evicted)
         weir_finding_set(out, NAN, "the page cache is not used");
     else if (!isnan(f->memory))
-        weir_finding_set(out, node / f->memory, "each node's data are %.2g times its memory size",
-                         node / f->memory);
+        weir_finding_set(out, node / f->memory, "each node's data are %.2g times its memory size%s",
+                         node / f->memory, node < f->memory ? what_may_serve(f) : "");
 }
 
 /* Its pages are the only place of the data. */
@@ -83,8 +96,6 @@ static void h03(const struct weir_inputs *f, struct weir_finding *out)
     else if (f->direct == 1 && weir_inputs_have(f, WEIR_MOVES_IN))
         weir_finding_unknown(out, "direct I/O bypasses the page cache (H27 checks this)");
 }
-
-#define COLD 0.05 /* of the bytes, at most, that memory serves or keeps */
 
 /* True when nothing that is known keeps the bytes of this phase in memory. They were not there
  * before, or the system does not know the reader, or they were made durable in the time. */
@@ -235,12 +246,22 @@ static void h11(const struct weir_inputs *f, struct weir_finding *out)
                          p->rate / f->sequential_rate);
 }
 
-/* True when the file system, or the device, stores less than it is given. In words. */
+static bool is_filtered(const struct weir_inputs *f)
+{
+    return f->filtered < 1 - COLD;
+}
+
+/* True when a library, the file system or the device stores less than it is given. In words. */
 static bool is_reduced(const struct weir_inputs *f, struct weir_finding *out)
 {
     const struct weir_inputs_phase *p = least_reached(f, true, true);
 
-    if (f->compressed > COLD)
+    if (is_filtered(f))
+        weir_finding_set(out, 1,
+                         "filters of HDF5 left %.3g %% of the bytes: the rate is not that of the "
+                         "storage",
+                         100 * f->filtered);
+    else if (f->compressed > COLD)
         weir_finding_set(out, 1, "%.0f %% of the bytes are compressed on the device",
                          100 * f->compressed);
     else if (f->compresses && weir_inputs_have(f, WEIR_MOVES_OUT))
@@ -256,9 +277,17 @@ static bool is_reduced(const struct weir_inputs *f, struct weir_finding *out)
 static void h13(const struct weir_inputs *f, struct weir_finding *out)
 {
     bool repeated = f->data_kind == WEIR_DATA_REPEATED;
+    bool declared = f->ratio.compress > WEIR_RATIO_ONE || f->ratio.dedupe > WEIR_RATIO_ONE;
 
     out->is_usual = repeated;
-    if (f->stores != 0 && is_reduced(f, out)) {
+    if (declared && !is_filtered(f) && weir_inputs_have(f, WEIR_MOVES_OUT)) {
+        weir_finding_set(out, 1,
+                         "the data written compress by %.4g and have each block %.4g times, as was "
+                         "asked for",
+                         (double)f->ratio.compress / WEIR_RATIO_ONE,
+                         (double)f->ratio.dedupe / WEIR_RATIO_ONE);
+        out->brief = "data made to compress";
+    } else if (f->stores != 0 && is_reduced(f, out)) {
         weir_finding_suspect(out);
         out->brief = "data are compressed";
     } else if (!weir_inputs_have(f, WEIR_MOVES_OUT))
@@ -288,7 +317,8 @@ const struct weir_rule weir_rules_data[] = {
               { WEIR_NOTE, 1, NULL } },
       .worse = { WEIR_SUSPECT, 0.1, NULL },
       .measure = h01, .unknown = WEIR_NO_PHASE,
-      .remedy = "move more data or items, or repeat until a time has passed (minTimeDuration)" },
+      .means = "the phase is short: buffers and start-up weigh in its rate",
+      .remedy = "move more data or items, or repeat for a time (ior -O minTimeDuration=SECONDS)" },
     { WEIR_RULE("H02", 22, "data of a node against its memory", "x memory"),
       .brief = "data are %.2g x memory", .below = true,
       .at = { { WEIR_SUSPECT, 1, NULL },
@@ -298,24 +328,27 @@ const struct weir_rule weir_rules_data[] = {
               { WEIR_INVALID, 3, NULL } },
       .measure = h02, .needs = WEIR_NEEDS_DATA,
       .unknown = "the memory of the nodes is not known",
-      .remedy = "make the data of a node larger than its memory, or use direct I/O, or drop the "
-                "files from the cache before the read phase" },
+      .means = "the memory of a node can hold much of its data, so reads may come from there",
+      .remedy = "make the data of a node larger than its memory, use direct I/O, or drop the page "
+                "cache before reading" },
     { WEIR_RULE("H03", 36, "read from the page cache of the reader's node", "%"),
       .brief = "%.0f %% read from page cache",
       WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h03, .cached = true, .unknown = WEIR_NO_READ,
+      .means = "the read rate is partly that of memory",
       .remedy = "read data that another node wrote (-C with several nodes), use direct I/O, or drop "
-                "the files from the cache before the read phase" },
+                "the page cache before reading" },
     { WEIR_RULE("H04", 30, "bytes asked for that no block device moved", "%"),
       .brief = "%.0f %% reached no device", WEIR_RULE_AT(5, NOTE, NOTE, NOTE, NOTE), .measure = h04,
       .unknown = "it is known of local block file systems only",
-      .remedy = "compare with the rate of the device: memory served the rest, or the rest was "
-                "never stored (holes, compression)" },
+      .means = "memory served the rest, or it was never stored (holes, compression)",
+      .remedy = "compare with the rate of the device" },
     { WEIR_RULE("H05", 34, "not on storage at the end of the write time", "%"),
       .brief = "not flushed", WEIR_RULE_AT5(5, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h05, .needs = WEIR_NEEDS_WRITES, WEIR_RULE_PHASE(dirty), .cached = true,
       .text = "%.0f %% of the written data were only in memory at the end of the measured time",
       .unknown = "the kernel does not report which pages are dirty",
+      .means = "the write rate is partly that of memory",
       .remedy = "flush inside the time (ior -e, -Y), or use direct I/O" },
     { WEIR_RULE("H06", 32, "write phases with nothing that makes data durable", "phases"),
       .brief = "not flushed", .with = "H05",
@@ -325,6 +358,7 @@ const struct weir_rule weir_rules_data[] = {
       .text = "nothing in the write time makes the data durable",
       .text_not = "something in the write time makes the data durable",
       .unknown = "the program does not report whether it flushes",
+      .means = "the write rate can be that of memory",
       .remedy = "flush inside the time (ior -e, -Y; mdtest -y, -Y), or use direct I/O" },
     { WEIR_RULE("H07", 14, "tasks that read what their own node wrote", "%"),
       .brief = "%.0f %% read by node that wrote",
@@ -332,39 +366,46 @@ const struct weir_rule weir_rules_data[] = {
       .measure = h07, .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, own_node),
       .text = "%.0f %% of the tasks read what their own node wrote",
       .unknown = "the program does not report which task wrote the data",
+      .means = "such reads can come from memory",
       .remedy = "let another node read the data: -C, with a -Q that is no multiple of the nodes" },
     { WEIR_RULE("H08", 0, "data that no task reads, because other data are read twice", "%"),
       .brief = "%.0f %% of data never read", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
       .needs = WEIR_NEEDS_READS, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, unread),
       .text = "%.0f %% of the data are never read, other data are read twice",
       .unknown = "the program does not count what is read twice",
+      .means = "what is read twice can come from a cache",
       .remedy = "use -Z twice, which is a permutation, or -C" },
     { WEIR_RULE("H09", 0, "placement that is uneven, or a -Q that leads to the same node", "cases"),
       .brief = "uneven placement", WEIR_RULE_AT(0, SUSPECT, INVALID, INVALID, SOUND),
       .measure = h09,
+      .means = "some nodes have more work than others, or read their own data",
       .remedy = "place the same number of tasks on each node; -Q counts nodes, not tasks" },
     { WEIR_RULE("H10", 18, "best rate against what the hardware can do", "x bound"),
       .brief = "rate %.2g x hardware's bound", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h10, .needs = WEIR_NEEDS_DATA,
       .unknown = "no bound is known",
-      .remedy = "look for a cache: such a rate cannot come from storage" },
+      .means = "such a rate cannot come from storage",
+      .remedy = "look for a cache, on clients or servers" },
     { WEIR_RULE("H11", 16, "random reads against sequential ones of the same files",
                 "x sequential"),
       .brief = "random reads %.2g x sequential",
       WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h11,
       .unknown = "no earlier test reads the same files in order",
-      .remedy = "look for a cache, on clients or servers: make the data larger, or drop the caches" },
+      .means = "random reads are rarely faster than sequential ones: a cache served them",
+      .remedy = "make the data larger, or drop the caches of clients and servers" },
     { WEIR_RULE("H12", 0, "random blocks that are drawn again", "%"),
       .brief = "%.0f %% of blocks drawn again", WEIR_RULE_AT(5, NOTE, SUSPECT, INVALID, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_SHARE, repeats),
       .text = "%.0f %% of the random blocks are repeats",
       .unknown = "no blocks are drawn at random",
+      .means = "repeated blocks can come from a cache",
       .remedy = "use -z once, which visits every block once, or more blocks than transfers" },
     { WEIR_RULE("H13", 0, "data that can be, or are, compressed or deduplicated", "kinds"),
       .brief = "data can be compressed", WEIR_RULE_AT(0, NOTE, NOTE, INVALID, SUSPECT),
       .measure = h13,
       .unknown = "the program does not report what data it writes",
+      .means = "the devices may store fewer bytes than were counted",
       .remedy = "write random data (-l random, or -l signature), to a file system that does not "
                 "compress" },
     { WEIR_RULE("H14", 2, "allocated or written bytes of the files against their size", "%"),
@@ -373,8 +414,8 @@ const struct weir_rule weir_rules_data[] = {
       .measure = h14, .needs = WEIR_NEEDS_DATA, WEIR_RULE_VALUE(WEIR_VALUE_SHARE, allocated),
       .text = "%.0f %% of the size of the files is allocated",
       .unknown = "the blocks of the files are not known",
-      .remedy = "the file system compresses, delays or leaves out blocks: write random data, flush, "
-                "and read what was written before" },
+      .means = "the file system compresses, delays or leaves out blocks",
+      .remedy = "write random data, flush, and read what was written before" },
     { .id = NULL }
 };
 WEIR_RULES_FIT(weir_rules_data);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules-objects.c - the rules H39 to H44: files that are objects of a service, buffers on a GPU */
-#include "config.h"
 #include "engine/check/rules.h"
 
 #include <math.h>
@@ -76,27 +75,30 @@ const struct weir_rule weir_rules_objects[] = {
       WEIR_RULE_AT5(1, SUSPECT, SUSPECT, INVALID, SUSPECT, NOTE),
       .measure = h39, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "the program does not report the size of the objects",
-      .remedy = "read each object once, because a server can have it in memory later: write new "
-                "objects for each repetition, or more data than the memory of the servers" },
+      .means = "later reads of an object can come from memory of the servers",
+      .remedy = "write new objects for each repetition, or more data than the memory of the "
+                "servers" },
     { WEIR_RULE("H40", 26, "data that are read from a service against the memory of its servers",
                 "x memory"),
       .brief = "data are %.2g x server memory", .below = true,
       WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h40, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "the memory of the servers is not known",
+      .means = "the servers can have the data in memory",
       .remedy = "make the data larger than the memory of all servers, or report a cached rate" },
     { WEIR_RULE("H41", 0, "tasks that use the only endpoint of a service", "tasks"),
       .brief = "tasks on one endpoint: %.0f", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h41, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not report the number of endpoints",
-      .remedy = "give all endpoints, so that tasks share them; one endpoint can be the limit" },
+      .means = "one endpoint can limit the rate",
+      .remedy = "give all endpoints, so that tasks share them" },
     { WEIR_RULE("H42", 0, "transfers in flight for each connection of a task to a service",
                 "transfers"),
       .brief = "%.2g transfers a connection", WEIR_RULE_AT(1, NOTE, NOTE, NOTE, NOTE),
       .measure = h42, .needs = WEIR_NEEDS_OBJECTS,
       .unknown = "the backend does not report the number of connections of a task",
-      .remedy = "allow as many connections as --depth has transfers: with HTTP/1.1 a request waits "
-                "for a free connection" },
+      .means = "with HTTP/1.1 a transfer waits for a free connection",
+      .remedy = "allow as many connections as --depth has transfers" },
     { WEIR_RULE("H43", 38,
                 "transfers of objects that did not have what other tasks had just written",
                 "transfers"),
@@ -104,8 +106,8 @@ const struct weir_rule weir_rules_objects[] = {
       WEIR_RULE_AT5(0, SUSPECT, INVALID, INVALID, SUSPECT, INVALID),
       .measure = h43, .needs = WEIR_NEEDS_OBJECTS | WEIR_NEEDS_READS,
       .unknown = "no phase checks data (-R) that other tasks wrote in this test",
-      .remedy = "ask the operator of the service: data of a confirmed write cannot be read at "
-                "once, so wait before the read phase" },
+      .means = "data of a confirmed write cannot be read at once",
+      .remedy = "ask the operator of the service, or wait before the read phase" },
     { WEIR_RULE("H44", 34, "GPUDirect that goes through memory of the host", "cases"),
       .brief = "GPUDirect is not direct", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_IS, indirect),
@@ -113,7 +115,8 @@ const struct weir_rule weir_rules_objects[] = {
               "memory of the host",
       .text_not = "the kernel module for direct transfers is loaded",
       .unknown = "direct transfers with a GPU were not asked for",
-      .remedy = "load the kernel module (nvidia_fs), or call the rates those of staged transfers" },
+      .means = "the rate is that of staged transfers",
+      .remedy = "load the kernel module (nvidia_fs)" },
     { .id = NULL }
 };
 WEIR_RULES_FIT(weir_rules_objects);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules-run.c - the rules H19 to H38: where the time goes, the machine, and what was applied of what
  * was asked for */
-#include "config.h"
 #include "engine/check/rules.h"
 
 #include <math.h>
@@ -47,10 +46,10 @@ static void h24(const struct weir_inputs *f, struct weir_finding *out)
 
 static void h25(const struct weir_inputs *f, struct weir_finding *out)
 {
-    double x = fmax(f->full, f->full_inodes); /* leaves NaN out */
+    double x = fmax(f->found.full, f->found.full_inodes); /* leaves NaN out */
 
-    if (f->no_room) {
-        weir_finding_set(out, 100 * f->need_of_free, "it does not fit: %s", f->no_room);
+    if (f->found.no_room) {
+        weir_finding_set(out, 100 * f->found.need_of_free, "it does not fit: %s", f->found.no_room);
         out->brief = "does not fit";
         out->severity = WEIR_INVALID;
         out->unit = "% of what is free";
@@ -61,12 +60,12 @@ static void h25(const struct weir_inputs *f, struct weir_finding *out)
     }
 }
 
-#define OTHERS_LEAST (16e6) /* bytes: less is a log file */
+#define OTHERS_MIN (16e6) /* bytes: less is a log file */
 
 static void h26(const struct weir_inputs *f, struct weir_finding *out)
 {
     double cpu = 100 * f->others_cpu;
-    double device = !(f->others <= OTHERS_LEAST) ? 100 * f->others_share : 0; /* NaN: not known */
+    double device = !(f->others <= OTHERS_MIN) ? 100 * f->others_share : 0; /* NaN: not known */
 
     if (isnan(cpu) && isnan(device)) {
         weir_finding_set(out, NAN, "because the phases are too short to measure CPU use, and the "
@@ -153,7 +152,7 @@ static void h35(const struct weir_inputs *f, struct weir_finding *out)
 {
     if (f->objects && out->set == WEIR_RULES_DEFAULT)
         weir_finding_unknown(out, WEIR_OBJECTS);
-    else if (weir_inputs_move_data(f) && f->own_metadata < 0)
+    else if (weir_inputs_have(f, WEIR_MOVES_BOTH) && f->own_metadata < 0)
         weir_finding_unknown(out, "no phase looks at metadata");
 }
 
@@ -175,8 +174,8 @@ static void h37(const struct weir_inputs *f, struct weir_finding *out)
         weir_finding_set(out, 100 * p->rate_missed,
                          "a %s phase reached %.4g of the %.4g %s that were asked for (%.1f %% less), and "
                          "%.1f %% of its operations began more than 0.1 ms late",
-                         p->key, (1 - p->rate_missed) * p->rate_asked, p->rate_asked,
-                         p->rate_bytes ? "bytes/s" : "ops/s", 100 * p->rate_missed, 100 * p->rate_late);
+                         p->key, (1 - p->rate_missed) * p->at.asked, p->at.asked,
+                         p->at.bytes ? "bytes/s" : "ops/s", 100 * p->rate_missed, 100 * p->at.late_share);
 }
 
 static void h38(const struct weir_inputs *f, struct weir_finding *out)
@@ -192,69 +191,79 @@ const struct weir_rule weir_rules_run[] = {
     { WEIR_RULE("H19", 0, "time that was spent waiting for the last tenth of the tasks", "%"),
       .brief = "stragglers cost %.0f %%", WEIR_RULE_AT(20, SUSPECT, SUSPECT, NOTE, SUSPECT),
       .measure = h19, .unknown = WEIR_NO_PHASE,
+      .means = "the rate is that of the slowest tasks",
       .remedy = "find the slow tasks in the file of the ranks" },
     { WEIR_RULE("H20", 0, "open, close and sync", "% of the time"),
       .brief = "open, close, sync took %.0f %%", WEIR_RULE_AT(20, NOTE, NOTE, NOTE, NOTE),
       WEIR_RULE_PHASE(ends),
       .text = "open, close and sync are %.0f %% of a %s phase",
       .unknown = WEIR_NO_DATA,
+      .means = "the rate includes much time without transfers",
       .remedy = "move more data for each file, or state that the rate includes them" },
     { WEIR_RULE("H21", 0, "user CPU time, or time to generate and check data", "% of the time"),
       .brief = "processor busy %.0f %%", WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h21, WEIR_RULE_PHASE(cpu),
       .text = "user CPU time is %.0f %% of a %s phase",
       .unknown = WEIR_NO_PHASE,
-      .remedy = "CPU time is the limit: use more nodes, or larger transfers" },
+      .means = "the processors limit the rate, not the storage",
+      .remedy = "use more nodes, or larger transfers" },
     { WEIR_RULE("H22", 0, "tasks for each core that they may use", "tasks"),
       .brief = "%.3g tasks for a core", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       WEIR_RULE_VALUE(WEIR_VALUE_TEST, tasks_per_core),
       .text = "%.3g tasks for each core",
       .unknown = "the cores of the tasks are not known",
+      .means = "tasks wait for cores, so the rate is too low",
       .remedy = "use fewer tasks on a node, or bind them to more cores" },
     { WEIR_RULE("H23", 0, "uncertainty of the common clock", "% of a phase"),
       .brief = "clocks uncertain", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h23, WEIR_RULE_PHASE(clock),
       .text = "the clocks are uncertain by %.2g %% of a %s phase",
       .unknown = WEIR_NO_PHASE,
+      .means = "the rate of the phase is as uncertain",
       .remedy = "make the phases longer" },
     { WEIR_RULE("H24", 44, "file system that is local to each node", "cases"),
       .brief = "file system is local to nodes", WEIR_RULE_AT(0, INVALID, INVALID, INVALID, SOUND),
-      .measure = h24, WEIR_RULE_VALUE(WEIR_VALUE_IS, apart),
+      .measure = h24, WEIR_RULE_VALUE(WEIR_VALUE_IS, found.apart),
       .text = "the nodes do not see the same files",
       .text_not = "the nodes see the same files",
       .unknown = "no other node checked whether it sees the files",
+      .means = "the rate is that of several file systems, one for each node",
       .remedy = "use a directory of a file system that all nodes share" },
     { WEIR_RULE("H25", 0, "use of the file system or of its inodes", "%"),
       .brief = "file system %.0f %% full", WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE), .measure = h25,
       .unknown = "the backend does not report it",
-      .remedy = "make room: file systems slow down when they are nearly full" },
+      .means = "file systems slow down when they are nearly full",
+      .remedy = "make room" },
     { WEIR_RULE("H26", 10, "bytes of the device that other processes moved, or CPU time they used",
                 "%"),
       .brief = "others used %.0f %% of the node",
       WEIR_RULE_AT(100 * WEIR_OTHERS_SHARE, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h26,
+      .means = "the rate is too low, because others used the same hardware",
       .remedy = "use nodes that are not shared with other jobs" },
     { WEIR_RULE("H27", 28, "in the page cache although direct I/O was asked for", "%"),
       .brief = "%.0f %% of direct I/O cached", WEIR_RULE_AT(5, SUSPECT, INVALID, SUSPECT, INVALID),
       .measure = h27, WEIR_RULE_PHASE(left), .cached = true,
       .text = "%.0f %% of the bytes of a %s phase with direct I/O are in the page cache",
       .unknown = WEIR_NO_DATA,
-      .remedy = "the file system treats direct I/O as buffered I/O: use another file system, or "
-                "larger aligned transfers" },
+      .means = "the file system treats direct I/O as buffered I/O",
+      .remedy = "use another file system, or larger aligned transfers" },
     { WEIR_RULE("H28", 0, "short transfers, and retried calls or requests (more than 1 % of the "
                           "requests to a service: SUSPECT)", "calls"),
       .brief = "calls tried again: %.0f", WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h28, WEIR_RULE_VALUE(WEIR_VALUE_TEST, retries),
       .text = "%.0f short transfers or retried calls",
       .unknown = "the program has no session that counts them",
-      .remedy = "check for a full or interrupted file system, or for an overloaded service: send "
-                "fewer requests at a time" },
+      .means = "the rate includes the time of repeated calls",
+      .remedy = "check for a full file system or an overloaded service, and send fewer requests at "
+                "a time" },
     { WEIR_RULE("H29", 0, "independent transfers where collective ones were asked for", "cases"),
       .brief = "transfers not collective", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
       .measure = h29, WEIR_RULE_VALUE(WEIR_VALUE_IS, independent),
       .text = "transfers were independent although collective ones were asked for",
       .text_not = "transfers were collective",
       .unknown = "the library does not report it, or decides anew for each transfer",
+      .means = "the rate is not that of collective I/O",
       .remedy = "look at the hints in effect (romio_cb_read, romio_cb_write)" },
     { WEIR_RULE("H30", 0, "layout that is not what was asked for", "cases"),
       .brief = "other layout than asked", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SOUND),
@@ -262,6 +271,7 @@ const struct weir_rule weir_rules_run[] = {
       .text = "the layout is not the one that was asked for",
       .text_not = "the layout is the one that was asked for",
       .unknown = "no layout was asked for, or the library does not read it back",
+      .means = "the rate is that of another layout",
       .remedy = "remove the old files: a layout is fixed when a file is created" },
     { WEIR_RULE("H31", 0, "files that were written with other parameters", "cases"),
       .brief = "files of other parameters", WEIR_RULE_AT(0, NOTE, SUSPECT, INVALID, SOUND),
@@ -269,24 +279,27 @@ const struct weir_rule weir_rules_run[] = {
       .text = "the files that are read have a different size than this test writes",
       .text_not = "the files have the size that the test writes",
       .unknown = "the size of the files is not known",
+      .means = "the rate is that of other files than the parameters describe",
       .remedy = "read files that the same options wrote, best in the same run" },
     { WEIR_RULE("H32", 33, "random writes for each request that a device completed until the flush",
                 "writes"),
       .brief = "%.0f writes a device request", WEIR_RULE_AT(4, SUSPECT, SUSPECT, NOTE, SUSPECT),
       .measure = h32, .needs = WEIR_NEEDS_WRITES,
       .unknown = "it is known of buffered random writes that are flushed to a local block file system",
-      .remedy = "use direct I/O: this rate is that of the page cache, and the device had large "
-                "sequential writes" },
+      .means = "the rate is that of the page cache: the device had large sequential writes",
+      .remedy = "use direct I/O" },
     { WEIR_RULE("H33", 0, "items that a reader needs and the results do not have", "items"),
       .data_only = true,
       WEIR_RULE_AT(0, NOTE, NOTE, NOTE, NOTE),
       .measure = h33,
       .unknown = "no results for programs are written",
+      .means = "a reader cannot repeat the measurement",
       .remedy = "describe in words: kernel, mount options, layout and binding of the tasks" },
     { WEIR_RULE("H34", 0, "time that a task worked against the resolution of the clock",
                   "x resolution"),
       .brief = "too short for the clock", .below = true, WEIR_RULE_AT(1000, NOTE, NOTE, NOTE, NOTE),
       .measure = h34, .unknown = WEIR_NO_PHASE,
+      .means = "the time of the phase is inexact",
       .remedy = "do more operations for each task" },
     { WEIR_RULE("H35", 12, "phases in which a node accesses items that it created", "phases"),
       .brief = "nodes look at their own items", WEIR_RULE_AT(0, SUSPECT, SUSPECT, INVALID, SOUND),
@@ -294,26 +307,28 @@ const struct weir_rule weir_rules_run[] = {
       .text = "nodes access items that they created themselves",
       .text_not = "items are accessed by other nodes than those that created them",
       .unknown = "the program does not report which task created the items",
+      .means = "such accesses can come from caches of the node",
       .remedy = "let another node access the items (mdtest -N with the tasks of a node, on several "
                 "nodes)" },
     { WEIR_RULE("H36", 42, "nodes of MPI that are not the kernels of the tasks", "cases"),
       .brief = "nodes of MPI are wrong", WEIR_RULE_AT(0, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h36,
       .unknown = "the kernels are not known",
+      .means = "results about nodes and their caches may be wrong",
       .remedy = "repair the MPI library or its launcher; if the kernels are wrong, set "
                 "IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES" },
     { WEIR_RULE("H37", 40, "rate that was asked for and not reached", "%"),
       .brief = "rate missed by %.1f %%", WEIR_RULE_AT(1, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h37,
       .unknown = "no rate was asked for",
-      .remedy = "the times are those of a lower load: use a lower rate (--rate), more transfers in "
-                "flight (--depth), or more tasks" },
+      .means = "the response times are those of a lower load",
+      .remedy = "use a lower rate (--rate), more transfers in flight (--depth), or more tasks" },
     { WEIR_RULE("H38", 8, "phases that --until=steady found not to be steady", "% of its limit"),
       .brief = "phases never steady", WEIR_RULE_AT(100, SUSPECT, SUSPECT, NOTE, INVALID),
       .measure = h38,
       .unknown = "--until=steady was not asked for",
-      .remedy = "make the phases longer (most=SECONDS, -D), so that the storage reaches its steady "
-                "state, or find what changes with time" },
+      .means = "the rate still changed when the phase ended",
+      .remedy = "make the phases longer (most=SECONDS, -D), or find what changes with time" },
     { .id = NULL }
 };
 WEIR_RULES_FIT(weir_rules_run);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules-series.c - the rules H15 to H18, about a series of repetitions: number, interval, drift,
  * groups, first one; and the steadiness inside a phase */
-#include "config.h"
 #include "engine/check/rules.h"
 
 #include <math.h>
@@ -115,16 +114,6 @@ static void h15(const struct weir_inputs *f, struct weir_finding *out)
     weir_finding_set(out, widest, "the interval of the median is +-%.0f %%", widest);
 }
 
-/* Return the largest gap between two adjacent values, with at least two on each side. */
-static double largest_gap(const double *sorted, int n)
-{
-    double gap = 0;
-
-    for (int i = 2; i + 1 < n; i++)
-        gap = fmax(gap, sorted[i] - sorted[i - 1]);
-    return gap;
-}
-
 /* Change from the first repetition to the last, and between two groups, of the range. */
 static bool examine(const struct weir_inputs_phase *p, double *drift, double *gap)
 {
@@ -138,7 +127,8 @@ static bool examine(const struct weir_inputs_phase *p, double *drift, double *ga
     if (!(range / median > 0.05)) /* what is so narrow needs no explanation */
         return true;
     *drift = fabs(weir_series_slope(p->rates, n)) * (n - 1) / range;
-    *gap = largest_gap(v, n) / range;
+    for (int i = 2; i + 1 < n; i++) /* of groups of two at least */
+        *gap = fmax(*gap, (v[i] - v[i - 1]) / range);
     return true;
 }
 
@@ -219,6 +209,7 @@ const struct weir_rule weir_rules_series[] = {
               { WEIR_SOUND, 0, NULL },
               { WEIR_INVALID, 10, NULL } },
       .measure = h15, .unknown = WEIR_NO_PHASE,
+      .means = "how far the next run can differ is not known well",
       .remedy = "repeat the test (-i) until the interval of the median is narrow; repetitions do "
                 "not show the differences between runs" },
     { WEIR_RULE("H16", 4, "drift of the repetitions, or a gap between two groups, of their range",
@@ -227,15 +218,18 @@ const struct weir_rule weir_rules_series[] = {
       WEIR_RULE_AT(70, SUSPECT, SUSPECT, SUSPECT, SUSPECT),
       .measure = h16,
       .unknown = "there are fewer than 6 repetitions",
-      .remedy = "do not report one number: find what changes with time, or separates the groups" },
+      .means = "the repetitions did not measure one and the same state",
+      .remedy = "find what changes with time, or what separates the groups" },
     { WEIR_RULE("H17", 0, "change of the rate inside a phase", "%"),
       .brief = "rate changed %.0f %% in a phase", WEIR_RULE_AT(20, NOTE, NOTE, NOTE, INVALID),
       .measure = h17,
       .unknown = "the rate inside a phase is not sampled in ten or more intervals (--interval)",
+      .means = "the rate of the phase is a mean of different rates",
       .remedy = "run longer, and leave out the time before the steady state" },
     { WEIR_RULE("H18", 0, "first repetition against the others", "interquartile ranges"),
       .brief = "first repetition is off", WEIR_RULE_AT(3, NOTE, NOTE, NOTE, NOTE), .measure = h18,
       .unknown = "there are fewer than 5 repetitions",
+      .means = "the first repetition had other conditions, such as cold caches",
       .remedy = "leave the first repetition out, or start all repetitions with cold caches" },
     { .id = NULL }
 };

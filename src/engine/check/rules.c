@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rules.c - the judgement by the rules, and the limits that a user has changed */
-#include "config.h"
 #include "engine/check/rules.h"
 
 #include <math.h>
@@ -10,7 +9,6 @@
 #include <strings.h>
 
 #include "base/size.h"
-#include "base/str.h"
 #include "base/text/quote.h"
 #include "engine/options.h"
 
@@ -29,14 +27,6 @@ const struct weir_rule *weir_rule_at(int i)
 
 /* ---- names ---- */
 
-int weir_rule_set_find(const char *name)
-{
-    for (int i = 0; weir_rule_sets[i]; i++)
-        if (strcasecmp(name, weir_rule_sets[i]) == 0)
-            return i;
-    return -1;
-}
-
 const char *weir_severity_name(enum weir_severity severity)
 {
     static const char *const names[] = { "none", "NOTE", "SUSPECT", "INVALID" };
@@ -51,29 +41,17 @@ const char *weir_verdict_name(enum weir_severity worst)
 
 int weir_findings_shown(const char *value)
 {
-    static const struct {
-        const char *word;
-        int shown;
-    } words[] = { { "", 8 },   { "1", 8 }, { "yes", 8 }, { "on", 8 },  { "true", 8 },
-                  { "0", 0 },  { "no", 0 }, { "off", 0 }, { "false", 0 }, { "all", WEIR_RULES } };
+    static const char *const none[] = { "0", "no", "off", "false", NULL };
+    static const char *const some[] = { "", "1", "yes", "on", "true", NULL };
 
-    for (size_t i = 0; value && i < sizeof(words) / sizeof(*words); i++)
-        if (strcasecmp(value, words[i].word) == 0)
-            return words[i].shown;
-    return value ? -1 : 0;
+    if (!value || weir_opt_choice(none, value) >= 0)
+        return 0;
+    if (weir_opt_choice(some, value) >= 0)
+        return 8;
+    return strcasecmp(value, "all") == 0 ? WEIR_RULES : -1;
 }
 
 /* ---- limits ---- */
-
-static int find_rule(const char *id, size_t len)
-{
-    const struct weir_rule *r;
-
-    for (int i = 0; (r = weir_rule_at(i)); i++)
-        if (strlen(r->id) == len && strncasecmp(r->id, id, len) == 0)
-            return i;
-    return -1;
-}
 
 /* A limit of len bytes, of which the first 'id' name no rule. */
 static int refuse_rule(const char *word, size_t len, size_t id, struct weir_err *err)
@@ -91,18 +69,21 @@ static int refuse_rule(const char *word, size_t len, size_t id, struct weir_err 
 static int parse_limit(struct weir_limits *l, const char *word, size_t len, struct weir_err *err)
 {
     size_t id = strcspn(word, ":,+");
-    int i = find_rule(word, id);
+    const struct weir_rule *r;
     const char *end = word;
     double value = NAN;
+    int i = 0;
 
-    if (i < 0)
+    while ((r = weir_rule_at(i)) && (strlen(r->id) != id || strncasecmp(r->id, word, id) != 0))
+        i++;
+    if (!r)
         return refuse_rule(word, len, id, err);
     if (word[id] == ':')
         end = weir_real_scan(word + id + 1, &value);
     if (end == word + id + 1 || end != word + len || !isfinite(value) || value < 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --limit: '%.*s' is not ID:NUMBER, like H01:30 (unit: %s)",
-                           (int)len, word, weir_rule_at(i)->unit);
+                           (int)len, word, r->unit);
     l->limit[i] = value;
     return 0;
 }
@@ -155,7 +136,7 @@ static const char *is_missing(const struct weir_inputs *f, unsigned needs)
         return WEIR_NO_READ;
     if ((needs & WEIR_NEEDS_WRITES) && !weir_inputs_have(f, WEIR_MOVES_OUT))
         return WEIR_NO_WRITE;
-    if ((needs & WEIR_NEEDS_DATA) && !weir_inputs_move_data(f))
+    if ((needs & WEIR_NEEDS_DATA) && !weir_inputs_have(f, WEIR_MOVES_BOTH))
         return WEIR_NO_DATA;
     return (needs & WEIR_NEEDS_STORED) && f->stores == 0 ? WEIR_NOT_STORED : NULL;
 }
@@ -217,8 +198,9 @@ static void measure(const struct weir_rule *r, const struct weir_inputs *f, stru
     else
         read_member(r, f, out);
     if (!out->text[0])
-        weir_finding_unknown(out, r->cached && f->cache_why && weir_inputs_move_data(f) ? f->cache_why
-                                                                                       : r->unknown);
+        weir_finding_unknown(out, r->cached && f->cache_why && weir_inputs_have(f, WEIR_MOVES_BOTH)
+                                      ? f->cache_why
+                                      : r->unknown);
 }
 
 static bool is_beyond(const struct weir_finding *f, double limit)

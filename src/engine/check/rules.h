@@ -2,8 +2,7 @@
 /* rules.h - the rules: what each finding means, where it begins, and how its value is measured. A
  * rule is a function and a row in rules-data.c (H01 to H14), rules-series.c (H15 to H18),
  * rules-run.c (H19 to H38) or rules-objects.c (H39 to H44). */
-#ifndef WEIR_ENGINE_CHECK_RULES_H
-#define WEIR_ENGINE_CHECK_RULES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -37,7 +36,8 @@ enum weir_value {
 
 /* One row of the table. */
 struct weir_rule {
-    const char *id, *what, *unit, *remedy;
+    const char *id, *what, *unit;
+    const char *means, *remedy; /* of a finding: what it means for the rate; what to do */
     int weight;        /* of two findings of one severity the heavier one is shown first */
     const char *brief; /* a format of the value for the line, 32 characters: "not flushed" */
     const char *with;  /* a rule: where both are found, they are one for people; NULL: none */
@@ -116,5 +116,3 @@ void weir_finding_suspect(struct weir_finding *out);
 
 /* Make a finding unknown, because of 'why', a clause. Local. */
 void weir_finding_unknown(struct weir_finding *out, const char *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* straggler.c - ranks without which a phase would have been shorter */
-#include "config.h"
 #include "engine/check/parts.h"
 
 #include <math.h>
@@ -9,7 +8,6 @@
 
 #include "backends/session/session.h"
 #include "engine/phase.h"
-#include "engine/test.h"
 
 /* ---- who is one ---- */
 
@@ -32,14 +30,15 @@ int weir_straggler_count(const struct weir_straggler_times *t, double *share)
     if (t->ranks < WEIR_STRAGGLER_RANKS || t->span == 0)
         return 0;
     for (int k = 1; k <= most; k++)
-        if (t->most[k - 1] - t->most[k] > widest) {
-            widest = t->most[k - 1] - t->most[k];
+        if (t->longest[k - 1] - t->longest[k] > widest) {
+            widest = t->longest[k - 1] - t->longest[k];
             found = k;
         }
     if (found == 0 ||
-        (double)widest < critical(t->ranks - found + 1) * (double)(t->most[found - 1] - t->least))
+        (double)widest <
+            critical(t->ranks - found + 1) * (double)(t->longest[found - 1] - t->shortest))
         return 0;
-    *share = (double)(t->most[0] - t->most[found]) / (double)t->span;
+    *share = (double)(t->longest[0] - t->longest[found]) / (double)t->span;
     return *share < WEIR_STRAGGLER_SHARE ? 0 : found;
 }
 
@@ -93,7 +92,7 @@ static void find_longest(struct weir_run *run, uint64_t mine, struct weir_stragg
         int64_t ns = found ? -1 : (int64_t)mine;
 
         who[k] = weir_allmax_rank(&run->par, &ns);
-        t->most[k] = (uint64_t)ns;
+        t->longest[k] = (uint64_t)ns;
         found |= who[k] == run->par.rank;
     }
 }
@@ -141,7 +140,7 @@ static void find(struct weir_run *run, const struct weir_phase_rec *rec, struct 
                             mark[WEIR_MARK_WORKED] - mark[WEIR_MARK_WORK],
                             mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE] };
     uint64_t mine = weir_phase_own_ns(rec), sum[PARTS];
-    struct weir_straggler_times t = { .ranks = run->par.size, .least = rec->own_ns_min };
+    struct weir_straggler_times t = { .ranks = run->par.size, .shortest = rec->own_ns_min };
     int who[WEIR_STRAGGLERS + 1];
 
     *out = (struct stragglers) { .n = 0 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* verdict.c - the findings of a test, for programs and for people */
-#include "config.h"
-#include "engine/check/checks.h"
 #include "engine/check/parts.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/options/help.h"
@@ -63,7 +62,8 @@ static const struct weir_col cols[] = {
     COL_REAL(F, limit, "limit", "Where a finding begins, in the unit", .head = "Limit", .width = 12,
              .digits = 4, .gap = 2),
     COL_STR(F, unit, "unit", "Of value and limit", .head = "Unit"),
-    COL_STR(F, text, "text", "What was measured, in words; why, where it is not judged"),
+    COL_STR(F, text, "text", "What was measured, in words, or why it is not judged"),
+    COL_STR(F, means, "means", "What that means for the rate, where it is found, else empty"),
     COL_STR(F, remedy, "remedy", "What to do about what was found, else empty"),
     WEIR_COL_END
 };
@@ -81,6 +81,7 @@ static struct weir_finding_row row_of(const struct weir_finding *f)
                                        .severity = weir_severity_name(f->severity),
                                        .unit = f->unit,
                                        .text = f->text,
+                                       .means = f->outcome == WEIR_FOUND ? f->rule->means : "",
                                        .remedy = f->outcome == WEIR_FOUND ? f->rule->remedy : "",
                                        .value = f->value,
                                        .limit = f->limit };
@@ -184,7 +185,8 @@ static void write_table(const struct weir_run *run, const struct weir_judged_tes
 
             weir_str_addc(out, '\n');
             weir_col_text(out, cols, &row);
-            weir_str_addf(out, "\n%14s%s\n%14sremedy: %s", "", row.text, "", row.remedy);
+            weir_str_addf(out, "\n%14s%s\n%14smeans: %s\n%14sremedy: %s", "", row.text, "",
+                          row.means, "", row.remedy);
             shown++;
         }
     if (shown < v->found_n)
@@ -206,7 +208,8 @@ void weir_verdict_keep(struct weir_run *run, const struct weir_judged_test *v,
 
 /* ---- help ---- */
 
-static void help_rule(const struct weir_rule *r, struct weir_str *out)
+/* whole: also what a finding means, and its remedy. */
+static void help_rule(const struct weir_rule *r, bool whole, struct weir_str *out)
 {
     const struct weir_level *at = &r->at[WEIR_RULES_DEFAULT];
     struct weir_str text = { 0 };
@@ -219,32 +222,25 @@ static void help_rule(const struct weir_rule *r, struct weir_str *out)
         weir_str_addf(&text, ", %s %s %g", weir_severity_name(r->worse.severity),
                       r->below ? "below" : "above", r->worse.limit);
     weir_str_addf(&text, ": %s", r->what);
+    if (whole)
+        weir_str_addf(&text, "; means: %s; remedy: %s", r->means, r->remedy);
     weir_str_addf(out, "  %s  ", r->id);
     weir_help_wrap(out, 7, 7, weir_str_text(&text));
     out->failed |= text.failed;
     weir_str_free(&text);
 }
 
-void weir_verdict_help(enum weir_topic topic, struct weir_str *out)
+void weir_verdict_help(const char *what, struct weir_str *out)
 {
+    const bool all = strcasecmp(what, weir_topic_names[WEIR_TOPIC_TRUST - 1]) == 0;
     const struct weir_rule *r;
 
-    if (topic != WEIR_TOPIC_TRUST)
-        return;
-    weir_str_addf(out, "\n"
-                       "A NOTE on standard error, before the summary, has the verdict of a test.\n"
-                       "INVALID: by the rules it must not be published. SUSPECT: it probably does not\n"
-                       "mean what it seems to. SOUND: there are notes at most. The default rules:\n");
+    if (all)
+        weir_str_addf(
+            out, "\nA NOTE on standard error, before the summary, has the verdict of a test.\n"
+                 "INVALID: by the rules it must not be published. SUSPECT: it probably does not\n"
+                 "mean what it seems to. SOUND: notes at most. Default rules (one: --help=H01):\n");
     for (int i = 0; (r = weir_rule_at(i)); i++)
-        help_rule(r, out);
-}
-
-void weir_verdict_for_rows(struct weir_run *run, const struct weir_judged_test *v)
-{
-    struct weir_str ids = { 0 };
-
-    for (int i = 0; i < v->found_n - v->notes; i++)
-        weir_str_addf(&ids, "%s%s", i > 0 ? " " : "", v->found[i]->rule->id);
-    weir_report_verdict(&run->report, weir_verdict_name(v->worst), weir_str_text(&ids));
-    weir_report_free(&run->report, &ids);
+        if (all || strcasecmp(r->id, what) == 0)
+            help_rule(r, !all, out);
 }

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* all.h - the rows that watch a run (observer.h), for observe/all.c and the files that have one */
-#ifndef WEIR_ENGINE_OBSERVE_ALL_H
-#define WEIR_ENGINE_OBSERVE_ALL_H
+/* all.h - the rows that watch a run (observer.h): the one place that names them, for observe/all.c
+ * and the files that have one */
+#pragma once
 
 #include "engine/observer.h"
 
-extern const struct weir_observer weir_watchdog; /* --io-timeout */
-extern const struct weir_observer weir_preflight; /* the directory of a test: --existing */
-extern const struct weir_observer weir_about;    /* banner, configuration, --anonymous */
-extern const struct weir_observer weir_progress; /* --progress */
-extern const struct weir_observer weir_interval; /* --interval */
-extern const struct weir_observer weir_timeline; /* --timeline */
-extern const struct weir_observer weir_load;     /* --rate, --burst */
-extern const struct weir_observer weir_until;    /* --until, and the rates of repetitions */
-extern const struct weir_observer weir_steady_state; /* --until=steady */
-extern const struct weir_observer weir_sweep;    /* --sweep */
-extern const struct weir_observer weir_op_files; /* a file of the operations of each task */
-extern const struct weir_observer weir_ranks;    /* the file of the ranks, and outliers */
-extern const struct weir_observer weir_dropcache; /* --drop-cache */
-extern const struct weir_observer weir_checks;   /* findings and verdict of a test */
-extern const struct weir_observer weir_queue_use; /* how full the queue of transfers was */
-extern const struct weir_observer weir_gpu_use;  /* GPUs, and copies between them and the host */
-extern const struct weir_observer weir_requests; /* what a service was asked for */
-extern const struct weir_observer weir_metrics;  /* everything measured about a phase */
+/* The order is that of every hook. */
+#define WEIR_OBSERVERS(ROW)                                                                        \
+    ROW(watchdog)     /* --io-timeout; before sessions begin, which note their calls */            \
+    ROW(progress)     /* --progress; first after a phase: it wipes its line before others print */ \
+    ROW(about)        /* banner, configuration, --anonymous */                                     \
+    ROW(preflight)    /* --existing; before the timeline: it may refuse a test */                  \
+    ROW(interval)     /* --interval; before the checks, which judge by its bins */                 \
+    ROW(timeline)     /* --timeline; it sorts the records for those after it */                    \
+    ROW(load)         /* --rate, --burst; before the checks and the metrics, which show it */      \
+    ROW(until)        /* --until; before the checks, whose table shows the rates */                \
+    ROW(steady_state) /* --until=steady; before the checks, which have a rule for it */            \
+    ROW(sweep)        /* --sweep */                                                                \
+    ROW(dropcache)    /* --drop-cache; before the checks look at the page cache */                 \
+    ROW(checks)       /* findings and verdict of a test */                                         \
+    ROW(op_files)     /* a file of the operations of each task */                                  \
+    ROW(ranks)        /* the file of the ranks, and outliers */                                    \
+    ROW(queue_use)    /* how full the queue of transfers was */                                    \
+    ROW(gpu_use)      /* GPUs, and copies between them and the host */                             \
+    ROW(requests)     /* what a service was asked for */                                           \
+    ROW(metrics)      /* after the checks: it sums in place the histograms that they read */
 
-#endif
+#define WEIR_OBSERVER_DECLARE(name) extern const struct weir_observer weir_##name;
+WEIR_OBSERVERS(WEIR_OBSERVER_DECLARE)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.c - what every rank has, on rank 0: lines and the operations of a phase */
-#include "config.h"
 #include "engine/observe/gather.h"
 
 #include <stdio.h>
@@ -39,20 +38,19 @@ int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct we
     if (!path)
         return 0;
     if (run->par.rank == 0 && !(f = weir_open_now(path, "a")))
-        rc = weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
+        rc = weir_fail(err, WEIR_ESETUP, "open '%s' for the results of the ranks", path);
     if (weir_pieces(&run->par, mine, put_lines, f) < 0 && rc == 0)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the rows of the ranks in '%s'", path);
     if (!weir_close_written(f) && rc == 0)
-        rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
+        rc = weir_fail(err, WEIR_ESETUP, "write the results of the ranks to '%s'", path);
     return weir_agree(&run->par, rc, err);
 }
 
 /* ---- from all ranks ---- */
 
 /* The records of another rank reach rank 0, chunk by chunk. */
-static void
-fetch(struct weir_run *run, int from, uint64_t origin_ns,
-      void (*each)(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns), void *arg)
+static void fetch(struct weir_run *run, int from, uint64_t origin_ns, weir_records_fn *each,
+                  void *arg)
 {
     struct weir_record piece[PIECE];
     uint64_t head[2] = { run->records.n, origin_ns };
@@ -70,9 +68,7 @@ fetch(struct weir_run *run, int from, uint64_t origin_ns,
 }
 
 void weir_records_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
-                         void (*each)(void *arg, const struct weir_record *r, size_t n,
-                                      uint64_t origin_ns),
-                         void *arg)
+                         weir_records_fn *each, void *arg)
 {
     uint64_t origin_ns = rec->mark[WEIR_MARK_WORK];
 

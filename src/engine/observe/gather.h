@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gather.h - what every rank has, on rank 0: lines and the operations of a phase */
-#ifndef WEIR_ENGINE_OBSERVE_GATHER_H
-#define WEIR_ENGINE_OBSERVE_GATHER_H
+#pragma once
 
 #include "engine/program.h"
 
@@ -23,12 +22,10 @@ int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct we
  * ranks and tests. Local. */
 int64_t weir_records_time(const struct weir_run *run, uint64_t local_ns);
 
+typedef void weir_records_fn(void *arg, const struct weir_record *r, size_t n, uint64_t origin_ns);
+
 /* Pass the operations of rank 0, or of all ranks one after the other, to 'each' on rank 0, some
  * hundred at a time. Then origin_ns is the beginning of the phase on the clock of the rank that
  * recorded them. Constant memory. Collective over run->par when all is set. */
 void weir_records_gather(struct weir_run *run, const struct weir_phase_rec *rec, bool all,
-                         void (*each)(void *arg, const struct weir_record *r, size_t n,
-                                      uint64_t origin_ns),
-                         void *arg);
-
-#endif
+                         weir_records_fn *each, void *arg);

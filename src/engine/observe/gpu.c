@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gpu.c - the report of the GPUs of a test: which, by which way, and the copies in the time of its
- * transfers */
-#include "config.h"
+/* gpu.c - the GPU of a task in a test: the options, and the report of which, by which way, and the
+ * copies in the time of its transfers */
 
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
 #include "engine/gpu.h"
 #include "engine/observe/all.h"
-#include "engine/phase.h"
-#include "engine/test.h"
 #include "par/reduce.h"
-
-enum { SUM_COPIES, SUM_BYTES, SUM_NS, SUMS };
 
 struct row {
     const char *operation;
@@ -38,19 +36,84 @@ static const struct weir_table table = { .key = "gpuCopies",
                                          .cols = cols,
                                          .readers = WEIR_FOR_DATA };
 
+/* ---- the options ---- */
+
+/* The number of a device, WEIR_GPU_IN_TURN (also without such an option) or WEIR_GPU_NEAR; a lower
+ * number: the text is none of them. */
+static int read_device(const char *text)
+{
+    char *end = NULL;
+    long n = text ? strtol(text, &end, 10) : WEIR_GPU_IN_TURN;
+
+    if (text && strcasecmp(text, "near") == 0)
+        return WEIR_GPU_NEAR;
+    return !text || (end != text && !*end && n >= -1 && n < 1024) ? (int)n : INT_MIN;
+}
+
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
-    return weir_gpu_check(o, err);
+    bool on_host = o->gpu_memory == WEIR_MEMORY_HOST;
+    const struct weir_conflict rules[] = {
+        { on_host && o->gpu_direct, "GPUDirect moves bytes of a GPU, and the buffers are in memory "
+                                    "of the host; choose theirs with "
+                                    "allocateBufferOnGPU=1, 2 or 3" },
+        { on_host && o->gpu_path, "--gpu-path is for buffers in memory of a GPU; choose it with "
+                                  "allocateBufferOnGPU=1, 2 or 3" },
+        { o->gpu_direct && weir_gpu_path(o) != WEIR_GPU_DIRECT,
+          "--gpu-path and GPUDirect contradict each other; give one of them" },
+    };
+
+    if (read_device(o->gpu_id) < WEIR_GPU_NEAR)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "GPUid: '%s' is not the number of a GPU, -1 (in turn) or near",
+                           o->gpu_id);
+    return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
 /* ---- the test ---- */
 
-/* Have two tasks of a node the same device? On the leader of the node. */
+static bool is_wanted(const struct weir_test *t)
+{
+    return t->plan.options->gpu_memory != WEIR_MEMORY_HOST && !t->plan.options->dry_run;
+}
+
+/* Tasks of a node in turn, as IOR counts them. */
+static int turn_of(const struct weir_par *par)
+{
+    int turn =
+        par->placement == WEIR_PLACED_BLOCK ? par->rank % par->per_node : par->rank / par->nodes;
+
+    return turn > 0 ? turn : 0;
+}
+
+/* A copy after the last transfer may have failed. */
+static int end_gpu(void *what, struct weir_err *err)
+{
+    struct weir_run *run = what;
+    int rc = weir_gpu_lost(run->gpu, err);
+
+    weir_gpu_end(run->gpu);
+    run->gpu = NULL;
+    return rc;
+}
+
+static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
+{
+    const struct weir_run_options *o = run->test->plan.options;
+
+    run->gpu = weir_gpu_begin((enum weir_gpu_memory)o->gpu_memory, weir_gpu_path(o),
+                              read_device(o->gpu_id), turn_of(&run->par), err);
+    if (!run->gpu)
+        return weir_err_within(err, "allocateBufferOnGPU=%d", o->gpu_memory);
+    return weir_unwind_push(&run->test->unwind, end_gpu, run, false, err);
+}
+
+/* Returns whether two tasks of a node have the same device, on the leader of the node. */
 static bool is_shared(const struct weir_run *run)
 {
     const struct weir_par *par = &run->par;
-    const char *bus = run->gpu->facts.bus;
-    uint64_t own = weir_hash(WEIR_HASH_BEGIN, bus, sizeof(run->gpu->facts.bus));
+    const char *bus = run->gpu->bus;
+    uint64_t own = weir_hash(WEIR_HASH_BEGIN, bus, strlen(bus));
     uint64_t *all =
         par->rank == par->leader ? calloc((size_t)par->followers + 1, sizeof(*all)) : NULL;
     bool shared = false;
@@ -64,60 +127,45 @@ static bool is_shared(const struct weir_run *run)
 }
 
 /* The facts of rank 0's device. */
-static void report(struct weir_run *run, bool shared, bool staged)
+static void test_open(struct weir_run *run, void *state)
 {
     const struct weir_gpu *g = run->gpu;
     struct weir_report *r = &run->report;
+    int64_t facts[] = { is_shared(run), g->files_staged };
 
-    weir_report_enter(r, "gpu", false);
-    weir_report_str(r, WEIR_FOR_DATA, "memory", weir_gpu_memories[g->memory].name);
-    weir_report_str(r, WEIR_FOR_DATA, "path", weir_gpu_paths[g->path]);
-    weir_report_int(r, WEIR_FOR_DATA, "compatibilityMode", staged);
-    weir_report_str(r, WEIR_FOR_DATA, "driver", g->vendor->name);
-    weir_report_int(r, WEIR_FOR_DATA, "driverVersion", g->facts.version);
-    weir_report_int(r, WEIR_FOR_DATA, "fileVersion", weir_gpu_files_version(g->files));
-    weir_report_str(r, WEIR_FOR_DATA, "name", g->facts.name);
-    weir_report_str(r, WEIR_FOR_DATA, "bus", g->facts.bus);
-    weir_report_int(r, WEIR_FOR_DATA, "device", g->device);
-    weir_report_int(r, WEIR_FOR_DATA, "devices", g->devices);
-    weir_report_int(r, WEIR_FOR_DATA, "numaNode", g->node);
-    weir_report_int(r, WEIR_FOR_DATA, "taskNumaNode", weir_gpu_own_node());
-    weir_report_int(r, WEIR_FOR_DATA, "shared", shared);
-    weir_report_leave(r);
-}
-
-static void test_open(struct weir_run *run, void *state)
-{
-    int64_t facts[2];
-
-    if (!run->gpu)
-        return;
-    facts[0] = is_shared(run);
-    facts[1] = weir_gpu_files_are_staged(run->gpu->files);
     weir_allmax_i64(&run->par, facts, 2);
     if (facts[0])
         weir_note(
             &run->log,
             "tasks of a node share a GPU (%d seen by rank 0): their copies wait for each other",
-            run->gpu->devices);
-    report(run, facts[0], facts[1]);
+            g->devices);
+    weir_report_enter(r, "gpu", false);
+    weir_report_str(r, WEIR_FOR_DATA, "memory", weir_gpu_memories[g->memory].name);
+    weir_report_str(r, WEIR_FOR_DATA, "path", weir_gpu_paths[g->path]);
+    weir_report_int(r, WEIR_FOR_DATA, "compatibilityMode", facts[1]);
+    weir_report_str(r, WEIR_FOR_DATA, "driver", g->vendor->name);
+    weir_report_int(r, WEIR_FOR_DATA, "driverVersion", g->version);
+    weir_report_int(r, WEIR_FOR_DATA, "fileVersion", g->files_version);
+    weir_report_str(r, WEIR_FOR_DATA, "name", g->name);
+    weir_report_str(r, WEIR_FOR_DATA, "bus", g->bus);
+    weir_report_int(r, WEIR_FOR_DATA, "device", g->device);
+    weir_report_int(r, WEIR_FOR_DATA, "devices", g->devices);
+    weir_report_int(r, WEIR_FOR_DATA, "numaNode", g->node);
+    weir_report_int(r, WEIR_FOR_DATA, "taskNumaNode", weir_gpu_own_node());
+    weir_report_int(r, WEIR_FOR_DATA, "shared", facts[0]);
+    weir_report_leave(r);
 }
 
 /* ---- a phase ---- */
 
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
-    if (run->gpu)
-        run->gpu->copies = (struct weir_gpu_copies) { 0 };
+    memset(run->gpu->copies, 0, sizeof(run->gpu->copies));
 }
 
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
-    if (!run->gpu)
-        return;
-    sum[SUM_COPIES] = run->gpu->copies.n;
-    sum[SUM_BYTES] = run->gpu->copies.bytes;
-    sum[SUM_NS] = run->gpu->copies.ns;
+    memcpy(sum, run->gpu->copies, sizeof(run->gpu->copies));
 }
 
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
@@ -127,25 +175,26 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                        .test = run->test->id,
                        .iter = rec->repetition };
 
-    if (rec->failed || !rec->stage || rec->sum[SUM_COPIES] == 0)
+    if (rec->failed || !rec->stage || rec->sum[WEIR_GPU_COPIES] == 0)
         return 0;
-    row.copies = (int64_t)rec->sum[SUM_COPIES];
-    row.bytes = (int64_t)rec->sum[SUM_BYTES];
-    row.seconds = (double)rec->sum[SUM_NS] / WEIR_NS_PER_S;
-    row.share = 100 * (double)rec->sum[SUM_NS] / (double)(rec->busy_ns_sum ? rec->busy_ns_sum : 1);
+    row.copies = (int64_t)rec->sum[WEIR_GPU_COPIES];
+    row.bytes = (int64_t)rec->sum[WEIR_GPU_COPIED];
+    row.seconds = (double)rec->sum[WEIR_GPU_COPY_NS] / WEIR_NS_PER_S;
+    row.share = 100 * (double)rec->sum[WEIR_GPU_COPY_NS] /
+                (double)(rec->busy_ns_sum ? rec->busy_ns_sum : 1);
     weir_report_row(&run->report, &table, &row);
     if (run->log.verbose >= 1)
-        weir_report_line(
-            &run->report,
-            "copies between host and GPU in %s: %.6f s of all tasks, %.1f %% of their time",
-            row.operation, row.seconds, row.share);
+        weir_report_line(&run->report, "copies between host and GPU in %s: %.6f s of all tasks, "
+                                       "%.1f %% of their time", row.operation, row.seconds, row.share);
     return 0;
 }
 
 const struct weir_observer weir_gpu_use = {
     .name = "gpu",
-    .sums = SUMS,
+    .sums = WEIR_GPU_SUMS,
+    .wanted = is_wanted,
     .check = check,
+    .test_begin = test_begin,
     .test_open = test_open,
     .start = start,
     .add = add,

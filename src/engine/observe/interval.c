@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* interval.c - bandwidth, operations and their latency in a phase in intervals of time */
-#include "config.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 
 #define LEAST_S 0.001
 #define MOST_S 1e6
-#define MIB 1048576.0
 #define US 1e3 /* ns in one */
 
 /* One interval of a phase, summed over the ranks. Times in ns, rates a second. */
@@ -31,11 +29,11 @@ struct interval_row {
 #define SHOWN_LATENCY(f, h)                                                                        \
     COL_REAL(ROW, lat.f, NULL, NULL, .head = (h), .none = "-", .unit = US, .width = 12,            \
              .prec = 3, .gap = 1)
-#define AT_MOST " of them took less (at a rate from when they were due), seconds; 3.2 % too high at most"
+#define OF_TIMES " of their times (response times at a rate), seconds; 3.2 % too high at most"
 
 static const struct weir_col cols[] = {
     COL_INT(ROW, test, "test", "Number of the test, from 0", .csv = "test"),
-    COL_STR(ROW, operation, "operation", "Phase", .csv = "operation", .head = "phase", .width = -16,
+    COL_STR(ROW, operation, "operation", "Phase", .csv = "operation", .head = "phase", .width = -21,
             .gap = 1),
     COL_STR(ROW, call, "call", "Operation, where a row is about one of several; else all of them",
             .csv = "call", .optional = true),
@@ -47,15 +45,15 @@ static const struct weir_col cols[] = {
     INT(bytes, "bytes",
         "Bytes moved in it by all tasks; those of an operation are distributed by time",
         .head = "bytes", .width = 16),
-    REAL(rate, "bwMiB", "Bytes over its width", .head = "bw(MiB/s)", .unit = MIB, .width = 12,
+    REAL(rate, "bwMiB", "Bytes over its width", .head = "bw(MiB/s)", .unit = WEIR_MIB, .width = 12,
          .prec = 2),
     INT(ops, "operations", "Operations of all tasks that ended in it", .head = "operations",
         .width = 12),
     REAL(ops_rate, "opsPerSecond", "Operations over its width", .head = "ops/s", .width = 14,
          .prec = 2),
-    LATENCY(p50, "Half" AT_MOST),
-    LATENCY(p99, "99 %" AT_MOST),
-    LATENCY(p999, "99.9 %" AT_MOST),
+    LATENCY(p50, "p50" OF_TIMES),
+    LATENCY(p99, "p99" OF_TIMES),
+    LATENCY(p999, "p99.9" OF_TIMES),
     LATENCY(max, "Longest of them, seconds"),
     SHOWN_LATENCY(p99, "p99(us)"),
     SHOWN_LATENCY(max, "max(us)"),
@@ -316,16 +314,6 @@ static void sum_up(struct weir_run *run, const struct weir_phase_rec *rec, struc
     }
 }
 
-static void note_width(struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct weir_intervals *s)
-{
-    if (s->width_ns > s->asked_ns)
-        weir_note(&run->log,
-                  "--interval: the %s phase has too many intervals of %g s for the buffer; their "
-                  "width is now %g s", rec->phase->key, (double)s->asked_ns / WEIR_NS_PER_S,
-                  (double)s->width_ns / WEIR_NS_PER_S);
-}
-
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
@@ -336,7 +324,11 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     align(run, &s->bins, &s->room);
     choose_calls(&s->bins, &s->room);
     sum_up(run, rec, s);
-    note_width(run, rec, &s->bins);
+    if (s->bins.width_ns > s->bins.asked_ns)
+        weir_note(&run->log,
+                  "--interval: the %s phase has too many intervals of %g s for the buffer; their "
+                  "width is now %g s", rec->phase->key, (double)s->bins.asked_ns / WEIR_NS_PER_S,
+                  (double)s->bins.width_ns / WEIR_NS_PER_S);
     return 0;
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* latency.c - how long the operations of a program take, and the calls in each of them */
-#include "config.h"
 #include "engine/observe/latency.h"
 
 #include <math.h>
@@ -104,35 +103,52 @@ void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct
         }
 }
 
-/* ---- for data readers ---- */
+/* ---- tables: for data readers in seconds, for people in microseconds ---- */
 
 struct latency_row {
     int64_t test, iter;
-    const char *operation, *call;
+    const char *margin, *operation, *call;
     struct weir_latency lat;
 };
 
 #define L struct latency_row
 #define SECONDS(k, h) COL_REAL(L, lat.k, #k, h, .unit = WEIR_NS_PER_S)
+#define MICROSECONDS(f, h, r, ...)                                                                 \
+    COL_REAL(L, lat.f, NULL, NULL, .head = (h), .rule = (r), .unit = US, .width = 12, .prec = 3,   \
+             __VA_ARGS__)
 
-static const struct weir_col latency_cols[] = {
+static const struct weir_col cols[] = {
     COL_INT(L, test, "test", "Number of the test, from 0"),
     COL_INT(L, iter, "iter", "Iteration, from 0"),
-    COL_STR(L, operation, "operation", "Phase"),
-    COL_STR(L, call, "call", "Call, or part of it"),
-    COL_INT(L, lat.n, "count", "Calls of all tasks"),
+    COL_STR(L, margin, NULL, NULL, .head = "", .width = 3),
+    COL_STR(L, operation, "operation", "Phase", .head = "Operation", .rule = "---------",
+            .width = -21, .gap = 1),
+    COL_STR(L, call, "call", "Call, or part of it", .head = "Call", .rule = "----", .width = -10,
+            .gap = 1),
+    COL_INT(L, lat.n, "count", "Calls of all tasks", .head = "Count", .rule = "-----", .width = 12,
+            .gap = 1),
     SECONDS(mean, "Mean, seconds"),
-    SECONDS(p50, "Half of the calls took less, seconds"),
-    SECONDS(p90, "90 % of the calls took less, seconds"),
-    SECONDS(p99, "99 % of the calls took less, seconds"),
-    SECONDS(p999, "99.9 % of the calls took less, seconds"),
+    SECONDS(p50, "p50 of the times of the calls, seconds"),
+    SECONDS(p90, "p90 of the times of the calls, seconds"),
+    SECONDS(p99, "p99 of the times of the calls, seconds"),
+    SECONDS(p999, "p99.9 of the times of the calls, seconds"),
     SECONDS(max, "Longest, seconds"),
+    MICROSECONDS(mean, "Mean", "----", .gap = 1),
+    MICROSECONDS(p50, "50%", "---", .gap = 1),
+    MICROSECONDS(p90, "90%", "---", .gap = 1),
+    MICROSECONDS(p99, "99%", "---", .gap = 1),
+    MICROSECONDS(p999, "99.9%", "-----", .gap = 1),
+    MICROSECONDS(max, "Max", "---"),
     WEIR_COL_END
 };
 
 static const struct weir_table latency_table = { .key = "latency",
-                                                 .cols = latency_cols,
+                                                 .cols = cols,
                                                  .readers = WEIR_FOR_DATA };
+
+static const struct weir_table shown_table = {
+    .key = "latencies", .cols = cols, .headed = true, .readers = WEIR_FOR_TEXT
+};
 
 static const char *call_name(const struct weir_call_names *names, int call)
 {
@@ -151,27 +167,12 @@ static const char *call_name(const struct weir_call_names *names, int call)
     return call - 1 == WEIR_OP_XFER ? names->transfer : calls[call - 1];
 }
 
-/* On rank 0, after weir_latency_sum. NULL: the session has none. */
+/* On rank 0, after weir_latency_sum. */
 static const struct weir_hist *call_hist(const struct weir_run *run, const struct weir_session *s, int op, int call)
 {
-    if (call == 0)
-        return &run->records.hist[op];
-    if (call <= WEIR_OPS)
-        return &s->stats->hist[call - 1];
-    return s->service ? &s->service->part[call - 1 - WEIR_OPS] : NULL;
-}
+    int part = call - 1 < WEIR_OPS ? call - 1 : call - 1 - WEIR_OPS + WEIR_HISTS;
 
-static void report_call(struct weir_run *run, int op, const char *call, const struct weir_hist *h)
-{
-    struct latency_row row = {
-        .test = run->test->id,
-        .iter = run->repetition,
-        .operation = run->test->program->operations[op].title,
-        .call = call,
-    };
-
-    weir_latency_of(h, &row.lat);
-    weir_report_row(&run->report, &latency_table, &row);
+    return hist_of(run, s, call == 0 ? op : weir_operations_count(run->program) + part);
 }
 
 void weir_latency_report(struct weir_run *run, struct weir_session *s,
@@ -181,46 +182,21 @@ void weir_latency_report(struct weir_run *run, struct weir_session *s,
     weir_latency_sum(run, s, rec);
     for (int c = 0; c < WEIR_CALLS && run->par.rank == 0; c++) {
         const struct weir_hist *h = call_hist(run, s, op, c);
+        struct latency_row row = {
+            .test = run->test->id,
+            .iter = run->repetition,
+            .operation = run->test->program->operations[op].title,
+            .call = call_name(names, c),
+        };
 
-        if (!h || h->n == 0)
+        if (h->n == 0)
             continue;
-        report_call(run, op, call_name(names, c), h);
+        weir_latency_of(h, &row.lat);
+        weir_report_row(&run->report, &latency_table, &row);
         if (sum)
             weir_hist_merge(&sum[op * WEIR_CALLS + c], h);
     }
 }
-
-/* ---- for people ---- */
-
-/* A row of the table for people, in microseconds. */
-struct shown_latency {
-    const char *margin, *operation, *call;
-    struct weir_latency lat;
-};
-
-#define T struct shown_latency
-#define MICROSECONDS(f, h, r, ...)                                                                 \
-    COL_REAL(T, lat.f, NULL, NULL, .head = (h), .rule = (r), .unit = US, .width = 12, .prec = 3,   \
-             __VA_ARGS__)
-
-static const struct weir_col shown_cols[] = {
-    COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),
-    COL_STR(T, operation, NULL, NULL, .head = "Operation", .rule = "---------", .width = -18,
-            .gap = 1),
-    COL_STR(T, call, NULL, NULL, .head = "Call", .rule = "----", .width = -10, .gap = 1),
-    COL_INT(T, lat.n, NULL, NULL, .head = "Count", .rule = "-----", .width = 12, .gap = 1),
-    MICROSECONDS(mean, "Mean", "----", .gap = 1),
-    MICROSECONDS(p50, "50%", "---", .gap = 1),
-    MICROSECONDS(p90, "90%", "---", .gap = 1),
-    MICROSECONDS(p99, "99%", "---", .gap = 1),
-    MICROSECONDS(p999, "99.9%", "-----", .gap = 1),
-    MICROSECONDS(max, "Max", "---"),
-    WEIR_COL_END
-};
-
-static const struct weir_table shown_table = {
-    .key = "latencies", .cols = shown_cols, .headed = true, .readers = WEIR_FOR_TEXT
-};
 
 void weir_latency_table(struct weir_run *run, const struct weir_call_names *names,
                         const struct weir_hist *sum)
@@ -232,7 +208,7 @@ void weir_latency_table(struct weir_run *run, const struct weir_call_names *name
     weir_report_head(&run->report, &shown_table);
     for (int i = 0; i < weir_operations_count(p) * WEIR_CALLS; i++) {
         int op = i / WEIR_CALLS;
-        struct shown_latency row = {
+        struct latency_row row = {
             .margin = "",
             .operation = p->operations[op].title,
             .call = call_name(&names[op], i % WEIR_CALLS),

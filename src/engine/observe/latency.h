@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* latency.h - how long the operations of a program take, and the calls in each of them */
-#ifndef WEIR_ENGINE_OBSERVE_LATENCY_H
-#define WEIR_ENGINE_OBSERVE_LATENCY_H
+#pragma once
 
 #include "engine/program.h"
+
+/* Divisor of times in ns that people read in ms. */
+#define WEIR_MS 1e6
 
 /* Latency of one operation over all ranks, ns. NaN where the operation did not happen. */
 struct weir_latency {
@@ -11,30 +13,41 @@ struct weir_latency {
     double mean, p50, p90, p99, p999, max;
 };
 
+/* The columns of such a member F of the record S but for 'n', in seconds, in JSON and CSV. Their
+ * keys begin with 'key'. of: what they are. */
+#define WEIR_LATENCY_COL(S, F, key, what)                                                          \
+    COL_REAL(S, F, key, what ", seconds", .csv = key, .unit = WEIR_NS_PER_S)
+#define WEIR_LATENCY_COLS(S, F, key, of)                                                           \
+    WEIR_LATENCY_COL(S, F.mean, key "Mean", "Mean of " of),                                        \
+        WEIR_LATENCY_COL(S, F.p50, key "P50", "p50 of " of),                                      \
+        WEIR_LATENCY_COL(S, F.p90, key "P90", "p90 of " of),                                      \
+        WEIR_LATENCY_COL(S, F.p99, key "P99", "p99 of " of),                                      \
+        WEIR_LATENCY_COL(S, F.p999, key "P999", "p99.9 of " of),                                  \
+        WEIR_LATENCY_COL(S, F.max, key "Max", "Longest of " of)
+
 /* Everything measured about one phase: a row of "phases" for programs. Bytes, ns, counts. */
 struct weir_metrics {
     const char *operation;
     int64_t test, iter, tasks;
-    int64_t bytes, steps, steps_min, steps_max, operations, wrong;
+    struct weir_phase_rec rec; /* of a mixed phase with the work of one operation */
+    int64_t wrong;
     double open_ns, work_ns, close_ns, total_ns;
     double fill_ns, verify_ns;     /* mean over the ranks */
     double fastest_ns, slowest_ns; /* time between first and last step of a rank */
     double stop_ns;                /* from the end of that of one rank to that of another, the most */
     int64_t fastest_rank, slowest_rank;
     double clock_error_ns;
-    double cache_looked, cache_resident, cache_dirty; /* NaN: not known */
+    struct weir_cached cache;
     int64_t interrupted;
     const char *ended;
-    int64_t by[WEIR_ENDS]; /* tasks */
     struct weir_latency op[WEIR_OPS];
     /* for a program that runs this one */
-    int64_t operations_min, operations_max; /* of a task */
     struct weir_latency whole; /* operations of the program, where it measures them as a whole */
-    struct weir_stonewall stonewall;
+    double per_second; /* of an operation of a mixed phase */
     double rate; /* of the phase, in this unit */
     const char *unit;
-    /* at a rate, else NaN */
-    double rate_asked, rate_reached, late, late_ns;
+    struct weir_rate_reached at; /* at a rate, else NaN */
+    double late;                 /* and its late_share in percent */
     struct weir_latency response; /* from when they were due, of all operations */
 };
 
@@ -67,5 +80,3 @@ void weir_latency_report(struct weir_run *run, struct weir_session *s,
 /* The table of these sums for people, in microseconds. names: of each operation. Rank 0. */
 void weir_latency_table(struct weir_run *run, const struct weir_call_names *names,
                         const struct weir_hist *sum);
-
-#endif

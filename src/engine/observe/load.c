@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* load.c - operations at a rate (--rate, --burst): what was asked for and reached, and how long
  * operations took from the time at which they were due */
-#include "config.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/text/columns.h"
 #include "engine/observe/all.h"
 #include "engine/observe/latency.h"
-#include "engine/pace.h"
+#include "engine/ratelimit.h"
 #include "engine/phase.h"
 #include "engine/test.h"
-#include "par/reduce.h"
 
 struct state {
     struct weir_rate_reached reached; /* of the phase */
@@ -37,21 +34,14 @@ struct load_row {
 #define INT(f, k, h) COL_INT(L, f, k, h, .csv = k)
 #define REAL(f, k, h, ...) COL_REAL(L, f, k, h, .csv = k, .none = "-", .gap = 1, __VA_ARGS__)
 #define SECONDS(f, k, h) REAL(f, k, h, .unit = WEIR_NS_PER_S)
-#define TIMES(f, k, what)                                                                          \
-    SECONDS(f.mean, k "Mean", "Mean time from " what ", seconds"),                                 \
-        SECONDS(f.p50, k "P50", "Half of these times are less, seconds"),                          \
-        SECONDS(f.p90, k "P90", "90 % of these times are less, seconds"),                          \
-        SECONDS(f.p99, k "P99", "99 % of these times are less, seconds"),                          \
-        SECONDS(f.p999, k "P999", "99.9 % of these times are less, seconds"),                      \
-        SECONDS(f.max, k "Max", "Longest of them, seconds")
 #define SHOWN(f, h)                                                                                \
-    COL_REAL(L, f, NULL, NULL, .head = h, .unit = 1e6, .width = 10, .digits = 5, .gap = 1, .none = "-")
+    COL_REAL(L, f, NULL, NULL, .head = h, .unit = WEIR_MS, .width = 10, .digits = 5, .gap = 1, .none = "-")
 
 static const struct weir_col cols[] = {
     INT(test, "test", "Number of the test, from 0"),
     INT(iter, "iter", "Repetition, from 0"),
     STR(phase, "phase", "Phase"),
-    STR(operation, "operation", "Kind of operation", .head = "Load", .width = -16, .gap = 1),
+    STR(operation, "operation", "Kind of operation", .head = "Load", .width = -21, .gap = 1),
     REAL(percent, "percent", "Of the maximum that was asked for, percent", .head = "Of max %", .width = 8, .digits = 4),
     REAL(asked, "rateAsked", "Rate of all tasks that was asked for, in the phase; none where the maximum was measured",
          .head = "Asked", .width = 11, .digits = 5),
@@ -65,8 +55,8 @@ static const struct weir_col cols[] = {
     SECONDS(slept_ns, "sleepTime", "Time spent waiting without a processor, mean over the tasks, seconds"),
     SECONDS(spun_ns, "spinTime", "Time spent waiting with a processor, mean over the tasks, seconds"),
     INT(service.n, "count", "Operations of all tasks"),
-    TIMES(response, "response", "when an operation was due to its end"),
-    TIMES(service, "service", "the begin of an operation to its end"),
+    WEIR_LATENCY_COLS(L, response, "response", "the response times of operations (due to end)"),
+    WEIR_LATENCY_COLS(L, service, "service", "the service times of operations (begin to end)"),
     SHOWN(response.p50, "resp 50%"),
     SHOWN(response.p99, "resp 99%"),
     SHOWN(response.p999, "99.9%"),
@@ -83,14 +73,23 @@ static const struct weir_table table = { .key = "load", .cols = cols, .readers =
 
 static bool wanted(const struct weir_test *t)
 {
-    return weir_pace_wanted(t->plan.options);
+    return weir_ratelimit_wanted(t->plan.options);
+}
+
+/* Only some tests have the operations of a mix: its program checks them. */
+static bool is_of_mix(const struct weir_program *p, const struct weir_operation *op)
+{
+    for (const struct weir_stage *s = p->stages; s && s->key; s++)
+        if (s->phase && s->phase->mixed && op - p->operations >= s->phase->mixed)
+            return true;
+    return false;
 }
 
 /* An operation without bytes takes no time of a rate in bytes. */
 static int check_bytes(const struct weir_program *p, struct weir_err *err)
 {
     for (const struct weir_operation *op = p->operations; op->key; op++)
-        if (!op->moves_bytes)
+        if (!op->moves_bytes && !is_of_mix(p, op))
             return weir_refuse(err, WEIR_EUSAGE,
                                "option --rate: operation %s of %s moves no bytes; give the rate in "
                                "operations, like 500ops",
@@ -119,9 +118,10 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     struct weir_load_points points;
     struct weir_load load;
 
-    if (weir_pace_parse(o, 1, &load, &points, err) < 0 || check_points(o, &points, files->program, err) < 0)
+    if (weir_ratelimit_parse(o, 1, &load, &points, err) < 0 ||
+        check_points(o, &points, files->program, err) < 0)
         return -1;
-    if (o->sweep && weir_pace_wanted(o))
+    if (o->sweep && weir_ratelimit_wanted(o))
         return weir_refuse(err, WEIR_EUSAGE, "option --sweep: a rate limit (--rate, --burst) hides "
                                              "slow nodes; leave --sweep or the rate limit out");
     return load.bytes ? check_bytes(files->program, err) : 0;
@@ -132,32 +132,27 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
     struct state *s = state;
 
     s->percent = NAN;
-    return weir_pace_parse(run->test->plan.options, 1, &s->at_points, &s->points, err);
+    return weir_ratelimit_parse(run->test->plan.options, 1, &s->at_points, &s->points, err);
 }
 
 /* ---- around a phase ---- */
 
-/* A rate at which nothing seems to happen. */
-static void note_slow(const struct weir_run *run, const struct weir_phase_rec *rec)
+/* Notes a rate at which nothing seems to happen. */
+static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec, struct weir_err *err)
 {
-    const struct weir_load *load = &run->pace->plan.load;
-    double unit = load->bytes ? (double)rec->timing->op_bytes : 1;
-    double pause_s = (double)load->pause_ns / WEIR_NS_PER_S;
+    const struct weir_load *load = run->ratelimit ? &run->ratelimit->plan.load : NULL;
+    double unit, pause_s;
 
-    if (!rec->stage || run->repetition > 0)
-        return;
+    if (!load || !rec->stage || run->repetition > 0)
+        return 0;
+    unit = load->bytes ? (double)rec->timing->op_bytes : 1;
+    pause_s = (double)load->pause_ns / WEIR_NS_PER_S;
     if (unit > load->rate && load->rate > 0)
         weir_note(&run->log, "at its rate of %.6g %s a second each task begins an operation of the %s phase every %.6g s", load->rate,
                   load->bytes ? "bytes" : "operations", rec->stage->key, unit / load->rate);
     if (pause_s > 1)
         weir_note(&run->log, "--burst: in the %s phase each task waits %.6g s after each %" PRIu64 " operation%s", rec->stage->key, pause_s,
                   load->burst, load->burst == 1 ? "" : "s");
-}
-
-static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec, struct weir_err *err)
-{
-    if (run->pace)
-        note_slow(run, rec);
     return 0;
 }
 
@@ -165,15 +160,16 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 enum { MOST_LATE, MAXIMA };
 enum { OPS, LATE, TASKS, BYTES, PLANNED_NS, TAKEN_NS, SLEPT_NS, SPUN_NS, SUMS };
 
-static void most(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max)
+static void fill_max(struct weir_run *run, void *state, const struct weir_phase_rec *rec,
+                     int64_t *max)
 {
-    if (run->pace)
-        max[MOST_LATE] = (int64_t)run->pace->most_late_ns;
+    if (run->ratelimit)
+        max[MOST_LATE] = (int64_t)run->ratelimit->max_late_ns;
 }
 
 static void add(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum)
 {
-    const struct weir_pace *p = run->pace;
+    const struct weir_ratelimit *p = run->ratelimit;
     uint64_t planned;
 
     if (!p)
@@ -193,7 +189,7 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 }
 
 /* As many operations as were begun were to take PLANNED_NS, and took TAKEN_NS. */
-static void find_reached(const struct weir_pace *p, const struct weir_phase_rec *rec,
+static void find_reached(const struct weir_ratelimit *p, const struct weir_phase_rec *rec,
                          struct weir_rate_reached *out)
 {
     const uint64_t *sum = rec->sum;
@@ -213,15 +209,15 @@ static void find_reached(const struct weir_pace *p, const struct weir_phase_rec 
 /* The histograms of all ranks, on rank 0: one maximum, one sum. */
 static void sum_up(struct weir_run *run)
 {
-    struct weir_hist *h = run->pace->response;
-    int n = 2 * run->pace->kinds;
+    struct weir_hist *h = run->ratelimit->response;
+    int n = 2 * run->ratelimit->kinds;
 
     for (int i = 0; i < n; i++)
-        weir_hist_ends(&h[i], &run->pace->ends[2 * i]);
-    weir_allmax_i64(&run->par, run->pace->ends, 2 * n);
+        weir_hist_ends(&h[i], &run->ratelimit->ends[2 * i]);
+    weir_allmax_i64(&run->par, run->ratelimit->ends, 2 * n);
     weir_sum_u64(&run->par, (uint64_t *)(void *)h, (size_t)n * sizeof(*h) / sizeof(uint64_t));
     for (int i = 0; i < n; i++)
-        weir_hist_set_ends(&h[i], &run->pace->ends[2 * i]);
+        weir_hist_set_ends(&h[i], &run->ratelimit->ends[2 * i]);
 }
 
 /* Fill the columns that are the same for all operations of the phase. */
@@ -236,7 +232,7 @@ static struct load_row begin_row(const struct weir_run *run, const struct weir_p
         .asked = s->reached.asked,
         .reached = s->reached.reached,
         .unit = s->reached.bytes ? "bytes/s" : "ops/s",
-        .arrivals = weir_arrivals[run->pace->plan.load.arrivals],
+        .arrivals = weir_arrivals[run->ratelimit->plan.load.arrivals],
         .late = 100 * s->reached.late_share,
         .late_ns = s->reached.late_ns,
         .slept_ns = (double)rec->sum[SLEPT_NS] / run->par.size,
@@ -247,7 +243,7 @@ static struct load_row begin_row(const struct weir_run *run, const struct weir_p
 /* A row for each operation that the phase had. The last histograms are those of all of them. */
 static void report(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
 {
-    const struct weir_pace *p = run->pace;
+    const struct weir_ratelimit *p = run->ratelimit;
     int n = weir_operations_count(run->program);
     struct load_row row = begin_row(run, rec, s);
 
@@ -258,7 +254,7 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
         weir_latency_of(&p->response[s->percent == 0 ? n : i], &row.response); /* none at full speed */
         weir_latency_of(&p->service[i], &row.service);
         weir_report_row(&run->report, &table, &row);
-        weir_col_keep(&s->text, "Operations at a rate (times in ms: from due to end, from begin to end)", cols, &row);
+        weir_col_keep(&s->text, "Operations at a rate (response and service times in ms)", cols, &row);
         if (s->percent == 0)
             continue;
         weir_hist_merge(&p->response[n], &p->response[i]);
@@ -270,7 +266,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
 {
     struct state *s = state;
 
-    if (rec->failed || !run->pace || (s->percent != 0 && run->pace->plan.load.rate <= 0))
+    if (rec->failed || !run->ratelimit || (s->percent != 0 && run->ratelimit->plan.load.rate <= 0))
         return 0;
     s->reached = (struct weir_rate_reached) { NAN, NAN, NAN, NAN, false };
     rec->rate = &s->reached;
@@ -278,7 +274,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
         s->reached.reached = (double)rec->done_sum /
                              weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     else
-        find_reached(run->pace, rec, &s->reached);
+        find_reached(run->ratelimit, rec, &s->reached);
     sum_up(run);
     if (run->par.rank == 0)
         report(run, rec, s);
@@ -291,7 +287,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
 
 struct curve {
     const struct weir_stage *stage[STAGES];
-    double most[STAGES]; /* operations a second of a task */
+    double max_rate[STAGES]; /* operations a second of a task */
     int n;
 };
 
@@ -307,11 +303,11 @@ static int run_point(struct weir_run *run, struct state *s, struct curve *c, int
         load = (struct weir_load) { 0 };
     for (int k = 0; k < c->n; k++) {
         if (point > 0)
-            load.rate = c->most[k] * s->percent / 100;
+            load.rate = c->max_rate[k] * s->percent / 100;
         if (weir_stages_again(run, c->stage[k], &again, &rec, err) < 0)
             return -1;
         if (point == 0)
-            c->most[k] = (double)rec.done_sum / run->par.size / weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+            c->max_rate[k] = (double)rec.done_sum / run->par.size / weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     }
     return 0;
 }
@@ -325,7 +321,7 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
 
     if (s->points.n == 0)
         return 0;
-    c.n = weir_stages_lone(run->test, c.stage, STAGES);
+    c.n = weir_stages_subset(run->test, c.stage, STAGES);
     if (c.n == 0)
         weir_note(&run->log, "--rate: this test has no phase that can run at a percentage of its "
                              "maximum rate");
@@ -349,7 +345,7 @@ static int extra(struct weir_run *run, void *state, struct weir_err *err)
 
 static void test_free(struct weir_run *run, void *state)
 {
-    run->pace = NULL;
+    run->ratelimit = NULL;
 }
 
 const struct weir_observer weir_load = {
@@ -362,7 +358,7 @@ const struct weir_observer weir_load = {
     .test_begin = test_begin,
     .extra = extra,
     .before = before,
-    .most = most,
+    .max = fill_max,
     .add = add,
     .after = after,
     .text = offsetof(struct state, text),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* op-files.c - the files of operations: names, heading, and the operations of each phase */
-#include "config.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 /* Return the number of files of a task. */
 static uint64_t files_of_task(const struct weir_program *p, const struct weir_run_options *o)
 {
-    enum weir_op_files kind = weir_words_of(p)->op_files;
+    enum weir_op_files kind = weir_output_of(p)->op_files;
 
     if (kind == WEIR_OP_FILES_OPERATION)
         return (uint64_t)weir_operations_count(p);
@@ -27,7 +26,7 @@ static uint64_t files_of_task(const struct weir_program *p, const struct weir_ru
 static void name_file(const struct weir_program *p, const struct weir_run_options *o, uint64_t k,
                       int rank, struct weir_str *out)
 {
-    enum weir_op_files kind = weir_words_of(p)->op_files;
+    enum weir_op_files kind = weir_output_of(p)->op_files;
 
     weir_str_addf(out, "%s-", o->op_csv);
     if (kind == WEIR_OP_FILES_OPERATION)
@@ -51,34 +50,20 @@ static void name_any_file(const void *arg, uint64_t i, struct weir_str *out)
     name_file(n->program, n->o, i / n->tasks, (int)(i % n->tasks), out);
 }
 
-/* Return the option's name for messages: the long name of the program's row, or the common key. */
-static const char *role_of(const struct weir_opt *row, struct weir_files *files,
-                           struct weir_err *err)
-{
-    struct weir_str text = { 0 };
-    const char *role = "savePerOpDataCSV";
-
-    for (; !weir_opt_is_end(row); row++)
-        if (row->name && row->type == WEIR_OPT_STR &&
-            row->offset == offsetof(struct weir_run_options, op_csv)) {
-            weir_str_addf(&text, "--%s", row->name);
-            role = weir_arena_strndup(files->arena, weir_str_text(&text), text.len, err);
-        }
-    weir_str_free(&text);
-    return role;
-}
-
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
     struct weir_file_names names = { .prefix = o->op_csv, .name = name_any_file };
+    const struct weir_opt *row = files->rows;
     const char *role;
     struct namer *n;
 
     if (!o->op_csv || !*o->op_csv)
         return 0;
+    while (row->type != WEIR_OPT_STR || row->offset != offsetof(struct weir_run_options, op_csv))
+        row++;
     names.arg = n = weir_arena_alloc(files->arena, sizeof(*n), err);
-    role = n ? role_of(files->rows, files, err) : NULL;
+    role = n ? weir_files_role(files, "", row, err) : NULL;
     if (!role)
         return -1;
     *n = (struct namer) {
@@ -90,11 +75,6 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 
 /* ---- one file ---- */
 
-static const char *key_of(const struct weir_run *run, const struct weir_record *r)
-{
-    return run->test->program->operations[r->op].key;
-}
-
 static void print_record(const struct weir_run *run, FILE *f, const struct weir_record *r,
                          const struct weir_phase_rec *rec, uint64_t size)
 {
@@ -104,26 +84,33 @@ static void print_record(const struct weir_run *run, FILE *f, const struct weir_
     double seconds = (double)(ns ? ns : 1) / WEIR_NS_PER_S;
 
     fprintf(f, "%.8e,%.8e,%e,%s,%d,%d,%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%" PRIu64 "\n",
-            (double)after_ns / WEIR_NS_PER_S, seconds,
-            (double)bytes / seconds, key_of(run, r), run->test->id, rec->repetition, run->par.rank,
-            r->off, bytes, after_ns, ns);
+            (double)after_ns / WEIR_NS_PER_S, seconds, (double)bytes / seconds,
+            run->test->program->operations[r->op].key, run->test->id, rec->repetition,
+            run->par.rank, r->off, bytes, after_ns, ns);
 }
 
-/* Begin a file with its heading, or with 'rec' append the operations of that phase. */
-static int write_csv(const struct weir_run *run, const struct weir_phase_rec *rec, const char *path,
-                     uint64_t size, struct weir_err *err)
+/* Begin file k of a task with its heading, or with 'rec' append the operations of that phase. */
+static int write_csv(const struct weir_run *run, const struct weir_test *t, uint64_t k, int rank,
+                     const struct weir_phase_rec *rec, uint64_t size, struct weir_err *err)
 {
-    FILE *f = weir_open_now(path, rec ? "a" : "w");
+    struct weir_str path = { 0 };
+    int rc = 0;
+    FILE *f;
 
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the operations", path);
-    if (!rec)
+    name_file(t->program, t->plan.options, k, rank, &path);
+    f = weir_open_now(weir_str_text(&path), rec ? "a" : "w");
+    if (f && !rec)
         fputs("time,runtime,tp,access,test,iter,rank,offset,bytes,begin_ns,ns\n", f);
-    for (size_t i = 0; rec && i < run->records.n; i++)
+    for (size_t i = 0; f && rec && i < run->records.n; i++)
         print_record(run, f, &run->records.rec[i], rec, size);
-    if (!weir_close_written(f))
-        return weir_fail(err, WEIR_ESETUP, "write the operations to '%s'", path);
-    return 0;
+    if (!f)
+        rc = weir_fail(err, WEIR_ESETUP, "open '%s' for the times of operations",
+                       weir_str_text(&path));
+    else if (!weir_close_written(f))
+        rc = weir_fail(err, WEIR_ESETUP, "write the times of operations to '%s'",
+                       weir_str_text(&path));
+    weir_str_free(&path);
+    return rc;
 }
 
 /* ---- heading ---- */
@@ -151,7 +138,7 @@ static uint64_t made_before(const struct weir_run *run, const struct weir_test *
 /* True when operation 'op' has a file; *size: the bytes that it gives for each operation. */
 static bool is_recorded(const struct weir_test *t, int op, uint64_t *size)
 {
-    const struct weir_words *w = weir_words_of(t->program);
+    const struct weir_output *w = weir_output_of(t->program);
 
     *size = 0;
     return w->op_files != WEIR_OP_FILES_OPERATION || !w->records || w->records(t->state, op, size);
@@ -160,16 +147,11 @@ static bool is_recorded(const struct weir_test *t, int op, uint64_t *size)
 static int begin_file(const struct weir_run *run, const struct weir_test *t, uint64_t k,
                       struct weir_err *err)
 {
-    struct weir_str path = { 0 };
     uint64_t size;
-    int rc;
 
     if (k < t->op_files || !is_recorded(t, (int)k, &size))
         return 0;
-    name_file(t->program, t->plan.options, k, run->world.rank, &path);
-    rc = write_csv(run, NULL, weir_str_text(&path), 0, err);
-    weir_str_free(&path);
-    return rc;
+    return write_csv(run, t, k, run->world.rank, NULL, 0, err);
 }
 
 /* The files of this rank, with nothing but their heading: those that must be found writable before
@@ -178,7 +160,7 @@ static int begin_files(struct weir_run *run, struct weir_test *tests, int n, str
 {
     for (int i = 0; i < n; i++) {
         struct weir_test *t = &tests[i];
-        bool each = weir_words_of(t->program)->op_files == WEIR_OP_FILES_OPERATION;
+        bool each = weir_output_of(t->program)->op_files == WEIR_OP_FILES_OPERATION;
         uint64_t all = each ? (uint64_t)weir_operations_count(t->program) : 1;
 
         if (!takes_part(run, t))
@@ -207,7 +189,7 @@ static int repetition(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct weir_test *t = run->test;
 
-    if (weir_words_of(t->program)->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
+    if (weir_output_of(t->program)->op_files != WEIR_OP_FILES_REPETITION || run->repetition == 0)
         return 0;
     return begin_file(run, t, (uint64_t)run->repetition, err);
 }
@@ -219,18 +201,15 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
     const struct weir_test *t = run->test;
-    const bool each = weir_words_of(t->program)->op_files == WEIR_OP_FILES_OPERATION;
-    struct weir_str path = { 0 };
+    const bool each = weir_output_of(t->program)->op_files == WEIR_OP_FILES_OPERATION;
     uint64_t size;
     int rc;
 
     if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED) ||
         !is_recorded(t, rec->stage->index, &size))
         return 0;
-    name_file(t->program, t->plan.options, (uint64_t)(each ? rec->stage->index : rec->repetition),
-              run->par.rank, &path);
-    rc = write_csv(run, rec, weir_str_text(&path), size, err);
-    weir_str_free(&path);
+    rc = write_csv(run, t, (uint64_t)(each ? rec->stage->index : rec->repetition), run->par.rank,
+                   rec, size, err);
     return weir_agree(&run->par, rc, err);
 }
 

@@ -5,7 +5,6 @@
  * own or that of its launcher. Elsewhere it prints a line every 30 seconds, or every ten with
  * --progress=always. None are printed beside JSON or CSV on standard output, which batch
  * systems merge with standard error. */
-#include "config.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "base/clock.h"
 #include "base/node/launcher.h"
 #include "engine/observe/all.h"
-#include "par/tally.h"
+#include "par/rollsum.h"
 
 #define TERMINAL_NS ((uint64_t)WEIR_NS_PER_S)
 #define ALWAYS_NS (10 * (uint64_t)WEIR_NS_PER_S)
@@ -26,7 +25,6 @@
 /* Numbers of all tasks that are older than this are not those of now. */
 #define OLD_NS (5 * (uint64_t)WEIR_NS_PER_S)
 #define COLUMNS 80 /* where the terminal does not say */
-#define MIB 1048576.0
 
 /* State of the phase that runs. */
 struct progress {
@@ -49,7 +47,7 @@ struct progress {
 /* The times of operations, where --interval keeps them: of each round of an interval, or a
  * second, a sum over all ranks. Each rank has its own rounds; no rank waits. */
 struct times {
-    struct weir_tally tally;
+    struct weir_rollsum rollsum;
     bool on; /* in the test that runs */
     uint64_t round_ns, next_ns; /* length; when this rank gives its next one */
     struct weir_hist then, now; /* of this rank: until its last round, and now */
@@ -63,9 +61,9 @@ struct state {
 
 static bool is_mode(const struct weir_run *run, int mode)
 {
-    const char *said = run->test ? run->test->plan.options->progress : NULL;
+    const char *mode_name = run->test ? run->test->plan.options->progress : NULL;
 
-    return said ? strcasecmp(said, weir_progress_modes[mode]) == 0 : mode == 0;
+    return mode_name ? strcasecmp(mode_name, weir_progress_modes[mode]) == 0 : mode == 0;
 }
 
 /* ---- latency ---- */
@@ -80,7 +78,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     t->round_ns = run->records.intervals->asked_ns;
     if (t->round_ns < TERMINAL_NS)
         t->round_ns = TERMINAL_NS;
-    return weir_tally_begin(&t->tally, &run->par, WEIR_HIST_BINS, err);
+    return weir_rollsum_begin(&t->rollsum, &run->par, WEIR_HIST_BINS, err);
 }
 
 static void test_free(struct weir_run *run, void *state)
@@ -88,26 +86,18 @@ static void test_free(struct weir_run *run, void *state)
     struct times *t = &((struct state *)state)->times;
 
     if (t->on)
-        weir_tally_free(&t->tally);
+        weir_rollsum_free(&t->rollsum);
     *t = (struct times) { .on = false };
-}
-
-static void start_times(struct times *t, uint64_t now_ns)
-{
-    weir_hist_clear(&t->then);
-    weir_hist_clear(&t->since);
-    t->tally.given = 0;
-    t->next_ns = now_ns + t->round_ns;
 }
 
 static void tick_times(const struct weir_run *run, struct times *t, uint64_t now_ns)
 {
-    if (weir_tally_came(&t->tally)) {
-        weir_hist_add_bins(&t->since, t->tally.sum);
-    } else if (!t->tally.pending && now_ns >= t->next_ns) {
+    if (weir_rollsum_poll(&t->rollsum)) {
+        weir_hist_add_bins(&t->since, t->rollsum.sum);
+    } else if (!t->rollsum.pending && now_ns >= t->next_ns) {
         weir_intervals_until_now(run->records.intervals, &t->now);
-        weir_hist_since(&t->then, &t->now, t->tally.mine);
-        weir_tally_give(&t->tally);
+        weir_hist_since(&t->then, &t->now, t->rollsum.mine);
+        weir_rollsum_start(&t->rollsum);
         t->next_ns += (now_ns - t->next_ns) / t->round_ns * t->round_ns + t->round_ns;
     }
 }
@@ -151,10 +141,14 @@ static struct progress begin_line(const struct weir_run *run, const struct weir_
 static void start(struct weir_run *run, void *state, const struct weir_phase_rec *rec)
 {
     const struct weir_turn *turn = turn_of(rec);
+    struct times *t = &((struct state *)state)->times;
     struct progress *p = &((struct state *)state)->line;
     uint64_t now = turn ? turn->begin_ns : weir_now_ns();
 
-    start_times(&((struct state *)state)->times, weir_now_ns());
+    weir_hist_clear(&t->then);
+    weir_hist_clear(&t->since);
+    t->rollsum.started = 0;
+    t->next_ns = weir_now_ns() + t->round_ns;
     if (p->turn && turn && p->begin_ns == now) { /* the line of the phase before goes on */
         p->turn = turn;
         p->key = rec->phase->key;
@@ -186,29 +180,35 @@ static double seconds(uint64_t ns)
 
 /* Which part of the phase is over: of its steps, or of its time where that ends it earlier, or
  * does not let it end yet. */
-static double share_of(const struct progress *p, const struct weir_news *n,
+static double share_of(const struct progress *p, const struct weir_ranks_progress *n,
                        uint64_t elapsed_ns)
 {
     const struct weir_bounds *b = &p->bounds;
     double share = n->target > 0 ? (double)n->steps / (double)n->target : 1;
     double elapsed_s = seconds(elapsed_ns);
 
-    if (b->least_s > elapsed_s)
-        share = elapsed_s / b->least_s;
-    if (b->most_s > 0 && !b->wears_out && elapsed_s / b->most_s > share)
-        share = elapsed_s / b->most_s;
+    if (b->min_s > elapsed_s)
+        share = elapsed_s / b->min_s;
+    if (b->max_s > 0 && !b->wears_out && elapsed_s / b->max_s > share)
+        share = elapsed_s / b->max_s;
     return share < 1 ? share : 1;
+}
+
+/* The unit in which a value is shown, of those that are 'step' times as large each. */
+static const char *unit_of(double *value, double step, const char *const *units)
+{
+    for (; *value >= step && units[1]; units++)
+        *value /= step;
+    return *units;
 }
 
 static void add_bytes(struct weir_str *out, uint64_t bytes)
 {
-    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", NULL };
     double value = (double)bytes;
-    size_t u = 0;
+    const char *unit = unit_of(&value, 1024, units);
 
-    for (; value >= 1024 && u + 1 < sizeof(units) / sizeof(*units); u++)
-        value /= 1024;
-    weir_str_addf(out, "%.*f %s", u ? 2 : 0, value, units[u]);
+    weir_str_addf(out, "%.*f %s", unit == units[0] ? 0 : 2, value, unit);
 }
 
 static double rate(double n, uint64_t ns)
@@ -223,8 +223,8 @@ static void add_rates(const struct progress *p, uint64_t bytes, uint64_t steps, 
 {
     bool moves = bytes > 0;
     const char *unit = moves ? " MiB/s" : "/s";
-    double n = moves ? (double)bytes / MIB : (double)steps;
-    double before = moves ? (double)p->bytes_before / MIB : (double)p->steps_before;
+    double n = moves ? (double)bytes / WEIR_MIB : (double)steps;
+    double before = moves ? (double)p->bytes_before / WEIR_MIB : (double)p->steps_before;
     double mean = rate(n, now_ns - p->begin_ns);
 
     if (moves)
@@ -240,13 +240,11 @@ static void add_rates(const struct progress *p, uint64_t bytes, uint64_t steps, 
 
 static void add_time(struct weir_str *out, uint64_t ns)
 {
-    static const char *const units[] = { "ns", "us", "ms", "s" };
+    static const char *const units[] = { "ns", "us", "ms", "s", NULL };
     double value = (double)ns;
-    size_t u = 0;
+    const char *unit = unit_of(&value, 1000, units);
 
-    for (; value >= 1000 && u + 1 < sizeof(units) / sizeof(*units); u++)
-        value /= 1000;
-    weir_str_addf(out, ", p99 %.3g %s", value, units[u]);
+    weir_str_addf(out, ", p99 %.3g %s", value, unit);
 }
 
 /* Append the rounds of a series that are over, and the phase of the one that runs. */
@@ -273,7 +271,7 @@ static void add_first(const struct progress *p, struct weir_str *out)
 }
 
 /* A task is stopped, or in a long call: the last numbers of all tasks, as such. */
-static void add_old(const struct progress *p, const struct weir_news *n, uint64_t now_ns,
+static void add_old(const struct progress *p, const struct weir_ranks_progress *n, uint64_t now_ns,
                     struct weir_str *out)
 {
     weir_str_addf(out, "%s: %.0f s, no numbers of all tasks for %.0f s; before: %.1f %%, ", p->key,
@@ -283,7 +281,7 @@ static void add_old(const struct progress *p, const struct weir_news *n, uint64_
     weir_str_addf(out, ", %d of %d tasks done", n->done, n->tasks);
 }
 
-static void add_line(const struct progress *p, const struct weir_news *n,
+static void add_line(const struct progress *p, const struct weir_ranks_progress *n,
                      uint64_t now_ns, struct weir_str *out)
 {
     uint64_t elapsed = now_ns - p->begin_ns;
@@ -313,17 +311,12 @@ static void add_line(const struct progress *p, const struct weir_news *n,
 
 /* ---- where it goes ---- */
 
-static int columns(int terminal)
-{
-    struct winsize w;
-
-    return ioctl(terminal, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col : COLUMNS;
-}
-
 /* Over the line before; what is too long for the terminal is cut off. */
 static void show_on_terminal(struct progress *p, const char *line)
 {
-    int len = (int)strlen(line), most = columns(p->terminal) - 1;
+    struct winsize w;
+    bool known = ioctl(p->terminal, TIOCGWINSZ, &w) == 0 && w.ws_col > 1;
+    int len = (int)strlen(line), most = (known ? w.ws_col : COLUMNS) - 1;
 
     if (len > most)
         len = most;
@@ -331,11 +324,11 @@ static void show_on_terminal(struct progress *p, const char *line)
     p->width = len;
 }
 
-static void show(struct progress *p, const struct weir_news *news, uint64_t now_ns)
+static void show(struct progress *p, const struct weir_ranks_progress *progress, uint64_t now_ns)
 {
     struct weir_str line = { 0 };
 
-    add_line(p, news, now_ns, &line);
+    add_line(p, progress, now_ns, &line);
     p->shown = true;
     if (p->terminal >= 0)
         show_on_terminal(p, weir_str_text(&line));
@@ -343,21 +336,13 @@ static void show(struct progress *p, const struct weir_news *news, uint64_t now_
         fprintf(stderr, "%s\n", weir_str_text(&line));
     weir_str_free(&line);
     p->before_ns = now_ns;
-    p->steps_before = news->steps;
-    p->bytes_before = news->bytes;
+    p->steps_before = progress->steps;
+    p->bytes_before = progress->bytes;
     p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
-/* Choose the p99 since the line before; that of the line before where no round has ended since. */
-static void choose_p99(struct progress *p, struct times *t)
-{
-    if (t->since.n == 0)
-        return;
-    p->p99_ns = weir_hist_quantile(&t->since, 0.99);
-    weir_hist_clear(&t->since);
-}
-
-static bool tick(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns)
+static bool tick(struct weir_run *run, void *state, const struct weir_ranks_progress *progress,
+                 uint64_t now_ns)
 {
     struct times *t = &((struct state *)state)->times;
     struct progress *p = &((struct state *)state)->line;
@@ -366,15 +351,17 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
         tick_times(run, t, now_ns);
     if (!p->wanted)
         return false;
-    if (news->done == 0)
-        p->none_ns = news->at_ns;
+    if (progress->done == 0)
+        p->none_ns = progress->at_ns;
     else if (p->first_ns == 0)
-        p->first_ns = news->at_ns;
+        p->first_ns = progress->at_ns;
     if (now_ns >= p->next_ns && !p->placed)
         place(p);
     if (p->wanted && now_ns >= p->next_ns) {
-        choose_p99(p, t);
-        show(p, news, now_ns);
+        if (t->since.n > 0) /* else no round has ended since the line before */
+            p->p99_ns = weir_hist_quantile(&t->since, 0.99);
+        weir_hist_clear(&t->since);
+        show(p, progress, now_ns);
     }
     return false;
 }
@@ -408,7 +395,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
     struct progress *p = &((struct state *)state)->line;
 
     if (t->on)
-        weir_tally_finish(&t->tally);
+        weir_rollsum_finish(&t->rollsum);
     if (p->turn && p->turn->done + 1 < p->turn->all && !rec->failed && !rec->interrupted)
         return 0; /* the next phase of the series goes on with it */
     wipe(p);

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue.c - how full the queue of transfers was in a phase (--depth) */
-#include "config.h"
 
 #include <inttypes.h>
 
 #include "base/clock.h"
 #include "engine/observe/all.h"
 #include "engine/observe/latency.h"
-#include "engine/phase.h"
-#include "engine/test.h"
 
 /* Groups of depths: 1, 2, up to 4, 8, 16, 32, more. */
 enum { DEPTH_1, DEPTH_2, DEPTH_4, DEPTH_8, DEPTH_16, DEPTH_32, DEPTH_MORE, GROUPS };
 
 struct queue_row {
     const char *operation;
-    int64_t test, iter, asked, least, most;
+    int64_t test, iter, asked, min, max;
     double mean, share[GROUPS];
     struct weir_latency between;
 };
@@ -32,8 +29,8 @@ static const struct weir_col cols[] = {
     COUNT(asked, "depth", "Transfers of a task that may be in flight"),
     COUNT(between.n, "completions", "Transfers of all tasks that followed another one out of the queue"),
     COL_REAL(Q, mean, "depthMean", "Mean number of transfers in flight, with each that is submitted"),
-    COUNT(least, "depthMin", "Least of these numbers"),
-    COUNT(most, "depthMax", "Most of them"),
+    COUNT(min, "depthMin", "Least of these numbers"),
+    COUNT(max, "depthMax", "Most of them"),
     SHARE(DEPTH_1, "depth1", "1"),
     SHARE(DEPTH_2, "depth2", "2"),
     SHARE(DEPTH_4, "depth4", "3 to 4"),
@@ -42,8 +39,8 @@ static const struct weir_col cols[] = {
     SHARE(DEPTH_32, "depth32", "17 to 32"),
     SHARE(DEPTH_MORE, "depthMore", "33 and more"),
     SECONDS(mean, "betweenMean", "Mean time of a task from one completion to the next, seconds"),
-    SECONDS(p50, "betweenP50", "Half of these times are less, seconds"),
-    SECONDS(p99, "betweenP99", "99 % of these times are less, seconds"),
+    SECONDS(p50, "betweenP50", "p50 of these times, seconds"),
+    SECONDS(p99, "betweenP99", "p99 of these times, seconds"),
     SECONDS(max, "betweenMax", "Longest of them, seconds"),
     WEIR_COL_END
 };
@@ -78,8 +75,8 @@ static void report(struct weir_run *run, const struct weir_session *s,
         .iter = rec->repetition,
         .asked = s->depth,
         .mean = (double)depth->sum_ns / (double)depth->n,
-        .least = (int64_t)depth->min_ns,
-        .most = (int64_t)depth->max_ns,
+        .min = (int64_t)depth->min_ns,
+        .max = (int64_t)depth->max_ns,
     };
 
     share_groups(depth, row.share);
@@ -89,7 +86,7 @@ static void report(struct weir_run *run, const struct weir_session *s,
         weir_report_line(&run->report,
                          "queue of %s: depth %" PRId64 ", mean %.1f, most %" PRId64
                          "; time between completions: mean %.6f s, p99 %.6f s",
-                         row.operation, row.asked, row.mean, row.most,
+                         row.operation, row.asked, row.mean, row.max,
                          row.between.mean / WEIR_NS_PER_S, row.between.p99 / WEIR_NS_PER_S);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ranks.c - what single ranks did in a phase: a file with a row for each, and outliers */
-#include "config.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -37,27 +36,13 @@ static const struct weir_col rank_cols[] = { CSV(STR, access, "access"),
                                              CSV(INT, steps, "transfers"),
                                              WEIR_COL_END };
 
-/* The numbers of a rank in its phase: times in ns after the first open of any rank. */
-struct rank_times {
-    int64_t at[WEIR_MARKS];
-};
-
 /* ---- times of a phase ---- */
 
-static struct rank_times times_of(const struct weir_run *run, const struct weir_phase_rec *rec)
-{
-    struct rank_times r;
-
-    for (int m = 0; m < WEIR_MARKS; m++)
-        r.at[m] = weir_clock_common(&run->clock, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
-    return r;
-}
-
 static int add_row(struct weir_run *run, const struct weir_phase_rec *rec,
-                   const struct rank_times *r, struct weir_err *err)
+                   const int64_t at[WEIR_MARKS], struct weir_err *err)
 {
-    double total = (double)(r->at[WEIR_MARK_CLOSED] - r->at[WEIR_MARK_OPEN]);
-    double work = (double)(r->at[WEIR_MARK_WORKED] - r->at[WEIR_MARK_WORK]);
+    double total = (double)(at[WEIR_MARK_CLOSED] - at[WEIR_MARK_OPEN]);
+    double work = (double)(at[WEIR_MARK_WORKED] - at[WEIR_MARK_WORK]);
     double bytes = (double)run->counters.bytes;
     struct rank_row row = {
         .access = rec->phase->key,
@@ -94,11 +79,11 @@ static const struct {
 
 #define QUANTITIES (sizeof(quantities) / sizeof(*quantities))
 
-static double quantity(const struct rank_times *r, size_t q)
+static double quantity(const int64_t at[WEIR_MARKS], size_t q)
 {
-    int64_t from = quantities[q].from < 0 ? 0 : r->at[quantities[q].from];
+    int64_t from = quantities[q].from < 0 ? 0 : at[quantities[q].from];
 
-    return (double)(r->at[quantities[q].to] - from) / WEIR_NS_PER_S;
+    return (double)(at[quantities[q].to] - from) / WEIR_NS_PER_S;
 }
 
 /* Warnings on their way to rank 0. */
@@ -118,7 +103,7 @@ static void warn(void *warnings, const char *bytes, size_t len)
 
 /* Each rank compares itself with the mean of all, one quantity after the other. */
 static int find_outliers(struct weir_run *run, const struct weir_phase_rec *rec,
-                         const struct rank_times *mine, struct weir_err *err)
+                         const int64_t mine[WEIR_MARKS], struct weir_err *err)
 {
     double limit_s = run->test->plan.options->outlier_s;
     struct warnings w = { run, err, 0 };
@@ -165,32 +150,28 @@ static int begin_rank_file(const struct weir_test *t, struct weir_err *err)
     int rc = 0;
 
     if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the ranks", path);
-    if (weir_words_of(t->program)->rank_head)
-        t->program->words->rank_head(&head);
+        return weir_fail(err, WEIR_ESETUP, "open '%s' for the results of the ranks", path);
+    if (weir_output_of(t->program)->rank_head)
+        t->program->output->rank_head(t->state, &head);
     else
         weir_col_csv(&head, rank_cols, NULL);
     fputs(weir_str_text(&head), f);
     if (!weir_close_written(f) || head.failed)
-        rc = weir_fail(err, WEIR_ESETUP, "write the ranks to '%s'", path);
+        rc = weir_fail(err, WEIR_ESETUP, "write the results of the ranks to '%s'", path);
     weir_str_free(&head);
     return rc;
-}
-
-/* So that a file that cannot be written is found before the first test. Rank 0. */
-static int begin_files(const struct weir_test *tests, int n, struct weir_err *err)
-{
-    for (int i = 0; i < n; i++)
-        if (tests[i].plan.options->rank_csv && is_first_use(tests, i) &&
-            begin_rank_file(&tests[i], err) < 0)
-            return -1;
-    return 0;
 }
 
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
-    return weir_agree(&run->world, run->world.rank == 0 ? begin_files(tests, n, err) : 0, err);
+    int rc = 0;
+
+    /* So that a file that cannot be written is found before the first test. */
+    for (int i = 0; run->world.rank == 0 && i < n && rc == 0; i++)
+        if (tests[i].plan.options->rank_csv && is_first_use(tests, i))
+            rc = begin_rank_file(&tests[i], err);
+    return weir_agree(&run->world, rc, err);
 }
 
 static bool wanted(const struct weir_test *t)
@@ -202,16 +183,17 @@ static bool wanted(const struct weir_test *t)
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
-    struct rank_times mine;
+    int64_t mine[WEIR_MARKS]; /* in ns after the first open of any rank */
 
     if (rec->failed || !rec->stage || (rec->stage->flags & WEIR_STAGE_UNTIMED))
         return 0;
-    mine = times_of(run, rec);
-    if (find_outliers(run, rec, &mine, err) < 0)
+    for (int m = 0; m < WEIR_MARKS; m++)
+        mine[m] = weir_clock_common(&run->clock, rec->mark[m]) - rec->first[WEIR_MARK_OPEN];
+    if (find_outliers(run, rec, mine, err) < 0)
         return -1;
-    if (weir_words_of(run->test->program)->rank_head)
+    if (weir_output_of(run->test->program)->rank_head)
         return 0;
-    return add_row(run, rec, &mine, err);
+    return add_row(run, rec, mine, err);
 }
 
 const struct weir_observer weir_ranks = {

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* requests.c - what a phase has asked of a service: how many requests, connections and repetitions, and the parts of their
- * times */
-#include "config.h"
+ * times; of each endpoint */
 
 #include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "engine/observe/all.h"
 #include "engine/observe/latency.h"
 #include "engine/phase.h"
-#include "engine/test.h"
+#include "par/agree.h"
 
 struct requests_row {
     const char *operation;
@@ -19,15 +22,9 @@ struct requests_row {
 
 #define R struct requests_row
 #define COUNT(f, k, h) COL_INT(R, f, k, h)
-#define SECONDS(p, f, k, h) COL_REAL(R, part[p].f, k, h, .unit = WEIR_NS_PER_S)
 #define PART(p, k, h)                                                                              \
     COUNT(part[p].n, k "Count", "Requests that had " h),                                           \
-        SECONDS(p, mean, k "Mean", "Mean time of " h ", seconds"),                                 \
-        SECONDS(p, p50, k "P50", "Half of these times are less, seconds"),                         \
-        SECONDS(p, p90, k "P90", "90 % of these times are less, seconds"),                         \
-        SECONDS(p, p99, k "P99", "99 % of these times are less, seconds"),                         \
-        SECONDS(p, p999, k "P999", "99.9 % of these times are less, seconds"),                     \
-        SECONDS(p, max, k "Max", "Longest of them, seconds")
+        WEIR_LATENCY_COLS(R, part[p], k, "the times of " h)
 
 static const struct weir_col cols[] = {
     COUNT(test, "test", "Number of the test, from 0"),
@@ -65,7 +62,7 @@ static void report(struct weir_run *run, const struct weir_service_stats *sum, c
         return;
     weir_report_line(&run->report,
                      "requests of %s: %" PRId64 " over %" PRId64 " new connections, sent again: %" PRId64
-                     " (asked for by the service) and %" PRId64
+                     " (refused) and %" PRId64
                      " (lost); mean time to the first byte: %.6f s, from there to the last: %.6f s",
                      row.operation, row.count[WEIR_SENT], row.count[WEIR_SENT_CONNECTIONS],
                      row.count[WEIR_SENT_REFUSED], row.count[WEIR_SENT_LOST],
@@ -90,4 +87,153 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s, 
         report(run, s->service, rec);
 }
 
-const struct weir_observer weir_requests = { .name = "requests", .measured = measured };
+/* ---- of each endpoint ---- */
+
+/* Sums over the tasks of an endpoint, in the order of enum weir_sent and then: */
+enum { TASKS = WEIR_SENT_COUNTS, BYTES, ANSWERS, NS, SUMS };
+
+struct state {
+    uint64_t *sum; /* SUMS of each endpoint */
+    int64_t n;     /* endpoints; 0: the test asks no service */
+    const struct weir_service_stats *stats;
+    struct weir_str text;
+};
+
+struct endpoint_row {
+    const char *operation, *endpoint;
+    int64_t test, iter, number, tasks, count[WEIR_SENT_COUNTS], bytes, again;
+    double rate, bw, mean;
+};
+
+#define E struct endpoint_row
+#define INT(f, k, t, h) COL_INT(E, f, k, h, .head = (t), .width = 10, .gap = 1)
+#define REAL(f, k, u, t, h)                                                                        \
+    COL_REAL(E, f, k, h, .unit = (u), .head = (t), .width = 10, .digits = 5, .gap = 1, .none = "-")
+
+static const struct weir_col endpoint_cols[] = {
+    COL_INT(E, test, "test", "Number of the test, from 0"),
+    COL_INT(E, iter, "iter", "Repetition, from 0", .head = "iter", .width = 4, .gap = 1),
+    COL_STR(E, operation, "operation", "Phase", .head = "Phase", .width = -12, .gap = 1),
+    COL_INT(E, number, "number", "Number of the endpoint in the list, from 0"),
+    COL_STR(E, endpoint, "endpoint", "Its URL"),
+    INT(tasks, "tasks", "Tasks", "Tasks that use it"),
+    INT(count[WEIR_SENT], "requests", "Requests", "Their requests, also those sent again"),
+    REAL(rate, "requestsPerSecond", 1, "req/s", "Requests over the time of the phase"),
+    COL_INT(E, bytes, "bytes", "Bytes moved by these tasks", .head = "Bytes", .width = 14, .gap = 1),
+    REAL(bw, "bwMiB", WEIR_MIB, "MiB/s", "Bytes over the time of the phase, MiB/s"),
+    COL_REAL(E, mean, "requestMean", "Mean time of a request, seconds", .unit = WEIR_NS_PER_S),
+    REAL(mean, NULL, WEIR_MS, "mean ms", NULL),
+    INT(again, NULL, "Sent again", NULL),
+    COL_STR(E, endpoint, NULL, NULL, .head = "Endpoint"), /* the last one: it has any length */
+    COL_INT(E, count[WEIR_SENT_CONNECTIONS], "connections", "Connections that were made"),
+    COL_INT(E, count[WEIR_SENT_REFUSED], "refused", "Requests sent again as the service asked"),
+    COL_INT(E, count[WEIR_SENT_LOST], "lost", "Requests sent again: no answer, or no connection"),
+    COL_INT(E, count[WEIR_SENT_MOVED], "moved", "Requests that it sent to another endpoint"),
+    WEIR_COL_END
+};
+#undef E
+#undef INT
+#undef REAL
+
+static const struct weir_table endpoints = { .key = "endpoints",
+                                             .cols = endpoint_cols,
+                                             .readers = WEIR_FOR_DATA };
+
+/* Finds how many endpoints all tasks have; rank 0 names them. Collective. */
+static int find_endpoints(struct weir_run *run, void *state, struct weir_err *err)
+{
+    struct state *s = state;
+
+    *s = (struct state) { .n = 0 };
+    if (!asks_service(run->test))
+        return 0;
+    for (int i = 0; i < run->test->sessions; i++)
+        if (run->test->session[i]->service)
+            s->stats = run->test->session[i]->service;
+    s->n = s->stats ? s->stats->endpoints : 0;
+    weir_allmax_i64(&run->par, &s->n, 1);
+    s->sum = calloc((size_t)s->n * SUMS + 1, sizeof(*s->sum));
+    return weir_agree(&run->par, s->sum ? 0 : weir_fail(err, WEIR_ESETUP, "memory for endpoints"),
+                      err);
+}
+
+/* This task, with all of its sessions. */
+static void add_own(const struct weir_run *run, struct state *s)
+{
+    uint64_t *sum = s->stats ? &s->sum[s->stats->own * SUMS] : NULL;
+
+    for (int i = 0; i < run->test->sessions; i++) {
+        const struct weir_service_stats *own = run->test->session[i]->service;
+
+        if (!own)
+            continue;
+        for (int k = 0; k < WEIR_SENT_COUNTS; k++)
+            sum[k] += own->count[k];
+        for (int k = 0; k < WEIR_PARTS; k++)
+            sum[NS] += own->part[k].sum_ns;
+        sum[ANSWERS] += own->part[WEIR_PART_LAST].n;
+        sum[TASKS] = 1;
+        sum[BYTES] = run->counters.bytes;
+    }
+}
+
+static void report_endpoint(struct weir_run *run, const struct weir_phase_rec *rec,
+                            struct state *s, int64_t i)
+{
+    const uint64_t *sum = &s->sum[i * SUMS];
+    double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    bool known = s->stats && i < s->stats->endpoints;
+    struct endpoint_row row = {
+        .operation = rec->phase->key,
+        .endpoint = known ? s->stats->endpoint[i] : "not in the list of rank 0",
+        .test = run->test->id,
+        .iter = rec->repetition,
+        .number = i,
+        .tasks = (int64_t)sum[TASKS],
+        .bytes = (int64_t)sum[BYTES],
+        .rate = (double)sum[WEIR_SENT] / seconds,
+        .bw = (double)sum[BYTES] / seconds,
+        .mean = sum[ANSWERS] ? (double)sum[NS] / (double)sum[ANSWERS] : NAN,
+    };
+
+    for (int k = 0; k < WEIR_SENT_COUNTS; k++) {
+        row.count[k] = (int64_t)sum[k];
+        row.again += k >= WEIR_SENT_REFUSED ? row.count[k] : 0;
+    }
+    weir_report_row(&run->report, &endpoints, &row);
+    if (s->n > 1)
+        weir_col_keep(&s->text, "Endpoints (open and close are in their times)", endpoint_cols,
+                      &row);
+}
+
+/* Collective, before histograms and counts are summed in place. */
+static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
+                 struct weir_err *err)
+{
+    struct state *s = state;
+
+    if (rec->failed || !rec->stage || s->n == 0)
+        return 0;
+    memset(s->sum, 0, (size_t)s->n * SUMS * sizeof(*s->sum));
+    add_own(run, s);
+    weir_sum_u64(&run->par, s->sum, (size_t)s->n * SUMS);
+    for (int64_t i = 0; i < s->n && run->par.rank == 0; i++)
+        report_endpoint(run, rec, s, i);
+    return 0;
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    free(((struct state *)state)->sum);
+    *(struct state *)state = (struct state) { .n = 0 };
+}
+
+const struct weir_observer weir_requests = {
+    .name = "requests",
+    .state_size = sizeof(struct state),
+    .test_start = find_endpoints,
+    .after = after,
+    .measured = measured,
+    .text = offsetof(struct state, text),
+    .test_free = test_free,
+};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stall.c - what the ranks of a node publish to each other, and which of them stand still */
-#include "config.h"
 #include "engine/observe/stall.h"
 
 #include <inttypes.h>
@@ -8,14 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/node/processes.h"
 
 #define STEP 5 /* polls: so much time counts at most between two of them */
-#define PAGE 4096u
 
 static uint64_t get(const uint64_t *v)
 {
@@ -33,7 +30,7 @@ static void put(uint64_t *v, uint64_t value)
  * The kernel copies, so memory that was freed causes no fault. Returns the number of bytes. */
 static size_t copy_own(const char *from, char *to, size_t size)
 {
-    size_t first = PAGE - (size_t)((uintptr_t)from % PAGE);
+    size_t first = WEIR_PAGE - (size_t)((uintptr_t)from % WEIR_PAGE);
     struct iovec local = { to, size }, remote[2];
     ssize_t n;
 
@@ -48,7 +45,7 @@ static size_t copy_own(const char *from, char *to, size_t size)
 /* A text of another thread; the end where it is longer than its place. */
 static void copy_text(const char *from, char *to, size_t size)
 {
-    char text[PAGE];
+    char text[WEIR_PAGE];
     size_t n = from ? copy_own(from, text, sizeof(text) - 1) : 0, len, skip = 0;
 
     text[n] = '\0';
@@ -69,10 +66,12 @@ static void copy_call(const struct weir_call *call, struct weir_stall_call *to)
         copy_own((const char *)call->io, (char *)&io, sizeof(io));
         to->off = io.off;
         to->len = io.len;
-        what = io.dir == WEIR_DIR_WRITE ? "write" : "read";
+        to->at = io.dir > WEIR_DIR_READ;
+        what = weir_dir_names[(unsigned)io.dir < WEIR_DIRS ? io.dir : WEIR_DIR_READ];
         memcpy(to->what, what, strlen(what) + 1);
     } else {
         copy_text(call->what, to->what, sizeof(to->what));
+        to->at = false;
     }
     copy_text(call->path, to->path, sizeof(to->path));
 }
@@ -106,18 +105,7 @@ static void show(struct weir_stall *s, const struct weir_call *call)
 
 static const struct weir_stall_slot *slot_of(const struct weir_stall *s, int i)
 {
-    return weir_board_slot(s->board, i);
-}
-
-/* Our own slot is read like any other: it is always fresh. */
-static void see(struct weir_stall *s)
-{
-    for (int i = 0; i < s->board->count; i++) {
-        uint64_t beat = get(&slot_of(s, i)->beat);
-
-        if (beat != s->seen[i].beat)
-            s->seen[i] = (struct weir_stall_seen) { beat, s->now_ns };
-    }
+    return weir_shared_status_slot(s->shared, i);
 }
 
 /* Time without a heartbeat; 0 for ranks that are not watched. */
@@ -126,22 +114,20 @@ static uint64_t silence(const struct weir_stall *s, int i)
     return s->seen[i].beat == 0 ? 0 : s->now_ns - s->seen[i].at_ns;
 }
 
-int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
+int weir_stall_begin(struct weir_stall *s, const struct weir_shared_status *shared, int rank,
                      uint64_t poll_ns, uint64_t still_ns)
 {
-    struct stat space = { 0 };
-
-    *s = (struct weir_stall) { .board = board, .step_ns = STEP * poll_ns, .still_ns = still_ns };
+    *s = (struct weir_stall) { .shared = shared, .step_ns = STEP * poll_ns, .still_ns = still_ns };
     s->late_ns = 3 * poll_ns > WEIR_STALL_NS ? 3 * poll_ns : WEIR_STALL_NS;
-    if (board->count == 0)
+    if (shared->count == 0)
         return -1;
-    s->seen = calloc((size_t)board->count, sizeof(*s->seen));
+    s->seen = calloc((size_t)shared->count, sizeof(*s->seen));
     if (!s->seen)
         return -1;
-    s->mine = weir_board_slot(board, board->mine);
+    s->mine = weir_shared_status_slot(shared, shared->mine);
     s->mine->rank = rank;
     s->mine->pid = (int64_t)getpid();
-    s->mine->pids = stat("/proc/self/ns/pid", &space) == 0 ? (int64_t)space.st_ino : 0;
+    s->mine->pids = (int64_t)weir_process_space();
     s->mine->child = 0;
     s->mine->call = (struct weir_stall_call) { 0 };
     s->last_ns = weir_now_ns();
@@ -160,7 +146,7 @@ void weir_stall_end(struct weir_stall *s)
 /* True when a rank of the node has reported why the job ends. */
 static bool is_over(const struct weir_stall *s)
 {
-    for (int i = 0; s->mine && i < s->board->count; i++)
+    for (int i = 0; s->mine && i < s->shared->count; i++)
         if (get(&slot_of(s, i)->over))
             return true;
     return false;
@@ -170,7 +156,7 @@ static bool is_over(const struct weir_stall *s)
  * job. */
 static bool reports(const struct weir_stall *s)
 {
-    for (int i = 0; i < s->board->mine; i++)
+    for (int i = 0; i < s->shared->mine; i++)
         if (s->seen[i].beat != 0 && silence(s, i) < s->late_ns)
             return false;
     return !is_over(s);
@@ -187,7 +173,7 @@ void weir_stall_child(struct weir_stall *s, int64_t child)
 void weir_stall_end_job(struct weir_stall *s)
 {
     put(&s->mine->over, 1);
-    for (int i = 0; i < s->board->count; i++) {
+    for (int i = 0; i < s->shared->count; i++) {
         const struct weir_stall_slot *of = slot_of(s, i);
         int64_t child = __atomic_load_n(&of->child, __ATOMIC_ACQUIRE);
 
@@ -201,7 +187,7 @@ static struct weir_stall_worst find_worst(const struct weir_stall *s)
 {
     struct weir_stall_worst w = { .still = -1, .call = -1 };
 
-    for (int i = 0; i < s->board->count; i++) {
+    for (int i = 0; i < s->shared->count; i++) {
         const struct weir_stall_call *call = &slot_of(s, i)->call;
         uint64_t quiet = silence(s, i), age = get(&call->age_ns);
 
@@ -225,7 +211,12 @@ bool weir_stall_poll(struct weir_stall *s, const struct weir_call *call,
     s->last_ns = now;
     show(s, call);
     put(&s->mine->beat, s->mine->beat + 1);
-    see(s);
+    for (int i = 0; i < s->shared->count; i++) { /* our own is always fresh */
+        uint64_t beat = get(&slot_of(s, i)->beat);
+
+        if (beat != s->seen[i].beat)
+            s->seen[i] = (struct weir_stall_seen) { beat, s->now_ns };
+    }
     if (!reports(s))
         return false;
     *worst = find_worst(s);
@@ -256,27 +247,22 @@ static int name_call(const struct weir_stall_call *c, char *out, size_t size)
     if (c->len)
         return snprintf(out, size, "%s of %" PRIu64 " bytes at offset %" PRIu64 " of '%s'", c->what,
                         c->len, c->off, c->path);
+    if (c->at)
+        return snprintf(out, size, "%s of the object at offset %" PRIu64 " of '%s'", c->what,
+                        c->off, c->path);
     return snprintf(out, size, "%s of '%s'", c->what, c->path);
 }
 
 /* The state of the process in the kernel's words, where we see the same processes; else "". */
 static const char *state_of(const struct weir_stall *s, const struct weir_stall_slot *slot)
 {
-    char path[64], line[256] = "";
-    const char *end;
-    FILE *f;
+    struct weir_process p;
 
-    if (slot->pids == 0 || slot->pids != s->mine->pids ||
-        snprintf(path, sizeof(path), "/proc/%" PRId64 "/stat", slot->pid) < 0)
+    if (slot->pids == 0 || slot->pids != s->mine->pids)
         return "";
-    f = fopen(path, "re");
-    if (!f)
+    if (!weir_process_find((long)slot->pid, &p))
         return " is gone";
-    if (!fgets(line, sizeof(line), f))
-        line[0] = '\0';
-    fclose(f);
-    end = strrchr(line, ')'); /* of the program's name */
-    switch (end && end[1] ? end[2] : '?') {
+    switch (p.state) {
     case 'T':
         return " is stopped by a signal";
     case 't':

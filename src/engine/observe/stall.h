@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* stall.h - what the ranks of a node publish to each other in shared memory, and which of them
  * stand still */
-#ifndef WEIR_ENGINE_OBSERVE_STALL_H
-#define WEIR_ENGINE_OBSERVE_STALL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "backends/backend.h"
 #include "base/clock.h"
-#include "par/board.h"
+#include "par/sharedstatus.h"
 
 /* A call, as other processes can read it. Texts are cut off where they are longer; the end of a
  * path is kept. */
 struct weir_stall_call {
-    uint64_t turn;   /* of the call of that rank: odd in one */
-    uint64_t age_ns; /* since its rank has seen it first */
-    uint64_t off, len;
+    uint64_t turn;   /* counts begins and ends of calls of the rank: odd in a call */
+    uint64_t age_ns; /* age of the call, since its rank has seen it first */
+    uint64_t off, len; /* of a transfer; len is 0 where it moves no data */
+    bool at;           /* it is at an offset */
     char what[40], path[640];
 };
 
 /* The state of a rank, in its slot. Written by its watchdog; 'child' by the thread that does the
  * I/O. */
 struct weir_stall_slot {
-    uint64_t beat; /* increases with each look; 0: this rank is not watched */
+    uint64_t beat; /* increases with each poll; 0: this rank is not watched */
     uint64_t turn; /* odd while 'call' is written */
     uint64_t over; /* 1: it reports why the job ends, and ends it */
     int32_t rank;
@@ -39,12 +39,12 @@ struct weir_stall_seen {
     uint64_t beat, at_ns;
 };
 struct weir_stall {
-    const struct weir_board *board;
+    const struct weir_shared_status *shared;
     struct weir_stall_slot *mine;
     struct weir_stall_seen *seen; /* of each slot */
     uint64_t now_ns;              /* time that passed while this process ran: see weir_stall_poll */
-    uint64_t step_ns;             /* of it from poll to poll, at most */
-    uint64_t late_ns, still_ns;   /* no heartbeat for so long: another rank reports; it is named */
+    uint64_t step_ns;             /* maximum of now_ns from one poll to the next */
+    uint64_t late_ns, still_ns;   /* limits without heartbeat: another rank reports; rank is named */
     uint64_t last_ns;             /* clock at the last poll */
     uint64_t turn, since_ns;      /* the call of this rank, and 'now_ns' when it was seen first */
 };
@@ -55,10 +55,10 @@ struct weir_stall_worst {
     uint64_t still_ns, call_ns; /* without a heartbeat; in a call */
 };
 
-/* Begin to publish the state of this rank on the board, which must stay; weir_stall_poll must be
+/* Begin to publish the state of this rank in 'shared', which must stay; weir_stall_poll must be
  * called every poll_ns. A rank without a heartbeat for still_ns stands still. Local. Returns 0, or
  * -1 when there is no memory: then nothing is watched. */
-int weir_stall_begin(struct weir_stall *s, const struct weir_board *board, int rank,
+int weir_stall_begin(struct weir_stall *s, const struct weir_shared_status *shared, int rank,
                      uint64_t poll_ns, uint64_t still_ns);
 void weir_stall_end(struct weir_stall *s);
 
@@ -80,5 +80,3 @@ void weir_stall_child(struct weir_stall *s, int64_t child);
  * with 'still' "rank 1 on h stands still ...". Local; allocates nothing. */
 void weir_stall_describe(const struct weir_stall *s, int slot, bool still, const char *host,
                          char *out, size_t size);
-
-#endif

@@ -5,7 +5,6 @@
  * and the times of its operations to a sum of all ranks, and goes on without a wait. A round is
  * longer where a rank was in an operation, and each rank divides by its own time. The judgement
  * follows from the sums alone, so it is the same on all ranks. */
-#include "config.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,23 +14,21 @@
 #include "base/steady.h"
 #include "engine/observe/all.h"
 #include "engine/observe/sweep.h"
-#include "engine/pace.h"
-#include "engine/phase.h"
+#include "engine/ratelimit.h"
 #include "engine/test.h"
-#include "par/tally.h"
+#include "par/rollsum.h"
 
-#define MIB 1048576.0
 #define FINE 1000 /* rates are summed in parts of a byte or operation */
 
 /* The numbers of a sum: ranks that have given theirs, their rates, bins of the histogram. */
 enum { RANKS, RATE, BINS, NUMBERS = BINS + WEIR_HIST_BINS };
 
 struct state {
-    struct weir_tally tally;
+    struct weir_rollsum rollsum;
     struct weir_hist *hist; /* times of this rank's operations in the phase: until the last round, and now */
     struct weir_steady series;
     struct weir_steady_verdict verdict;
-    uint64_t edge_ns[WEIR_STEADY_WINDOW_MOST + 1]; /* of the rounds of the window, by this rank's clock */
+    uint64_t edge_ns[WEIR_STEADY_WINDOW_MAX + 1]; /* of the rounds of the window, by this rank's clock */
     struct weir_str text;                        /* rank 0: the table of the test for people */
     bool on, moves, ended;        /* the phase is watched; its work is bytes; it was steady long enough */
     const struct weir_phase_rec *rec; /* of the phase that runs */
@@ -63,7 +60,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --until=steady: %" PRId64 " rounds of %g s take %g s, but %s ends a phase after %g s; "
                        "make the rounds shorter (round=SECONDS), or the phase longer",
-                       c.window, c.round_s, least, c.most_s == bound ? "most" : "the deadline", bound);
+                       c.window, c.round_s, least, c.max_s == bound ? "most" : "the deadline", bound);
 }
 
 /* ---- a test ---- */
@@ -92,7 +89,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     struct state *s = state;
 
     if (can_end(run))
-        return weir_tally_begin(&s->tally, &run->par, NUMBERS, err);
+        return weir_rollsum_begin(&s->rollsum, &run->par, NUMBERS, err);
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --until=steady: this test has no phase that can end early; only "
                        "phases that move data or create items can");
@@ -102,7 +99,7 @@ static void test_free(struct weir_run *run, void *state)
 {
     struct state *s = state;
 
-    weir_tally_free(&s->tally);
+    weir_rollsum_free(&s->rollsum);
     free(s->hist);
     *s = (struct state) { .on = false };
 }
@@ -113,9 +110,9 @@ static void test_free(struct weir_run *run, void *state)
  * they count from when an operation was due. */
 static void collect(const struct weir_run *run, bool moves, struct weir_hist *out)
 {
-    const struct weir_hist *each = run->pace ? run->pace->response : run->records.hist;
+    const struct weir_hist *each = run->ratelimit ? run->ratelimit->response : run->records.hist;
     const struct weir_test *t = run->test;
-    bool calls = moves && !run->pace;
+    bool calls = moves && !run->ratelimit;
 
     memset(out, 0, sizeof(*out));
     for (int i = 0; i < t->sessions && calls; i++)
@@ -129,7 +126,7 @@ static void collect(const struct weir_run *run, bool moves, struct weir_hist *ou
 static void give_round(const struct weir_run *run, struct state *s, uint64_t now_ns)
 {
     struct weir_hist *now = &s->hist[1];
-    uint64_t *mine = s->tally.mine, work;
+    uint64_t *mine = s->rollsum.mine, work;
 
     collect(run, s->moves, now);
     work = s->moves ? run->counters.bytes : now->n;
@@ -138,7 +135,7 @@ static void give_round(const struct weir_run *run, struct state *s, uint64_t now
     weir_hist_since(&s->hist[0], now, mine + BINS);
     s->work = work;
     s->last_ns = now_ns;
-    weir_tally_give(&s->tally);
+    weir_rollsum_start(&s->rollsum);
 }
 
 static double p99_of(const uint64_t *bins)
@@ -152,7 +149,7 @@ static double p99_of(const uint64_t *bins)
 /* The sum of a round has come. One in which not all ranks took part is the rest of a phase. */
 static void add_round(const struct weir_run *run, struct state *s)
 {
-    const uint64_t *sum = s->tally.sum;
+    const uint64_t *sum = s->rollsum.sum;
     int64_t window = s->series.choice.window, at = s->series.rounds < window ? s->series.rounds + 1 : window;
 
     if (sum[RANKS] != (uint64_t)run->par.size)
@@ -184,11 +181,12 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
     memset(s->hist, 0, sizeof(*s->hist));
     s->due_ns = (uint64_t)(s->series.choice.round_s * WEIR_NS_PER_S);
     s->series.rounds = 0;
-    s->tally.given = 0;
+    s->rollsum.started = 0;
     weir_steady_judge(&s->series, &s->verdict);
 }
 
-static bool tick(struct weir_run *run, void *state, const struct weir_news *news, uint64_t now_ns)
+static bool tick(struct weir_run *run, void *state, const struct weir_ranks_progress *progress,
+                 uint64_t now_ns)
 {
     struct state *s = state;
     uint64_t round_ns = (uint64_t)(s->series.choice.round_s * WEIR_NS_PER_S);
@@ -197,10 +195,10 @@ static bool tick(struct weir_run *run, void *state, const struct weir_news *news
         return s->on;
     if (s->first_ns == 0)
         s->first_ns = s->last_ns = s->edge_ns[0] = s->rec->mark[WEIR_MARK_WORK];
-    if (weir_tally_came(&s->tally)) {
+    if (weir_rollsum_poll(&s->rollsum)) {
         add_round(run, s);
         s->ended = is_enough(run, s);
-    } else if (!s->tally.pending && now_ns - s->first_ns >= s->due_ns) {
+    } else if (!s->rollsum.pending && now_ns - s->first_ns >= s->due_ns) {
         give_round(run, s, now_ns);
         s->due_ns = ((now_ns - s->first_ns) / round_ns + 1) * round_ns;
     }
@@ -221,7 +219,7 @@ struct row {
 
 static const struct weir_col cols[] = {
     COL_INT(ROW, test, "test", "Number of the test, from 0"),
-    COL_STR(ROW, operation, "operation", "Phase", .head = "phase", .width = -16, .gap = 1),
+    COL_STR(ROW, operation, "operation", "Phase", .head = "phase", .width = -21, .gap = 1),
     COL_INT(ROW, iter, "iter", "Repetition, from 0", .head = "iter", .width = 4, .gap = 1),
     COL_STR(ROW, steady, "steady", "yes: the last window was steady; no: none was", .head = "steady", .width = -6, .gap = 1),
     COL_INT(ROW, rounds, "rounds", "Rounds of the phase", .head = "rounds", .width = 6, .gap = 1),
@@ -262,15 +260,6 @@ static void fill_row(const struct weir_run *run, const struct state *s, const st
     }
 }
 
-static void keep_text(struct weir_str *text, struct row row, bool moves)
-{
-    if (moves) {
-        row.rate /= MIB;
-        row.unit = "MiB/s";
-    }
-    weir_col_keep(text, "Steady state, last window of each phase", cols, &row);
-}
-
 /* Notes for people that it was steady, or why not. */
 static void note(const struct weir_run *run, const struct state *s, const struct weir_phase_rec *rec)
 {
@@ -295,7 +284,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
     if (!s->on)
         return 0;
     s->on = false;
-    if (weir_tally_finish(&s->tally))
+    if (weir_rollsum_finish(&s->rollsum))
         add_round(run, s);
     if (rec->failed)
         return 0;
@@ -304,7 +293,11 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
         return 0;
     fill_row(run, s, rec, &row);
     weir_report_row(&run->report, &table, &row);
-    keep_text(&s->text, row, s->moves);
+    if (s->moves) {
+        row.rate /= WEIR_MIB;
+        row.unit = "MiB/s";
+    }
+    weir_col_keep(&s->text, "Steady state, last window of each phase", cols, &row);
     note(run, s, rec);
     return 0;
 }

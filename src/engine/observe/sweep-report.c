@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sweep-report.c - the results of --sweep: rows for programs, a table for people, and the names of the
  * slow ones */
-#include "config.h"
 #include "engine/observe/sweep.h"
 
 #include <math.h>
@@ -9,7 +8,6 @@
 #include "base/str.h"
 #include "base/text/columns.h"
 
-#define MIB 1048576.0
 #define SHOWN 32 /* units in the text; of more only those that were slow in a round */
 #define NOTES 8
 
@@ -108,9 +106,9 @@ static void show_row(struct weir_run *run, struct row row)
 
     if (row.unit[0] == 'b') {
         row.unit = "MiB/s";
-        row.joint /= MIB;
-        row.rate /= MIB;
-        row.median /= MIB;
+        row.joint /= WEIR_MIB;
+        row.rate /= WEIR_MIB;
+        row.median /= WEIR_MIB;
     }
     weir_col_text(&line, unit_cols, &row);
     weir_report_line(&run->report, "%s", weir_str_text(&line));
@@ -140,13 +138,9 @@ static void show_table(struct weir_run *run, const struct weir_sweep_table *t)
 
 /* ---- names ---- */
 
-static const char *word_of(const struct weir_sweep_table *t)
-{
-    return t->by[0] == 'n' ? "node" : t->by[0] == 'p' ? "pair of nodes" : "rank";
-}
-
 static void note_slow(struct weir_run *run, const struct weir_sweep_table *t, int u)
 {
+    const char *word = t->by[0] == 'n' ? "node" : t->by[0] == 'p' ? "pair of nodes" : "rank";
     struct weir_str words = { 0 };
     const char *separator = "";
 
@@ -157,31 +151,14 @@ static void note_slow(struct weir_run *run, const struct weir_sweep_table *t, in
         if (!r->suspect)
             continue;
         weir_str_addf(&words, "%s%s %.4g %s where the median is %.4g%s", separator, t->op[k]->key,
-                      r->score.rate / (bytes ? MIB : 1), bytes ? "MiB/s" : "ops/s",
-                      r->score.median / (bytes ? MIB : 1), r->together > 1 ? " (in a group)" : "");
+                      r->score.rate / (bytes ? WEIR_MIB : 1), bytes ? "MiB/s" : "ops/s",
+                      r->score.median / (bytes ? WEIR_MIB : 1),
+                      r->together > 1 ? " (in a group)" : "");
         separator = "; ";
     }
-    weir_note(&run->log, "--sweep: %s %d (host %s) is slow: %s", word_of(t), u, t->unit[u].host,
+    weir_note(&run->log, "--sweep: %s %d (host %s) is slow: %s", word, u, t->unit[u].host,
               weir_str_text(&words));
     weir_report_free(&run->report, &words);
-}
-
-static bool is_slow(const struct weir_sweep_table *t, int u)
-{
-    bool slow = false;
-
-    for (int k = 0; k < t->field.ops; k++)
-        slow |= result_of(t, u, k)->suspect;
-    return slow;
-}
-
-static bool is_judged(const struct weir_sweep_table *t, int u)
-{
-    bool judged = false;
-
-    for (int k = 0; k < t->field.ops; k++)
-        judged |= !isnan(result_of(t, u, k)->score.z);
-    return judged;
 }
 
 /* Returns how many are slow. */
@@ -190,8 +167,14 @@ static int name_them(struct weir_run *run, const struct weir_sweep_table *t)
     int slow = 0, judged = 0;
 
     for (int u = 0; u < t->field.units; u++) {
-        judged += is_judged(t, u);
-        if (is_slow(t, u) && ++slow <= NOTES)
+        bool is_judged = false, is_slow = false;
+
+        for (int k = 0; k < t->field.ops; k++) {
+            is_judged |= !isnan(result_of(t, u, k)->score.z);
+            is_slow |= result_of(t, u, k)->suspect;
+        }
+        judged += is_judged;
+        if (is_slow && ++slow <= NOTES)
             note_slow(run, t, u);
     }
     if (slow > NOTES)
@@ -199,7 +182,7 @@ static int name_them(struct weir_run *run, const struct weir_sweep_table *t)
     if (judged < t->field.units)
         weir_note(&run->log, "--sweep: %d of %d %s are not judged: a comparison needs at least %d "
                              "with the same number of ranks, and each must have work",
-                             t->field.units - judged, t->field.units, t->by, WEIR_SWEEP_LEAST);
+                             t->field.units - judged, t->field.units, t->by, WEIR_SWEEP_MIN);
     return slow;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sweep-rounds.c - which of many units are slow: groups that run alone, and robust scores */
-#include "engine/observe/sweep-rounds.h"
-#include "config.h"
+#include "engine/observe/sweep.h"
 
 #include <limits.h>
 #include <math.h>
@@ -66,7 +65,6 @@ static bool is_in(const struct weir_sweep_round *r, int unit, int from, int to)
     return false;
 }
 
-
 static int smaller_step(int units, int step)
 {
     if (step > units / SMALL / WEIR_SWEEP_SPLIT)
@@ -128,9 +126,9 @@ static double limit_of(int n)
     static const double few[] = { 56, 11.2, 13.6, 8, 8.7, 6.7, 7, 6.1 };
     const int known = (int)(sizeof(few) / sizeof(*few));
 
-    if (n < WEIR_SWEEP_LEAST)
+    if (n < WEIR_SWEEP_MIN)
         return INFINITY;
-    return n - WEIR_SWEEP_LEAST < known ? few[n - WEIR_SWEEP_LEAST]
+    return n - WEIR_SWEEP_MIN < known ? few[n - WEIR_SWEEP_MIN]
                                         : 2.9 + 0.2 * log(n) + 25.0 / n;
 }
 
@@ -174,7 +172,7 @@ static void score_class(const struct weir_sweep_round *r, const int *tasks, int 
     double median, scale;
     int n = measure_class(r, tasks, class, score, room, &median, &scale);
 
-    for (int i = 0; i < r->units && n >= WEIR_SWEEP_LEAST; i++)
+    for (int i = 0; i < r->units && n >= WEIR_SWEEP_MIN; i++)
         if (tasks[i] == class && is_measured(&score[i])) {
             score[i].median = exp(median);
             score[i].z = (log(score[i].rate) - median) / scale;

@@ -5,15 +5,13 @@
  * A phase of a group (struct weir_turn) is one of all ranks in which ranks outside of the group
  * have nothing to do. So failures, signals and collective calls are as in every phase. Each
  * rank keeps its work. After a round the leaders of the units send it to rank 0, which chooses
- * the groups of the next round (sweep-rounds.h). */
-#include "config.h"
+ * the groups of the next round (sweep-rounds.c). */
 #include "engine/observe/sweep.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "engine/observe/all.h"
@@ -33,7 +31,7 @@ struct state {
     struct done joint[WEIR_SWEEP_OPS], alone[WEIR_SWEEP_OPS]; /* own */
     int ops;
     bool on; /* there is something to compare */
-    struct weir_roots roots; /* units and their leaders */
+    struct weir_leaders leaders; /* units and their leaders */
     int unit;                /* own */
     struct weir_sweep_round round;
     struct weir_turn turn;
@@ -43,12 +41,7 @@ struct state {
 
 static int units_of(const struct weir_run *run)
 {
-    const char *said = run->test->plan.options->sweep;
-
-    for (int i = 0; weir_sweep_units[i]; i++)
-        if (strcasecmp(said, weir_sweep_units[i]) == 0)
-            return i;
-    return NODES;
+    return weir_opt_choice(weir_sweep_units, run->test->plan.options->sweep);
 }
 
 /* ---- options ---- */
@@ -128,7 +121,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
 
-    s->ops = weir_stages_lone(run->test, s->op, WEIR_SWEEP_OPS);
+    s->ops = weir_stages_subset(run->test, s->op, WEIR_SWEEP_OPS);
     if (check_stages(run, s, err) < 0)
         return -1;
     if (s->ops == 0)
@@ -139,15 +132,6 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* ---- this rank ---- */
-
-static int index_of(const struct state *s, const struct weir_stage *stage)
-{
-    int i = 0;
-
-    while (i < s->ops && s->op[i] != stage)
-        i++;
-    return i;
-}
 
 static struct done measure(const struct weir_run *run, const struct weir_stage *stage,
                            const struct weir_phase_rec *rec)
@@ -164,10 +148,10 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
     struct state *s = state;
-    int i = index_of(s, rec->stage);
 
-    if (!rec->failed && rec->stage && i < s->ops && run->repetition == 0)
-        s->joint[i] = measure(run, rec->stage, rec);
+    for (int i = 0; i < s->ops && !rec->failed && run->repetition == 0; i++)
+        if (s->op[i] == rec->stage)
+            s->joint[i] = measure(run, rec->stage, rec);
     return 0;
 }
 
@@ -217,11 +201,6 @@ static int run_turns(struct weir_run *run, struct state *s, int *done, struct we
 
 /* ---- a round ---- */
 
-static double rate_of(uint64_t amount, int64_t ns)
-{
-    return ns > 0 && amount > 0 ? (double)amount / (double)ns * WEIR_NS_PER_S : NAN;
-}
-
 /* The rates of our unit: the work of its ranks over the time of the slowest. */
 static void find_rates(const struct state *s, const struct done *own, double *rate)
 {
@@ -232,10 +211,12 @@ static void find_rates(const struct state *s, const struct done *own, double *ra
         amount[k] = own[k].amount;
         ns[k] = (int64_t)own[k].ns;
     }
-    weir_allsum_u64(&s->roots.group, amount, s->ops);
-    weir_allmax_i64(&s->roots.group, ns, s->ops);
+    weir_allsum_u64(&s->leaders.group, amount, s->ops);
+    weir_allmax_i64(&s->leaders.group, ns, s->ops);
     for (int k = 0; k < s->ops; k++)
-        rate[k] = rate_of(amount[k], ns[k]);
+        rate[k] = ns[k] > 0 && amount[k] > 0
+                      ? (double)amount[k] / (double)ns[k] * WEIR_NS_PER_S
+                      : NAN;
 }
 
 /* The rates of all units, *all on rank 0, which frees it; from their leaders. */
@@ -247,8 +228,8 @@ static int gather_rates(struct weir_run *run, const struct state *s, const struc
 
     *all = NULL;
     find_rates(s, own, rate);
-    if (s->roots.is_root)
-        *all = weir_gather_new(&s->roots.peers, rate, sizeof(*rate) * (size_t)s->ops);
+    if (s->leaders.is_leader)
+        *all = weir_gather_new(&s->leaders.peers, rate, sizeof(*rate) * (size_t)s->ops);
     if (run->par.rank == 0 && !*all)
         rc = weir_fail(err, WEIR_ESETUP, "memory for the rates of %d %s", s->table.field.units,
                        s->table.by);
@@ -302,18 +283,18 @@ static int find_units(struct weir_run *run, struct state *s, struct weir_err *er
     int rc = 0;
 
     s->table.by = weir_sweep_units[units_of(run)];
-    if (weir_test_roots(run, &s->roots, color[units_of(run)], err) < 0)
+    if (weir_test_leaders(run, &s->leaders, color[units_of(run)], err) < 0)
         return -1;
-    s->unit = s->roots.peers.rank;
-    s->table.field.units = s->roots.peers.size;
+    s->unit = s->leaders.peers.rank;
+    s->table.field.units = s->leaders.peers.size;
     s->table.field.ops = s->ops;
-    weir_bcast(&s->roots.group, &s->unit, sizeof(s->unit), 0);
+    weir_bcast(&s->leaders.group, &s->unit, sizeof(s->unit), 0);
     weir_bcast(par, &s->table.field.units, sizeof(s->table.field.units), 0);
-    mine.tasks = s->roots.group.size;
+    mine.tasks = s->leaders.group.size;
     if (snprintf(mine.host, sizeof(mine.host), "%s", par->host) < 0)
         mine.host[0] = '\0';
-    if (s->roots.is_root)
-        s->table.unit = weir_gather_new(&s->roots.peers, &mine, sizeof(mine));
+    if (s->leaders.is_leader)
+        s->table.unit = weir_gather_new(&s->leaders.peers, &mine, sizeof(mine));
     if (par->rank == 0)
         rc = take_memory(&s->table, err);
     if (weir_agree(par, rc, err) < 0)

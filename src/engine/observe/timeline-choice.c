@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline-choice.c - which operations a timeline keeps */
-#include "config.h"
 #include "engine/observe/timeline.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/options/option.h"
@@ -12,8 +10,8 @@
 #include "base/text/ranges.h"
 #include "par/comm.h"
 
-#define SAMPLE_MOST 1000000000
-#define SLOWEST_MOST 100000
+#define SAMPLE_MAX 1000000000
+#define SLOWEST_MAX 100000
 #define LEADERS "leaders"
 
 /* A word: key=value. A number is from 'min' to 'max'; before: what stands in front of it. */
@@ -23,20 +21,15 @@ static const struct word {
     int64_t min, max; /* both 0: the value is a list of ranks */
 } words[] = {
 #define FIELD(f) offsetof(struct weir_timeline_choice, f)
-    { "sample", "1/", "sample=1/N, N from 1 to 1000000000", FIELD(sample), 1, SAMPLE_MOST },
+    { "sample", "1/", "sample=1/N, N from 1 to 1000000000", FIELD(sample), 1, SAMPLE_MAX },
     { "seed", "", "seed=N, a whole number from 0 on", FIELD(seed), 0, INT64_MAX },
     { "ranks", "", "ranks=LIST, like 0-63,128 or 0-4095:64, or leaders for the first rank of each node", FIELD(ranks), 0, 0 },
-    { "slowest", "", "slowest=K, K from 1 to 100000", FIELD(slowest), 1, SLOWEST_MOST },
+    { "slowest", "", "slowest=K, K from 1 to 100000", FIELD(slowest), 1, SLOWEST_MAX },
 };
 
 #define N_WORDS (sizeof(words) / sizeof(*words))
 
 /* ---- ranks ---- */
-
-static bool are_ranks(const char *list)
-{
-    return strcmp(list, LEADERS) == 0 || weir_ranges_check(list);
-}
 
 bool weir_timeline_has_rank(const struct weir_timeline_choice *c, const struct weir_par *par)
 {
@@ -88,7 +81,7 @@ static int read_word(const char *text, bool given[N_WORDS], struct weir_timeline
     while (k < N_WORDS && (strlen(words[k].key) != len || memcmp(text, words[k].key, len) != 0))
         k++;
     if (k == N_WORDS)
-        return refuse_word(text, "is none of the words that can follow the name of the file: sample=1/N, "
+        return refuse_word(text, "is not one of the words after the name of the file: sample=1/N, "
                                  "seed=N, ranks=LIST, slowest=K", err);
     w = &words[k];
     if (given[k])
@@ -96,7 +89,7 @@ static int read_word(const char *text, bool given[N_WORDS], struct weir_timeline
     given[k] = true;
     field = (char *)out + w->offset;
     before = strlen(w->before);
-    if (w->max == 0 ? !are_ranks(value)
+    if (w->max == 0 ? strcmp(value, LEADERS) != 0 && !weir_ranges_check(value)
                     : strncmp(value, w->before, before) != 0 ||
                           weir_size_parse(value + before, w->min, w->max, field, NULL) < 0)
         return weir_refuse(err, WEIR_EUSAGE, "option --timeline: '%s' is not %s", text, w->form);
@@ -126,9 +119,4 @@ int weir_timeline_choice_read(const char *value, struct weir_arena *arena,
     if (out->seed && !out->sample)
         return weir_refuse(err, WEIR_EUSAGE, "option --timeline: seed=N is for a sample, sample=1/N");
     return 0;
-}
-
-bool weir_timeline_picks(const struct weir_timeline_choice *c)
-{
-    return c->sample || c->slowest;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline-doc.c - the document beside the records of a timeline */
-#include "config.h"
 #include "engine/observe/timeline.h"
 
 #include <stdio.h>
@@ -15,28 +14,6 @@
 #include "engine/phase.h"
 #include "engine/program.h"
 #include "par/hosts.h"
-
-
-const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
-{
-    static const char end[] = ".timeline.json";
-    size_t len = strlen(path);
-    char *name;
-
-    if (len < 5 || strcmp(path + len - 4, ".npy") != 0) {
-        weir_refuse(err, WEIR_EUSAGE,
-                    "option --timeline: the name of the file in '%s' must end in .npy; its document has "
-                    "the same name with .timeline.json",
-                    path);
-        return NULL;
-    }
-    name = weir_arena_alloc(arena, len - 4 + sizeof(end), err);
-    if (name) {
-        memcpy(name, path, len - 4);
-        memcpy(name + len - 4, end, sizeof(end));
-    }
-    return name;
-}
 
 /* ---- tests ---- */
 
@@ -103,28 +80,21 @@ static double epoch_of_zero(const struct weir_run *run)
     return (double)now.tv_sec + ((double)now.tv_nsec - (double)since_ns) / WEIR_NS_PER_S;
 }
 
-/* That of the test in the results. */
-static void add_hash(struct weir_json *j, struct weir_run *run)
-{
-    struct weir_str hash = { 0 };
-
-    weir_configuration_hash(run, &hash);
-    weir_json_str(j, "configuration", weir_str_text(&hash));
-    weir_str_free(&hash);
-}
-
 void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run)
 {
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     const struct weir_test *t = run->test;
     struct weir_json j = { .out = &d->tests, .flat = 1 };
     struct hosts hosts = { &j, &run->report };
+    struct weir_str hash = { 0 };
 
     if (run->par.rank == 0) {
         weir_json_open(&j, NULL, false);
         weir_json_int(&j, "index", t->id);
         weir_json_int(&j, "tasks", run->par.size);
-        add_hash(&j, run);
+        weir_configuration_hash(run, &hash);
+        weir_json_str(&j, "configuration", weir_str_text(&hash));
+        weir_str_free(&hash);
         weir_json_int(&j, "clock_uncertainty", (int64_t)error_ns);
         weir_json_real(&j, "epoch", epoch_of_zero(run));
         weir_json_open(&j, "hosts", true);
@@ -249,7 +219,7 @@ static void add_texts(struct weir_json *j, const char *key, const struct weir_st
 /* Which operations are there, when these are not all. */
 static void add_choice(struct weir_json *j, const struct weir_timeline_choice *c)
 {
-    if (!weir_timeline_picks(c) && !c->ranks)
+    if (!weir_timeline_samples(c) && !c->ranks)
         return;
     weir_json_open(j, "chosen", false);
     if (c->sample) {
@@ -296,7 +266,7 @@ int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *
     d->written_ns = weir_now_ns();
     rc = weir_wholefile_prepare(&w, d->path, err);
     if (rc == 0 && !w.place)
-        rc = weir_refuse(err, WEIR_ESETUP, "cannot make a file '%s'", d->path);
+        rc = weir_refuse(err, WEIR_ESETUP, "'%s' must be a regular file", d->path);
     if (rc == 0)
         rc = weir_wholefile_open(&w, err);
     if (rc == 0)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline-records.c - the file of a timeline */
-#include "config.h"
 #include "engine/observe/timeline.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "engine/observe/gather.h"
-#include "engine/picks.h"
 #include "par/io/mpioutput.h"
 #include "par/reduce.h"
 
@@ -66,41 +60,21 @@ void weir_npy_record(unsigned char *out, const struct weir_npy_record *r, size_t
     put(out, r->chosen, 8);
 }
 
-int weir_timeline_make(const char *path, size_t size, struct weir_err *err)
-{
-    char header[WEIR_NPY_HEADER];
-    struct stat st;
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666), rc = 0;
-
-    if (fd < 0 && errno == ENXIO)
-        return weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
-    if (fd < 0)
-        return weir_fail(err, WEIR_ESETUP, "open timeline '%s'", path);
-    weir_npy_header(header, 0, size);
-    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-        rc = weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
-    else if (write(fd, header, sizeof(header)) != (ssize_t)sizeof(header))
-        rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
-    if (close(fd) < 0 && rc == 0)
-        rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
-    return rc;
-}
-
 /* ---- the records of a phase ---- */
 
 /* The operations of this rank that are records of the phase. */
 static size_t count_records(const struct weir_run *run)
 {
-    return run->records.picks ? run->records.picks->n : run->records.n;
+    return run->records.sampled ? run->records.sampled->n : run->records.n;
 }
 
 static void encode(const struct weir_run *run, const struct weir_phase_rec *rec, int phase,
                    size_t from, size_t n, unsigned char *out, size_t size)
 {
-    const struct weir_picks *p = run->records.picks;
+    const struct weir_sampled *p = run->records.sampled;
 
     for (size_t i = 0; i < n; i++) {
-        const struct weir_record *r = p ? &p->pick[from + i].op : &run->records.rec[from + i];
+        const struct weir_record *r = p ? &p->ops[from + i].op : &run->records.rec[from + i];
         struct weir_npy_record one = { .begin = weir_records_time(run, r->begin_ns),
                                        .end = weir_records_time(run, r->end_ns),
                                        .offset = (int64_t)r->off,
@@ -110,8 +84,8 @@ static void encode(const struct weir_run *run, const struct weir_phase_rec *rec,
                                        .phase = (uint16_t)phase,
                                        .operation = r->op,
                                        .error = r->error,
-                                       .number = p ? p->pick[from + i].number : 0,
-                                       .chosen = p ? p->pick[from + i].why : 0 };
+                                       .number = p ? p->ops[from + i].number : 0,
+                                       .chosen = p ? p->ops[from + i].why : 0 };
 
         weir_npy_record(out + i * size, &one, size);
     }
@@ -135,17 +109,45 @@ int weir_timeline_write(struct weir_run *run, struct weir_mpi_output *file,
     return 0;
 }
 
+static bool is_before(const struct weir_record *a, const struct weir_record *b)
+{
+    return a->begin_ns < b->begin_ns;
+}
+
+/* Sort by the begin. Records come in the order of their ends. Only those of a queue are not in the order of their
+ * begin, and these nearly: each goes back to its place, without more memory. */
+static void sort_records(struct weir_records *r)
+{
+    for (size_t i = 1; i < r->n; i++) {
+        struct weir_record one = r->rec[i];
+        size_t low = 0, high = i;
+
+        if (!is_before(&one, &r->rec[i - 1]))
+            continue;
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+
+            if (is_before(&one, &r->rec[mid]))
+                high = mid;
+            else
+                low = mid + 1;
+        }
+        memmove(&r->rec[low + 1], &r->rec[low], (i - low) * sizeof(one));
+        r->rec[low] = one;
+    }
+}
+
 struct weir_timeline_sums weir_timeline_finish(struct weir_run *run)
 {
     struct weir_records *r = &run->records;
     uint64_t v[3] = { r->n + r->dropped, 0, r->dropped };
 
-    if (r->picks) {
-        weir_picks_finish(r->picks);
-        v[0] = r->picks->seen;
-        v[2] = r->picks->dropped;
+    if (r->sampled) {
+        weir_sampled_finish(r->sampled);
+        v[0] = r->sampled->seen;
+        v[2] = r->sampled->dropped;
     } else {
-        weir_records_sort(r);
+        sort_records(r);
     }
     v[1] = count_records(run);
     weir_allsum_u64(&run->par, v, 3);

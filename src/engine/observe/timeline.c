@@ -4,31 +4,37 @@
  * The file grows after each phase: each rank writes its records at its own place, then rank 0
  * writes the header with the new number. So the file can be read at any time, also after a
  * failure. An error ends the timeline, not the run. */
-#include "config.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "engine/observe/all.h"
 #include "engine/observe/timeline.h"
-#include "engine/picks.h"
 #include "par/agree.h"
 #include "par/io/mpioutput.h"
 
 #define PHASES_SMALL 16      /* number of phases up to which the document is written after each ... */
 #define DOC_NS WEIR_NS_PER_S /* ... and then not more often than this */
 
+/* The state of the files. Ranks that took no part in an earlier test get it from rank 0. */
+struct common {
+    struct weir_timeline_sums all;
+    int phases;
+    bool failed; /* nothing is written any more; the reason was reported */
+};
+
 /* Zero: none. All numbers are the same on all ranks of the test that runs. */
 struct state {
     struct weir_timeline_choice choice; /* path NULL: none was asked for */
     size_t size;                        /* of a record */
-    bool failed;                        /* nothing is written any more; why was said */
     bool entered;                       /* the test that runs has begun to write */
-    struct weir_timeline_sums all;
+    struct common now;
     struct weir_timeline_sums test; /* of the test that runs */
-    int phases;
-    struct weir_picks picks; /* of this rank, where not all operations of all ranks are kept */
+    struct weir_sampled sampled; /* of this rank, where not all operations of all ranks are kept */
     unsigned char *piece; /* records on their way to the file; NULL between tests */
     struct weir_mpi_output file;
     struct weir_timeline_doc doc; /* rank 0 */
@@ -36,7 +42,7 @@ struct state {
 
 static bool is_on(const struct state *t)
 {
-    return t->choice.path && !t->failed;
+    return t->choice.path && !t->now.failed;
 }
 
 /* ---- both files ---- */
@@ -44,6 +50,28 @@ static bool is_on(const struct state *t)
 static bool wanted(const struct weir_test *t)
 {
     return t->plan.options->timeline != NULL;
+}
+
+/* The name of the document: .npy becomes .timeline.json, for .json is left to the results. */
+static const char *doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
+{
+    static const char end[] = ".timeline.json";
+    size_t len = strlen(path);
+    char *name;
+
+    if (len < 5 || strcmp(path + len - 4, ".npy") != 0) {
+        weir_refuse(err, WEIR_EUSAGE,
+                    "option --timeline: the name of the file in '%s' must end in .npy; its document has "
+                    "the same name with .timeline.json",
+                    path);
+        return NULL;
+    }
+    name = weir_arena_alloc(arena, len - 4 + sizeof(end), err);
+    if (name) {
+        memcpy(name, path, len - 4);
+        memcpy(name + len - 4, end, sizeof(end));
+    }
+    return name;
 }
 
 /* The first test adds the document: both files are those of the run. The name ends in .npy, and words may
@@ -58,7 +86,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
         return 0;
     if (weir_timeline_choice_read(o->timeline, files->arena, &choice, err) < 0)
         return -1;
-    name = weir_timeline_doc_name(choice.path, files->arena, err);
+    name = doc_name(choice.path, files->arena, err);
     return name ? weir_files_add(files, "--timeline (the document beside it)", name,
                                  WEIR_FILE_WRITE, err)
                 : -1;
@@ -66,19 +94,40 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 
 static int write_document(struct weir_run *run, struct state *t, bool complete, struct weir_err *err)
 {
-    return weir_timeline_doc_write(&t->doc, run, &t->all, complete, err);
+    return weir_timeline_doc_write(&t->doc, run, &t->now.all, complete, err);
 }
 
 static bool document_is_due(const struct state *t)
 {
-    return t->phases <= PHASES_SMALL || weir_now_ns() - t->doc.written_ns > DOC_NS;
+    return t->now.phases <= PHASES_SMALL || weir_now_ns() - t->doc.written_ns > DOC_NS;
+}
+
+/* Make a file without records, of which each will have this size. */
+static int make_file(const char *path, size_t size, struct weir_err *err)
+{
+    char header[WEIR_NPY_HEADER];
+    struct stat st;
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NONBLOCK | O_CLOEXEC, 0666), rc = 0;
+
+    if (fd < 0 && errno == ENXIO)
+        return weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
+    if (fd < 0)
+        return weir_fail(err, WEIR_ESETUP, "open timeline '%s'", path);
+    weir_npy_header(header, 0, size);
+    if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+        rc = weir_refuse(err, WEIR_ESETUP, "timeline '%s' is not a regular file", path);
+    else if (write(fd, header, sizeof(header)) != (ssize_t)sizeof(header))
+        rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
+    if (close(fd) < 0 && rc == 0)
+        rc = weir_fail(err, WEIR_ESETUP, "write timeline '%s'", path);
+    return rc;
 }
 
 static int begin(struct weir_run *run, struct state *t, struct weir_err *err)
 {
     t->doc.choice = &t->choice;
-    t->doc.path = weir_timeline_doc_name(t->choice.path, &run->arena, err);
-    return t->doc.path && weir_timeline_make(t->choice.path, t->size, err) == 0
+    t->doc.path = doc_name(t->choice.path, &run->arena, err);
+    return t->doc.path && make_file(t->choice.path, t->size, err) == 0
                ? write_document(run, t, false, err)
                : -1;
 }
@@ -112,11 +161,11 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
         t->choice.path = NULL;
         return -1;
     }
-    t->size = weir_timeline_picks(&t->choice) ? WEIR_NPY_PICKED : WEIR_NPY_RECORD;
+    t->size = weir_timeline_samples(&t->choice) ? WEIR_NPY_SAMPLED : WEIR_NPY_RECORD;
     if (run->world.rank == 0)
         rc = begin(run, t, err);
-    t->failed = weir_agree(&run->world, rc, err) < 0;
-    return t->failed ? -1 : 0;
+    t->now.failed = weir_agree(&run->world, rc, err) < 0;
+    return t->now.failed ? -1 : 0;
 }
 
 /* ---- a failure ---- */
@@ -124,10 +173,10 @@ static int run_begin(struct weir_run *run, void *state, struct weir_test *tests,
 /* Report why, the same on all ranks of the test, and free the space that a part has taken. */
 static void give_up(struct weir_run *run, struct state *t, const struct weir_err *why)
 {
-    off_t good = WEIR_NPY_HEADER + (off_t)(t->all.records * t->size);
+    off_t good = WEIR_NPY_HEADER + (off_t)(t->now.all.records * t->size);
     struct weir_err err = *why;
 
-    t->failed = true;
+    t->now.failed = true;
     if (run->par.rank != 0)
         return;
     weir_err_within(&err, "timeline '%s' ends here; the run continues", t->choice.path);
@@ -148,17 +197,6 @@ static bool all_good(struct weir_run *run, struct state *t, int rc, struct weir_
 
 /* ---- a test ---- */
 
-/* Copies rank 0's counters to ranks that took no part in an earlier test. */
-static void learn_state(struct weir_run *run, struct state *t)
-{
-    uint64_t v[5] = { t->all.seen, t->all.records, t->all.dropped, (uint64_t)t->phases, t->failed };
-
-    weir_bcast(&run->par, v, sizeof(v), 0);
-    t->all = (struct weir_timeline_sums) { v[0], v[1], v[2] };
-    t->phases = (int)v[3];
-    t->failed = v[4] != 0;
-}
-
 /* All operations of a rank are the records of the test; of others, some are picked, or none. */
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
@@ -166,14 +204,14 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
     bool here = weir_timeline_has_rank(&t->choice, &run->par);
 
     t->test = (struct weir_timeline_sums) { 0 };
-    t->picks = (struct weir_picks) { .here = here && weir_timeline_picks(&t->choice),
-                                     .one_of = (uint64_t)t->choice.sample,
-                                     .slowest = (uint32_t)t->choice.slowest,
-                                     .limit = run->records.limit };
-    if (here && !t->picks.here)
+    t->sampled = (struct weir_sampled) { .here = here && weir_timeline_samples(&t->choice),
+                                         .one_of = (uint64_t)t->choice.sample,
+                                         .slowest = (uint32_t)t->choice.slowest,
+                                         .limit = run->records.limit };
+    if (here && !t->sampled.here)
         run->records.wanted = true;
     else
-        run->records.picks = &t->picks;
+        run->records.sampled = &t->sampled;
     return 0;
 }
 
@@ -185,9 +223,9 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
 
     if (!run->test->plan.is_run)
         return 0;
-    learn_state(run, t);
+    weir_bcast(&run->par, &t->now, sizeof(t->now), 0);
     t->entered = true;
-    if (t->failed)
+    if (t->now.failed)
         return 0;
     weir_timeline_doc_test(&t->doc, run);
     if (weir_timeline_has_rank(&t->choice, &run->par) && /* others write nothing */
@@ -206,16 +244,16 @@ static void test_free(struct weir_run *run, void *state)
     struct weir_err err = WEIR_ERR_INIT;
     int rc = 0;
 
-    run->records.picks = NULL;
-    weir_picks_free(&t->picks);
+    run->records.sampled = NULL;
+    weir_sampled_free(&t->sampled);
     if (!t->entered)
         return;
     t->entered = false;
     if (t->file.open)
-        rc = weir_mpi_output_close(&t->file, !t->failed, &err);
+        rc = weir_mpi_output_close(&t->file, !t->now.failed, &err);
     free(t->piece);
     t->piece = NULL;
-    if (t->failed)
+    if (t->now.failed)
         return;
     if (rc == 0 && run->par.rank == 0 && document_is_due(t))
         rc = write_document(run, t, false, &err);
@@ -230,10 +268,10 @@ static int write_header(struct weir_run *run, struct state *t, const struct weir
 {
     char header[WEIR_NPY_HEADER];
 
-    weir_npy_header(header, t->all.records + sums->records, t->size);
+    weir_npy_header(header, t->now.all.records + sums->records, t->size);
     if (weir_mpi_output_write(&t->file, 0, header, sizeof(header), err) < 0)
         return -1;
-    weir_timeline_doc_phase(&t->doc, run, rec, t->phases, sums);
+    weir_timeline_doc_phase(&t->doc, run, rec, t->now.phases, sums);
     return 0;
 }
 
@@ -243,8 +281,8 @@ static int before(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 {
     struct state *t = state;
 
-    t->picks.key = weir_rng_at(weir_rng_at((uint64_t)t->choice.seed, (uint64_t)run->par.rank),
-                               (uint64_t)t->phases);
+    t->sampled.key = weir_rng_at(weir_rng_at((uint64_t)t->choice.seed, (uint64_t)run->par.rank),
+                                 (uint64_t)t->now.phases);
     return 0;
 }
 
@@ -259,7 +297,7 @@ static void add_up(struct weir_timeline_sums *to, const struct weir_timeline_sum
 static int warn(struct weir_run *run, const struct state *t, const struct weir_phase_rec *rec,
                 const struct weir_timeline_sums *sums, struct weir_err *err)
 {
-    if (!weir_timeline_picks(&t->choice) || sums->dropped == 0)
+    if (!weir_timeline_samples(&t->choice) || sums->dropped == 0)
         return 0;
     return weir_warn(&run->log, err,
                      "the timeline buffer is too small for the sampled operations of the %s phase: "
@@ -281,19 +319,20 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     if (!is_on(t) || !run->stage)
         return 0;
     sums = weir_timeline_finish(run);
-    if (t->phases > UINT16_MAX) { /* more than the records can tell apart */
+    if (t->now.phases > UINT16_MAX) { /* more than the records can tell apart */
         sums.dropped += sums.records;
         sums.records = 0;
-        add_up(&t->all, &sums);
+        add_up(&t->now.all, &sums);
         return 0;
     }
-    rc = weir_timeline_write(run, &t->file, rec, t->phases, t->all.records, t->piece, t->size, &own);
+    rc = weir_timeline_write(run, &t->file, rec, t->now.phases, t->now.all.records, t->piece,
+                             t->size, &own);
     if (!all_good(run, t, rc, &own) ||
         !all_good(run, t, is_root ? write_header(run, t, rec, &sums, &own) : 0, &own))
         return 0;
-    add_up(&t->all, &sums);
+    add_up(&t->now.all, &sums);
     add_up(&t->test, &sums);
-    t->phases++;
+    t->now.phases++;
     all_good(run, t, is_root && document_is_due(t) ? write_document(run, t, false, &own) : 0, &own);
     return warn(run, t, rec, &sums, err);
 }
@@ -329,13 +368,13 @@ static enum weir_code run_end(struct weir_run *run, void *state, enum weir_code 
     struct weir_err err = WEIR_ERR_INIT;
     bool good = weir_code_is_whole(code);
 
-    if (run->world.rank == 0 && t->choice.path && t->phases > UINT16_MAX)
-        weir_note(&run->log, "the timeline has only the first %d phases", t->phases);
+    if (run->world.rank == 0 && t->choice.path && t->now.phases > UINT16_MAX)
+        weir_note(&run->log, "the timeline has only the first %d phases", t->now.phases);
     if (run->world.rank == 0 && is_on(t) && write_document(run, t, good, &err) < 0) {
         weir_run_refuse(run, &err);
-        t->failed = true;
+        t->now.failed = true;
     }
-    return t->failed ? weir_code_worse(code, WEIR_ESETUP) : code;
+    return t->now.failed ? weir_code_worse(code, WEIR_ESETUP) : code;
 }
 
 static void release(struct weir_run *run, void *state)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.h - the files of --timeline (doc/timeline.md): which operations they keep, the records, and the
  * document that says what their numbers mean */
-#ifndef WEIR_ENGINE_OBSERVE_TIMELINE_H
-#define WEIR_ENGINE_OBSERVE_TIMELINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +34,10 @@ int weir_timeline_choice_read(const char *value, struct weir_arena *arena,
                               struct weir_timeline_choice *out, struct weir_err *err);
 
 /* Are these some operations of a rank, and not all? Then their records say why each is there. */
-bool weir_timeline_picks(const struct weir_timeline_choice *c);
+static inline bool weir_timeline_samples(const struct weir_timeline_choice *c)
+{
+    return c->sample || c->slowest;
+}
 
 /* Does our rank record? Local. */
 bool weir_timeline_has_rank(const struct weir_timeline_choice *c, const struct weir_par *par);
@@ -46,16 +48,16 @@ int weir_timeline_check_ranks(const struct weir_timeline_choice *c, int tasks, s
 
 /* ---- timeline-records.c: the records, one array in the format 1.0 of NumPy's .npy files ----
  *
- * numpy.load(FILE, mmap_mode="r") reads it: an array of one dimension whose elements have the
+ * numpy.load(FILE, mmap_mode="r") reads it: It has one dimension, and its elements have the
  * fields below, little-endian and without padding. */
 
 #define WEIR_NPY_HEADER 512 /* bytes before the first record, whatever their number */
 #define WEIR_NPY_RECORD 48  /* bytes of a record ... */
-#define WEIR_NPY_PICKED 64  /* ... and of one that was picked */
+#define WEIR_NPY_SAMPLED 64 /* ... and of one that is sampled */
 
 /* One operation. Times in ns; offset -1: none; error: its errno, 0 for none. phase and
  * operation are numbers of the document beside the file. A sampled operation also has its
- * number among those of its rank in the phase, and the reason (WEIR_PICK_...). */
+ * number among those of its rank in the phase, and the reason (WEIR_SAMPLED_...). */
 struct weir_npy_record {
     int64_t begin, end, offset, bytes;
     uint32_t rank, repetition;
@@ -67,12 +69,8 @@ struct weir_npy_record {
 /* The header of a file of n records of this size. Local. */
 void weir_npy_header(char out[WEIR_NPY_HEADER], uint64_t n, size_t size);
 
-/* A record as it is in the file, WEIR_NPY_RECORD or WEIR_NPY_PICKED bytes. Local. */
+/* A record as it is in the file, WEIR_NPY_RECORD or WEIR_NPY_SAMPLED bytes. Local. */
 void weir_npy_record(unsigned char *out, const struct weir_npy_record *r, size_t size);
-
-/* Make a file without records, of which each will have this size. Local. Returns 0, or -1 and err
- * (WEIR_ESETUP). */
-int weir_timeline_make(const char *path, size_t size, struct weir_err *err);
 
 /* ---- the records of a phase ---- */
 
@@ -106,11 +104,6 @@ struct weir_timeline_doc {
     uint64_t written_ns; /* when the document was written last */
 };
 
-/* The name of the document beside the file 'path': .npy becomes .timeline.json (FILE.json is left
- * to the results). Local. Owned by the arena; NULL and err (WEIR_EUSAGE) when path does not end in
- * .npy. */
-const char *weir_timeline_doc_name(const char *path, struct weir_arena *arena, struct weir_err *err);
-
 /* Add the test that begins: its parameters, and the hosts with their ranks. Collective over run->par; d
  * is used on rank 0 only. */
 void weir_timeline_doc_test(struct weir_timeline_doc *d, struct weir_run *run);
@@ -125,5 +118,3 @@ void weir_timeline_doc_phase(struct weir_timeline_doc *d, const struct weir_run 
 int weir_timeline_doc_write(struct weir_timeline_doc *d, const struct weir_run *run,
                             const struct weir_timeline_sums *sums, bool complete,
                             struct weir_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* until.c - the rates of repetitions, and repetitions until their interval is narrow */
-#include "config.h"
 #include "engine/observe/until.h"
 
 #include <math.h>
@@ -18,7 +17,7 @@
 #include "engine/phase.h"
 
 #define LEAST 5  /* repetitions */
-#define KINDS 32 /* of phases */
+#define KINDS 40 /* of phases */
 
 /* The rates of one kind of phase, in the order of the repetitions. */
 struct series {
@@ -84,19 +83,10 @@ static double percent_of(const char *text)
     return end > text && !*end && value > 0 && value < 100 ? value : NAN;
 }
 
-static int refuse_until(const char *value, struct weir_err *err)
-{
-    static const char *const words[] = { "steady", NULL };
-
-    weir_refuse(err, WEIR_EUSAGE,
-                "option --until: '%s' is not a number of percent above 0 and below 100, nor steady",
-                value);
-    return weir_near_ask(err, value, strcspn(value, ",+"), words);
-}
-
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
+    static const char *const words[] = { "steady", NULL };
     int most = weir_run_options_most(o);
 
     if ((!o->until || weir_steady_asked(o->until)) && (o->until_max || o->until_time_s))
@@ -104,8 +94,13 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
                            o->until_max ? "--until-max" : "--until-time");
     if (!o->until || weir_steady_asked(o->until))
         return 0;
-    if (isnan(percent_of(o->until)))
-        return refuse_until(o->until, err);
+    if (isnan(percent_of(o->until))) {
+        weir_refuse(err, WEIR_EUSAGE,
+                    "option --until: '%s' is not a number of percent above 0 and below 100, nor "
+                    "steady",
+                    o->until);
+        return weir_near_ask(err, o->until, strcspn(o->until, ",+"), words);
+    }
     if (most < LEAST)
         return weir_refuse(err, WEIR_EUSAGE,
                            "option --until needs at least %d repetitions, but %s allows %d: give "
@@ -212,7 +207,7 @@ static bool is_enough(struct weir_run *run, void *state)
 struct row {
     const char *operation, *unit;
     int64_t repetitions;
-    double median, low, high, harmonic;
+    struct weir_until_center c;
 };
 
 #define RATE(f, k, h, title, ...)                                                                  \
@@ -223,10 +218,10 @@ static const struct weir_col cols[] = {
             .gap = 1),
     COL_INT(struct row, repetitions, "repetitions", "Of which the rates are", .head = "Reps",
             .width = 6, .gap = 1),
-    RATE(median, "median", "Of the rates, first open to last close", "Median", .gap = 1),
-    RATE(low, "low", "Nonparametric 95 % interval of the median: from here", "95 % from", .gap = 1),
-    RATE(high, "high", "to here; null for fewer than 6 repetitions", "to", .gap = 1),
-    RATE(harmonic, "harmonicMean", "Of the rates", "Harmonic", .gap = 2),
+    RATE(c.median, "median", "Of the rates, first open to last close", "Median", .gap = 1),
+    RATE(c.low, "low", "Nonparametric 95 % interval of the median: from", "95 % from", .gap = 1),
+    RATE(c.high, "high", "to; null for fewer than 6 repetitions", "to", .gap = 1),
+    RATE(c.harmonic, "harmonicMean", "Of the rates", "Harmonic", .gap = 2),
     COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit"),
     WEIR_COL_END
 };
@@ -235,18 +230,10 @@ static const struct weir_table rates = { .key = "rates", .cols = cols, .readers 
 
 static bool fill_row(const struct series *s, struct row *row)
 {
-    struct weir_until_center c;
-
-    if (!weir_until_center(s->rates.v, (int)s->rates.n, &c))
-        return false;
     *row = (struct row) { .operation = s->key,
                           .unit = s->moves_bytes ? "bytes/s" : "ops/s",
-                          .repetitions = (int64_t)s->rates.n,
-                          .median = c.median,
-                          .low = c.low,
-                          .high = c.high,
-                          .harmonic = c.harmonic };
-    return true;
+                          .repetitions = (int64_t)s->rates.n };
+    return weir_until_center(s->rates.v, (int)s->rates.n, &row->c);
 }
 
 /* Return the reason why no further repetition came. */
@@ -297,8 +284,9 @@ static void write_table(const struct state *u, struct weir_str *out)
             return;
         }
         if (u->series[i].moves_bytes)
-            row = (struct row) { row.operation, "MiB/s", row.repetitions, row.median / mib,
-                                 row.low / mib, row.high / mib, row.harmonic / mib };
+            row = (struct row) { row.operation, "MiB/s", row.repetitions,
+                                 { row.c.median / mib, row.c.low / mib, row.c.high / mib,
+                                   row.c.harmonic / mib } };
         weir_str_addc(out, '\n');
         weir_col_text(out, cols, &row);
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* until.h - the rates of repetitions: median, interval and harmonic mean; and repetitions until the
  * interval is narrow (--until) */
-#ifndef WEIR_ENGINE_OBSERVE_UNTIL_H
-#define WEIR_ENGINE_OBSERVE_UNTIL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ double weir_until_width(const struct weir_until_center *c);
  * the test when the interval is narrow by chance, and miss the median too often. So checks are
  * at 6, 9, 14, 21, ... repetitions, each half as many again. */
 bool weir_until_looks(int n);
-
-#endif

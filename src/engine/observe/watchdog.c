@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* watchdog.c - calls into a backend that do not return, and ranks that stand still
  * (--io-timeout) */
-#include "config.h"
 #include <linux/futex.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/locale.h"
 #include "base/log.h"
 #include "base/size.h"
+#include "base/thread.h"
 #include "engine/observe/all.h"
 #include "engine/observe/stall.h"
-#include "par/board.h"
+#include "par/sharedstatus.h"
 
 /* Seconds between warnings; WEIR_WATCH_SECONDS in the environment overrides them (0: none). */
 #define WARN_SECONDS 60
@@ -40,57 +38,51 @@ struct watchdog {
     uint64_t limit_ns; /* 0: none */
     uint64_t warn_ns, next_warning_ns;
     uint64_t poll_ns; /* from poll to poll */
-    char said[1500]; /* why the job ends */
+    char cause[1500]; /* why the job ends */
     bool rescued;    /* documents are written */
     uint32_t stop;   /* a futex: for the thread */
     bool running;
 };
-
-/* One way to say words. */
-typedef void weir_say(const struct watchdog *w, const char *words);
 
 static uint64_t larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-static void say_warning(const struct watchdog *w, const char *words)
+/* A warning, or the error of a process that ends here. */
+static void report(const struct watchdog *w, bool ends, const char *words)
 {
-    const struct weir_log log = { .fd = w->run->log.fd, .rank = 0 };
-
-    weir_warn(&log, NULL, "%s", words);
-}
-
-/* The process ends here: these words are the last that anybody gets. */
-static void say_error(const struct watchdog *w, const char *words)
-{
-    const struct weir_log log = { .fd = STDERR_FILENO, .rank = 0 };
+    const struct weir_log log = { .fd = ends ? STDERR_FILENO : w->run->log.fd, .rank = 0 };
     struct weir_err err = WEIR_ERR_INIT;
 
+    if (!ends) {
+        weir_warn(&log, NULL, "%s", words);
+        return;
+    }
     weir_refuse(&err, WEIR_EIO, "%s" SUFFIX, words);
     weir_report_error(&log, &err);
 }
 
-/* The first words are kept, as those of an error are. */
-static void describe(struct watchdog *w, int slot, bool still, weir_say *say)
+/* Reports a rank. The first text is kept as the cause of the end. */
+static void describe(struct watchdog *w, int slot, bool still, bool ends)
 {
     char words[WORDS];
 
     weir_stall_describe(&w->stall, slot, still, w->run->par.host, words, sizeof(words));
-    if (!w->said[0] && snprintf(w->said, sizeof(w->said), "%s" SUFFIX, words) < 0)
-        w->said[0] = '\0';
-    say(w, words);
+    if (!w->cause[0] && snprintf(w->cause, sizeof(w->cause), "%s" SUFFIX, words) < 0)
+        w->cause[0] = '\0';
+    report(w, ends, words);
 }
 
 /* The rank that stands still before those that wait for it in a call. */
 static void report_worst(struct watchdog *w, const struct weir_stall_worst *worst, uint64_t from_ns,
-                 weir_say *say)
+                         bool ends)
 {
-    w->said[0] = '\0';
+    w->cause[0] = '\0';
     if (worst->still >= 0)
-        describe(w, worst->still, true, say);
+        describe(w, worst->still, true, ends);
     if (worst->call >= 0 && worst->call_ns >= from_ns)
-        describe(w, worst->call, false, say);
+        describe(w, worst->call, false, ends);
 }
 
 static void *rescue(void *arg)
@@ -98,7 +90,7 @@ static void *rescue(void *arg)
     struct watchdog *w = arg;
 
     weir_locale_plain();
-    weir_report_rescue(&w->run->report, WEIR_EIO, w->said);
+    weir_report_rescue(&w->run->report, WEIR_EIO, w->cause);
     __atomic_store_n(&w->rescued, true, __ATOMIC_RELEASE);
     return NULL;
 }
@@ -122,7 +114,7 @@ static void save_results(struct watchdog *w)
 static void give_up(struct watchdog *w, const struct weir_stall_worst *worst)
 {
     weir_stall_end_job(&w->stall);
-    report_worst(w, worst, w->limit_ns / 2, say_error);
+    report_worst(w, worst, w->limit_ns / 2, true);
     signal(SIGALRM, SIG_DFL);
     alarm(RESCUE_S + GRACE_S);
     save_results(w);
@@ -153,7 +145,7 @@ static void poll_node(struct watchdog *w)
     if (w->limit_ns && worst_ns > w->limit_ns)
         give_up(w, &worst);
     else if (is_due(w, worst_ns))
-        report_worst(w, &worst, w->warn_ns / 2, say_warning);
+        report_worst(w, &worst, w->warn_ns / 2, false);
 }
 
 /* Until the next poll, or the end. The time is relative: clocks may be set during the wait. */
@@ -175,19 +167,6 @@ static void *watch(void *arg)
         poll_node(w);
     } while (!rest(w));
     return NULL;
-}
-
-/* The thread takes no signal, lest handlers of a library run in it. */
-static int start_thread(struct watchdog *w)
-{
-    sigset_t all, present;
-    int sys;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &present);
-    sys = pthread_create(&w->thread, NULL, watch, w);
-    pthread_sigmask(SIG_SETMASK, &present, NULL);
-    return sys;
 }
 
 static int64_t warning_seconds(void)
@@ -213,8 +192,8 @@ static void stop_watching(struct watchdog *w)
 }
 
 /* It fails when there is a limit that cannot be kept; without one, nothing is watched then. */
-static int watch_calls(struct watchdog *w, struct weir_run *run, const struct weir_board *board,
-                       struct weir_err *err)
+static int watch_calls(struct watchdog *w, struct weir_run *run,
+                       const struct weir_shared_status *shared, struct weir_err *err)
 {
     int limit_s = run->test->plan.options->io_timeout_s;
     uint64_t still_ns;
@@ -231,9 +210,9 @@ static int watch_calls(struct watchdog *w, struct weir_run *run, const struct we
         still_ns = w->warn_ns / 2;
     still_ns = larger(WEIR_STALL_NS, still_ns);
     w->poll_ns = w->limit_ns || w->warn_ns < 10 * WEIR_STALL_NS ? POLL_NS : WEIR_STALL_NS;
-    if (weir_stall_begin(&w->stall, board, run->par.named, w->poll_ns, still_ns) < 0)
+    if (weir_stall_begin(&w->stall, shared, run->par.named, w->poll_ns, still_ns) < 0)
         return limit_s ? weir_fail(err, WEIR_ESETUP, "memory for --io-timeout") : 0;
-    sys = start_thread(w);
+    sys = weir_thread_start(&w->thread, watch, w);
     w->running = sys == 0;
     if (w->running)
         return 0;
@@ -246,14 +225,15 @@ static int watch_calls(struct watchdog *w, struct weir_run *run, const struct we
 /* ---- the row ---- */
 
 struct state {
-    struct weir_board board; /* where the ranks of a node see each other */
+    struct weir_shared_status shared; /* where the ranks of a node see each other */
     struct watchdog dog;     /* of the test that runs */
 };
 
 static int run_begin(struct weir_run *run, void *state, struct weir_test *tests, int n,
                      struct weir_err *err)
 {
-    weir_board_begin(&((struct state *)state)->board, &run->world, sizeof(struct weir_stall_slot));
+    weir_shared_status_begin(&((struct state *)state)->shared, &run->world,
+                             sizeof(struct weir_stall_slot));
     return 0;
 }
 
@@ -261,7 +241,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct state *s = state;
 
-    if (watch_calls(&s->dog, run, &s->board, err) < 0)
+    if (watch_calls(&s->dog, run, &s->shared, err) < 0)
         return -1;
     run->call = s->dog.running ? &s->dog.call : NULL;
     return 0;
@@ -292,7 +272,7 @@ static void release(struct weir_run *run, void *state)
     struct state *s = state;
 
     stop_watching(&s->dog);
-    weir_board_end(&s->board);
+    weir_shared_status_end(&s->shared);
 }
 
 const struct weir_observer weir_watchdog = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cleanup.c - remove what earlier runs left in a directory, and nothing else */
-#include "config.h"
 #include "engine/place/cleanup.h"
 
 #include <ctype.h>
@@ -115,9 +114,9 @@ static int clean_entry(struct cleanup *t, int fd, const char *name, int level, s
     if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s' below '%s'", name, t->dir);
     is_dir = S_ISDIR(st.st_mode);
-    what = is_dir || S_ISREG(st.st_mode) ? judge(t, name, is_dir, level)
-           : level > 0                   ? WEIR_CLEANUP_FOREIGN
-                                         : WEIR_CLEANUP_OTHER;
+    what = judge(t, name, is_dir, level);
+    if (!is_dir && !S_ISREG(st.st_mode) && !(S_ISLNK(st.st_mode) && what == WEIR_CLEANUP_LINK))
+        what = level > 0 ? WEIR_CLEANUP_FOREIGN : WEIR_CLEANUP_OTHER;
     if (is_dir && check_mount(t, fd, name, &st, &what, err) < 0)
         return -1;
     t->foreign += what == WEIR_CLEANUP_FOREIGN;
@@ -125,7 +124,7 @@ static int clean_entry(struct cleanup *t, int fd, const char *name, int level, s
         return -1;
     if (what == WEIR_CLEANUP_TREE || (what == WEIR_CLEANUP_OURS && is_dir))
         return remove_dir(t, fd, name, err);
-    return what == WEIR_CLEANUP_OURS ? remove_file(t, fd, name, err) : 0;
+    return what <= WEIR_CLEANUP_LINK ? remove_file(t, fd, name, err) : 0;
 }
 
 static DIR *open_dir(const struct cleanup *t, int parent, const char *name, int level,
@@ -199,13 +198,6 @@ static unsigned char type_of(int fd, const struct dirent *e)
     return IFTODT(st.st_mode);
 }
 
-static bool is_ours(const struct cleanup *t, const char *name, bool is_dir, int level)
-{
-    enum weir_cleanup what = judge(t, name, is_dir, level);
-
-    return what == WEIR_CLEANUP_TREE || what == WEIR_CLEANUP_OURS;
-}
-
 /* True when this rank has a directory of the level of t. The rank follows from the sum of the
  * numbers in its name, which are those of a task or of a tree. */
 static bool is_mine(const struct cleanup *t, const char *name, int level)
@@ -225,15 +217,18 @@ static bool is_mine(const struct cleanup *t, const char *name, int level)
 
 static int check_entry(struct cleanup *t, int fd, const struct dirent *e, int level, struct weir_err *err)
 {
-    bool ours[] = { is_ours(t, e->d_name, false, level), is_ours(t, e->d_name, true, level) };
+    const enum weir_cleanup what[] = { judge(t, e->d_name, false, level),
+                                       judge(t, e->d_name, true, level) };
+    const bool ours[] = { what[false] <= WEIR_CLEANUP_TREE, what[true] <= WEIR_CLEANUP_TREE };
     unsigned char type;
 
     if (!ours[false] && !ours[true])
         return 0;
     type = type_of(fd, e);
-    if (type == DT_DIR && judge(t, e->d_name, true, level) == WEIR_CLEANUP_TREE)
+    if (type == DT_DIR && what[true] == WEIR_CLEANUP_TREE)
         return is_mine(t, e->d_name, level) ? check_dir(t, fd, e->d_name, level + 1, err) : 0;
-    if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)))
+    if (type == DT_UNKNOWN || (ours[type == DT_DIR] && (type == DT_DIR || type == DT_REG)) ||
+        (type == DT_LNK && what[false] == WEIR_CLEANUP_LINK))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "'%s' below '%s' is %s, but the test creates %s of that name; remove it, or "

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cleanup.h - remove what earlier runs left in a directory, and nothing else */
-#ifndef WEIR_ENGINE_PLACE_CLEANUP_H
-#define WEIR_ENGINE_PLACE_CLEANUP_H
+#pragma once
 
 #include "backends/backend.h"
 #include "engine/run.h"
@@ -9,6 +8,7 @@
 /* The meaning of a name. */
 enum weir_cleanup {
     WEIR_CLEANUP_OURS,    /* a file, or a directory that is removed when it is empty */
+    WEIR_CLEANUP_LINK,    /* a file or a symbolic link */
     WEIR_CLEANUP_TREE,    /* a directory of ours with more of ours in it */
     WEIR_CLEANUP_FOREIGN, /* stays, and is counted */
     WEIR_CLEANUP_OTHER    /* stays: its removal is not expected */
@@ -41,5 +41,3 @@ int weir_cleanup(struct weir_run *run, const char *program, const char *dir,
 int weir_cleanup_existing(struct weir_run *run, const char *program, const char *dir, bool replaces,
                        const struct weir_backend *be, const struct weir_cleanup_form *forms, size_t n,
                        int share_level, struct weir_err *err);
-
-#endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dropcache.c - --drop-cache: before a read stage, drop its files from the page cache of every
  * node that wrote or will read them, and check that it worked (test->evicted) */
-#include "config.h"
 #include "engine/observe/all.h"
 #include "engine/place/pagecache.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 /* Dirty pages stay: all is written back before anything is dropped. A node holds pages of what its
  * tasks have written, and may hold some of what they will read. Two tasks that drop the same pages

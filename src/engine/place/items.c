@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* items.c - options that the metadata benchmarks share */
-#include "config.h"
 #include "engine/place/items.h"
 
 #include <inttypes.h>
@@ -10,23 +9,19 @@
 #include "base/clock.h"
 #include "base/rng.h"
 
-#define PAGE 4096
 #define SEED_BITS 27 /* of a seed of rand_r: the others do not matter */
 
 const char *const weir_metadata_packets[] = { "timestamp", "offset", "incompressible", "random",
                                               NULL };
 
-int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err)
+int weir_metadata_packet(const char *word, struct weir_pattern *p, struct weir_err *err)
 {
-    if (weir_packet_parse(word, packet) == 0 && *packet <= WEIR_PACKET_RANDOM) {
-        if (*packet == WEIR_PACKET_INCOMPRESSIBLE)
-            *packet = WEIR_PACKET_INDEXED;
-        return 0;
-    }
-    return weir_refuse(err, WEIR_EUSAGE,
-                       "option --dataPacketType: '%s' is not known; choose timestamp, offset, "
-                       "incompressible or random",
-                       word);
+    if (weir_pattern_parse(p, "--dataPacketType", word, weir_metadata_packets, err) < 0)
+        return -1;
+    if (p->packet == WEIR_PACKET_INCOMPRESSIBLE)
+        p->packet = WEIR_PACKET_INDEXED;
+    p->files = WEIR_FILES_SMALL;
+    return 0;
 }
 
 int weir_small_files_check(struct weir_small_files *f, const struct weir_run *run, uint64_t bytes,
@@ -47,7 +42,7 @@ int weir_small_files_check(struct weir_small_files *f, const struct weir_run *ru
     if (weir_session_check(f->be, f->be_opt, &f->access, bytes > 0 ? &f->extent : NULL, &run->world,
                            &run->log, err) == 0)
         return 0;
-    return weir_err_within(err, "%s as %s uses it, a task to each open file", f->be->name, program);
+    return weir_err_within(err, "%s in %s, one task for each open file", f->be->name, program);
 }
 
 int weir_small_files_begin(struct weir_small_files *f, struct weir_gpu *gpu, size_t out, size_t in,
@@ -55,9 +50,9 @@ int weir_small_files_begin(struct weir_small_files *f, struct weir_gpu *gpu, siz
 {
     f->out_rank = f->want_rank = -1;
     f->gpu = gpu;
-    if ((out && weir_gpu_take(gpu, &f->out, PAGE, out, err) < 0) ||
-        (in && weir_gpu_take(gpu, &f->in, PAGE, in, err) < 0) ||
-        (want && weir_mem_aligned(&f->want, PAGE, want, err) < 0))
+    if ((out && weir_gpu_take(gpu, true, &f->out, WEIR_PAGE, out, err) < 0) ||
+        (in && weir_gpu_take(gpu, true, &f->in, WEIR_PAGE, in, err) < 0) ||
+        (want && weir_mem_aligned(&f->want, WEIR_PAGE, want, err) < 0))
         return -1;
     return 0;
 }
@@ -80,7 +75,7 @@ static int take_slot(struct weir_run *run, void *files, struct weir_err *err)
 
 int weir_small_files_start(struct weir_small_files *f, struct weir_run *run, struct weir_err *err)
 {
-    if (weir_test_session(run, &f->session, f->be, f->be_opt, &f->access, err) < 0)
+    if (weir_test_session(run, &f->session, f->be, f->be_opt, &f->access, &run->par, err) < 0)
         return -1;
     return weir_local(run, take_slot, f, err);
 }
@@ -101,9 +96,10 @@ static void make_item(const struct weir_small_files *f, int rank, uint64_t item,
 bool weir_small_files_fill(struct weir_small_files *f, struct weir_run *run, int rank,
                            uint64_t item, size_t len)
 {
+    bool is_base = len < 8 && f->data.packet != WEIR_PACKET_RATIO;
     uint64_t begin;
 
-    if (len == 0 || (f->out_rank == rank && (len < 8 || !weir_pattern_varies(&f->data))))
+    if (len == 0 || (f->out_rank == rank && (is_base || !weir_pattern_varies(&f->data))))
         return false;
     begin = weir_now_ns();
     make_item(f, rank, item, f->out, &f->out_rank, len);
@@ -124,30 +120,19 @@ const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64
     return f->want;
 }
 
-/* The byte at which two contents first differ; len: they do not. */
-static size_t first_difference(const unsigned char *want, const unsigned char *got, size_t len)
-{
-    size_t at = 0;
-
-    if (memcmp(want, got, len) == 0)
-        return len;
-    while (want[at] == got[at])
-        at++;
-    return at;
-}
-
 bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
                             const char *object, const char *path, const void *want, size_t len,
                             struct weir_err *first)
 {
     const unsigned char *expected = want, *found = f->in;
-    size_t at;
+    size_t at = 0;
 
     weir_gpu_wanted(f->gpu, f->in, len);
-    at = first_difference(expected, found, len);
-
-    if (at == len)
+    if (memcmp(expected, found, len) == 0 ||
+        weir_gpu_lost(f->gpu, NULL) < 0) /* the end of the test says why there are none */
         return true;
+    while (expected[at] == found[at])
+        at++;
     run->counters.wrong++;
     if (first->code == WEIR_OK)
         weir_refuse(first, WEIR_EDATA,
@@ -173,9 +158,7 @@ static uint64_t invert(uint64_t odd)
 /* The key of the stream whose n-th number is z: the inverse of weir_rng_at. */
 static uint64_t key_of(uint64_t z, uint64_t n)
 {
-    z = (z ^ z >> 31 ^ z >> 62) * invert(0x94d049bb133111ebu);
-    z = (z ^ z >> 27 ^ z >> 54) * invert(0xbf58476d1ce4e5b9u);
-    return (z ^ z >> 30 ^ z >> 60) - (n + 1) * 0x9e3779b97f4a7c15u;
+    return weir_rng_unmix(z) - (n + 1) * 0x9e3779b97f4a7c15u;
 }
 
 /* The seeds from which weir_glibc_rand_r returns 'value' first, at most 'most', rarely more than
@@ -197,13 +180,6 @@ static int find_seeds(int32_t value, uint32_t *seeds, int most)
     return n;
 }
 
-/* A seed has 32 bits and a sign. */
-static int keep_seed(uint64_t seed, int64_t *seeds)
-{
-    *seeds = (int32_t)seed;
-    return 1;
-}
-
 /* Three bits of the first number are lost. */
 static int find_random(int rank, uint64_t item, uint64_t word, int64_t *seeds)
 {
@@ -218,25 +194,38 @@ static int find_random(int rank, uint64_t item, uint64_t word, int64_t *seeds)
             continue;
         found = find_seeds((int32_t)x, sums, WEIR_ITEMS_SEEDS - n);
         for (int i = 0; i < found; i++)
-            n += keep_seed(sums[i] - (uint64_t)rank - item, seeds + n);
+            seeds[n++] = (int32_t)(sums[i] - (uint64_t)rank - item); /* 32 bits and a sign */
     }
     return n;
 }
 
-int weir_items_seeds(enum weir_packet packet, int rank, uint64_t item, const void *buf,
-                     size_t len, int64_t seeds[WEIR_ITEMS_SEEDS])
+/* The first word of lane 0 of the file that this one repeats, or of this one. */
+static uint64_t key_of_blocks(const struct weir_pattern *p, uint64_t item, uint64_t word)
 {
-    size_t at = packet == WEIR_PACKET_OFFSET; /* its first word is a stamp */
+    struct weir_ratio_block b = { .file = (uint32_t)p->rank, .item = item };
+    uint64_t key = key_of(weir_pattern_unstep(word), 0);
+
+    b = weir_ratio_origin(&p->ratio, b);
+    return key_of(key_of(key_of(key, b.number), b.item), b.file);
+}
+
+int weir_items_seeds(const struct weir_pattern *p, uint64_t item, const void *buf, size_t len,
+                     int64_t seeds[WEIR_ITEMS_SEEDS])
+{
+    size_t at = p->packet == WEIR_PACKET_OFFSET; /* its first word is a stamp */
     uint64_t word;
 
     if (len < (at + 1) * sizeof(word))
         return 0;
     word = ((const uint64_t *)buf)[at];
-    if (packet == WEIR_PACKET_RANDOM)
-        return find_random(rank, item, word, seeds);
-    if (packet == WEIR_PACKET_INDEXED)
-        word = key_of(key_of(key_of(word, 0), item), (uint64_t)rank);
-    return keep_seed(word - at, seeds);
+    if (p->packet == WEIR_PACKET_RANDOM)
+        return find_random(p->rank, item, word, seeds);
+    if (p->packet == WEIR_PACKET_INDEXED)
+        word = key_of(key_of(key_of(word, 0), item), (uint64_t)p->rank);
+    if (p->packet == WEIR_PACKET_RATIO)
+        word = key_of_blocks(p, item, word);
+    *seeds = (int32_t)(word - at);
+    return 1;
 }
 
 /* The knowledge of rank 0: seeds that make all content that was looked at, and the first file. */
@@ -260,26 +249,23 @@ static bool read_whole(struct weir_small_files *f, const char *path, size_t len)
     return weir_session_close_slot(f->file, &why) == 0 && rc == 0;
 }
 
-static bool makes_file(struct weir_small_files *f, int64_t seed, const struct weir_small_file *file,
-                       size_t len, size_t read)
-{
-    f->data.signature = (uint32_t)seed;
-    f->want_rank = -1;
-    return memcmp(weir_small_files_expect(f, file->rank, file->item, len), f->in, read) == 0;
-}
-
 /* Leave those seeds that make this file too, unless none of them does: then it is damaged. */
 static void keep_makers(struct weir_small_files *f, struct seeds *s,
                         const struct weir_small_file *file, size_t len, size_t read)
 {
+    struct weir_pattern p = f->data;
     bool is_first = s->n == 0;
     int kept = 0;
 
+    p.rank = file->rank;
     if (is_first)
-        s->n = weir_items_seeds(f->data.packet, file->rank, file->item, f->in, read, s->v);
-    for (int i = 0; i < s->n; i++)
-        if (makes_file(f, s->v[i], file, len, read))
+        s->n = weir_items_seeds(&p, file->item, f->in, read, s->v);
+    for (int i = 0; i < s->n; i++) {
+        f->data.signature = (uint32_t)s->v[i];
+        f->want_rank = -1;
+        if (memcmp(weir_small_files_expect(f, file->rank, file->item, len), f->in, read) == 0)
             s->v[kept++] = s->v[i];
+    }
     if (is_first && kept > 0)
         weir_str_addf(&s->first, "%s", file->path);
     if (is_first || kept > 0)

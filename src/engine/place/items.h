@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* items.h - options that the metadata benchmarks share: rows, and what follows from them */
-#ifndef WEIR_ENGINE_PLACE_ITEMS_H
-#define WEIR_ENGINE_PLACE_ITEMS_H
+#pragma once
 
 #include "base/data/pattern.h"
 #include "base/options/option.h"
@@ -10,17 +9,18 @@
 /* Rows of option struct O for its members 'seed' and 'packet'; what: where the data are. */
 #define WEIR_OPT_DATA_SEED(O, what)                                                                \
     OPT_INT('G', "data-seed", NULL, O, seed, "-1", "N",                                            \
-            "Seed of the data in the " what " (-1: the time, or what earlier " what " say)",       \
+            "Seed of the data (-1: the time, or that of existing " what ")",                       \
             .flags = WEIR_OPT_NEUTRAL, OPT_IN(DATA))
 #define WEIR_OPT_DATA_PACKET(O, what)                                                              \
     OPT_STR(0, "dataPacketType", NULL, O, packet, "t", "TYPE",                                     \
-            "Data in the " what ": timestamp, offset, incompressible or random; the first letter " \
-            "counts",                                                                              \
+            "Data in the " what ": timestamp, offset, incompressible, random (or its first "       \
+            "letter); random:compress=X,dedupe=Y compress to 1/X, and 1/Y of their blocks differ", \
             OPT_IN(DATA), .suggestions = weir_metadata_packets, .flags = WEIR_OPT_ABBREV)
 extern const char *const weir_metadata_packets[];
 
-/* The data of small files (--dataPacketType). Local. -1 and err (WEIR_EUSAGE). */
-int weir_metadata_packet(const char *word, enum weir_packet *packet, struct weir_err *err);
+/* The data of small files (--dataPacketType): packet, ratio and files of p. Local. -1 and err
+ * (WEIR_EUSAGE). */
+int weir_metadata_packet(const char *word, struct weir_pattern *p, struct weir_err *err);
 
 /* The small files of a test, one of which a task has open at a time: how the backend is used, and
  * their content. The fields of the program's plan come first; zero the rest. */
@@ -65,8 +65,8 @@ void weir_small_files_invalidate(struct weir_small_files *f);
 const void *weir_small_files_expect(struct weir_small_files *f, int rank, uint64_t item,
                                     size_t len);
 
-/* Check the data that were read into f->in. Count wrong ones, and keep in *first which object
- * ("file") was wrong where, unless it has words already. Local; without allocation. */
+/* Check the data in f->in (those that a GPU has lost are not judged). Count wrong ones, and keep in
+ * *first which object ("file") was wrong where, unless it has words. Local; without allocation. */
 bool weir_small_files_right(const struct weir_small_files *f, struct weir_run *run,
                             const char *object, const char *path, const void *want, size_t len,
                             struct weir_err *first);
@@ -83,12 +83,12 @@ typedef bool weir_small_file_fn(struct weir_run *run, void *state, uint64_t n,
 
 #define WEIR_ITEMS_SEEDS 8
 
-/* Seeds that may have made the first len bytes (8-byte aligned) of file 'item' of a task; the
+/* Seeds that may have made the first len bytes (8-byte aligned) of file 'item' of task p->rank; the
  * caller compares all of the content. With RANDOM some of them may differ in other files: only the
  * 27 low bits of a seed count. Returns how many; 0 also when the content depends on no seed.
  * Local. */
-int weir_items_seeds(enum weir_packet packet, int rank, uint64_t item, const void *buf,
-                     size_t len, int64_t seeds[WEIR_ITEMS_SEEDS]);
+int weir_items_seeds(const struct weir_pattern *p, uint64_t item, const void *buf, size_t len,
+                     int64_t seeds[WEIR_ITEMS_SEEDS]);
 
 /* Find out a seed that is not known, from the first file whose content follows from one. Rank 0
  * reads some of them, 'read' of their len bytes; where data are checked, a note names the seed.
@@ -98,5 +98,3 @@ void weir_small_files_learn_seed(struct weir_small_files *f, struct weir_run *ru
 
 /* The seed of rank 0's clock where *seed is -1. Collective over run->world. */
 void weir_metadata_seed(const struct weir_run *run, int *seed);
-
-#endif

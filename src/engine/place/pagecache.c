@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* pagecache.c - the file of a stage in the page cache: the checks look at it, --drop-cache drops it. Neither
  * needs the other. */
-#include "config.h"
 #include "engine/place/pagecache.h"
 
 #include <string.h>
@@ -18,7 +17,7 @@ static bool find_range(struct weir_run *run, const struct weir_stage *stage, str
                        struct weir_cache_range *range)
 {
     const struct weir_test *t = run->test;
-    const struct weir_judged *j = t->program->judged;
+    const struct weir_test_checks *j = t->program->checks;
     uint64_t part = t->plan.bytes / (uint64_t)run->par.size;
 
     if (j && j->range)
@@ -41,12 +40,12 @@ static const char *name_of(const struct weir_run *run, const struct weir_str *pa
 }
 
 /* NULL: no memory. */
-static struct weir_below *below_of(struct weir_run *run)
+static struct weir_underlying *underlying_of(struct weir_run *run)
 {
-    if (!run->below)
-        run->below = weir_arena_alloc(&run->arena, sizeof(*run->below), NULL);
-    run->report.lost |= !run->below;
-    return run->below;
+    if (!run->underlying)
+        run->underlying = weir_arena_alloc(&run->arena, sizeof(*run->underlying), NULL);
+    run->report.lost |= !run->underlying;
+    return run->underlying;
 }
 
 /* Where memory is out nothing is kept, and the report says so. */
@@ -59,7 +58,7 @@ static const char *keep(struct weir_run *run, const struct weir_str *text)
 }
 
 /* On rank 0 the mount, too. */
-static void find_below(struct weir_run *run, const char *path)
+static void find_underlying(struct weir_run *run, const char *path)
 {
     struct weir_found *f = &run->test->found;
     struct weir_mount m = { .point = { 0 } };
@@ -68,8 +67,8 @@ static void find_below(struct weir_run *run, const char *path)
 
     weir_str_add(&first, path, strcspn(path, run->test->plan.between));
     name = name_of(run, &first);
-    if (name && below_of(run))
-        weir_below_find(name, run->below, &m);
+    if (name && underlying_of(run))
+        weir_underlying_find(name, run->underlying, &m);
     if (run->par.rank == 0 && m.point.len > 0) {
         f->mount = keep(run, &m.point);
         f->file_system = keep(run, &m.type);
@@ -82,15 +81,15 @@ static void find_below(struct weir_run *run, const char *path)
 
 void weir_pagecache_place(struct weir_run *run, const char *path)
 {
-    struct weir_below below = { .known = false };
+    struct weir_underlying underlying = { .known = false };
 
     if (weir_par_asks(&run->par))
-        find_below(run, path);
-    if (run->below)
-        below = *run->below;
-    weir_nodes_tell(&run->par, &below, sizeof(below));
-    if (below.known && below_of(run))
-        *run->below = below;
+        find_underlying(run, path);
+    if (run->underlying)
+        underlying = *run->underlying;
+    weir_nodes_bcast(&run->par, &underlying, sizeof(underlying));
+    if (underlying.known && underlying_of(run))
+        *run->underlying = underlying;
 }
 
 void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
@@ -102,24 +101,25 @@ void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
 
     *seen = (struct weir_cache_seen) { .looked = 0 };
     *why = "the program does not report its files";
-    if (!run->test->plan.options->dry_run && below_of(run) && find_range(run, stage, &path, &range)) {
+    if (!run->test->plan.options->dry_run && underlying_of(run) &&
+        find_range(run, stage, &path, &range)) {
         *why = "objects of a service are in no page cache";
         if (weir_environment_is_intercepted())
             *why = WEIR_INTERCEPTED;
         else if ((name = name_of(run, &path)))
-            weir_cache_look(name, &range, run->below, seen, why);
+            weir_cache_look(name, &range, run->underlying, seen, why);
     }
     weir_str_free(&path);
 }
 
 void weir_pagecache_do(struct weir_run *run, const struct weir_stage *stage,
-                       void (*what)(const char *path, struct weir_below *b))
+                       void (*what)(const char *path, struct weir_underlying *b))
 {
     struct weir_cache_range range;
     struct weir_str path = { 0 };
     const char *name;
 
-    if (below_of(run) && find_range(run, stage, &path, &range) && (name = name_of(run, &path)))
-        what(name, run->below);
+    if (underlying_of(run) && find_range(run, stage, &path, &range) && (name = name_of(run, &path)))
+        what(name, run->underlying);
     weir_str_free(&path);
 }

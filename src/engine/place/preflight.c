@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* preflight.c - checks before the first byte is moved */
-#include "config.h"
 #include "engine/observe/all.h"
 
 #include <errno.h>
@@ -8,11 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -37,7 +34,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
                            "option --drop-cache: %s has no phase that reads data, and --drop-cache "
                            "cannot drop cached metadata; let another node access the files, or use "
                            "files of an earlier run", p->name);
-    if (way == 0 || (p->made && (way & p->made->existing)))
+    if (way == 0 || (p->files && (way & p->files->existing)))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --existing=%s is not supported by %s", o->existing, p->name);
@@ -95,13 +92,12 @@ static bool make_probe(const struct weir_str *dir, struct weir_str *name)
 /* Other nodes may see a new name a moment later. */
 static bool see_probe(const char *name)
 {
-    const struct timespec moment = { .tv_nsec = 50000000 };
     uint64_t begin_ns = weir_now_ns();
 
     while (access(name, F_OK) < 0) {
         if ((double)(weir_now_ns() - begin_ns) > PROBE_WAIT_S * WEIR_NS_PER_S)
             return false;
-        nanosleep(&moment, NULL);
+        weir_sleep_ns(50000000);
     }
     return true;
 }
@@ -147,21 +143,6 @@ static int probe_all(struct weir_run *run, const char *path, struct directory *d
         rc = probe(run, &dir->name, err);
     }
     return rc;
-}
-
-/* For files that a task has for itself, it is a finding. *apart: each node has a directory of its
- * own. */
-static int check_places(struct weir_run *run, const char *path, struct directory *dir, bool *apart,
-                        struct weir_err *err)
-{
-    struct weir_err why = WEIR_ERR_INIT;
-
-    *apart = probe_all(run, path, dir, &why) < 0;
-    run->test->found.apart = *apart;
-    if (!*apart || !run->test->plan.shared)
-        return 0;
-    *err = why;
-    return -1;
 }
 
 /* ---- room ---- */
@@ -287,8 +268,9 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
 {
     const struct weir_test *t = run->test;
     const char *path = t->plan.path;
+    struct weir_err why = WEIR_ERR_INIT;
     struct weir_targets there = { 0 };
-    bool apart;
+    bool apart; /* each node has a directory of its own: a finding where tasks share no file */
 
     if (!path || !*path || !t->plan.writes || t->n_used == 0 ||
         (t->used[0].be->flags & WEIR_BE_NO_DATA))
@@ -300,8 +282,13 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
         return path ? check_room(run, path, dir, there.bytes, false, err) : 0;
-    if (path && check_places(run, path, dir, &apart, err) < 0)
+    apart = path && probe_all(run, path, dir, &why) < 0;
+    if (path)
+        run->test->found.apart = apart;
+    if (apart && t->plan.shared) {
+        *err = why;
         return -1;
+    }
     if (path && t->plan.bytes + t->plan.inodes > 0 &&
         check_room(run, path, dir, there.bytes, apart, err) < 0)
         return -1;
@@ -312,11 +299,11 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
 /* A test without a place that all tasks share has one for each file. */
 static void find_place(struct weir_run *run)
 {
-    const struct weir_made *made = run->test->program->made;
+    const struct weir_test_files *files = run->test->program->files;
     const char *path = run->test->plan.path;
     struct weir_str file = { 0 };
 
-    if (!path && made && made->target && made->target(run, run->test->state, 0, &file))
+    if (!path && files && files->target && files->target(run, run->test->state, 0, &file))
         path = weir_str_text(&file);
     weir_pagecache_place(run, path && *path ? path : ".");
     weir_str_free(&file);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* status.c - the status file of a stonewall */
-#include "config.h"
 #include "engine/place/status.h"
 
 #include <errno.h>
@@ -54,17 +53,6 @@ int weir_status_read(const struct weir_run *run, const char *path, const char *w
     return 0;
 }
 
-/* Whole or not there: a later run must not take a part of a number for one. */
-static int write_number(const char *path, uint64_t count, struct weir_err *err)
-{
-    char text[24];
-
-    snprintf(text, sizeof(text), "%" PRIu64, count); /* fits */
-    if (weir_wholefile_put(path, text, err) < 0)
-        return weir_err_within(err, "status file '%s'", path);
-    return 0;
-}
-
 static int forget(const char *path, struct weir_err *err)
 {
     struct weir_str place = { 0 };
@@ -86,5 +74,11 @@ int weir_status_forget(const struct weir_run *run, const char *path, struct weir
 int weir_status_write(const struct weir_run *run, const char *path, uint64_t count,
                       struct weir_err *err)
 {
-    return weir_agree(&run->par, run->par.rank == 0 ? write_number(path, count, err) : 0, err);
+    char text[24];
+    int rc = 0;
+
+    snprintf(text, sizeof(text), "%" PRIu64, count); /* fits */
+    if (run->par.rank == 0 && weir_wholefile_put(path, text, err) < 0)
+        rc = weir_err_within(err, "status file '%s'", path);
+    return weir_agree(&run->par, rc, err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* status.h - the status file of a stonewall: how far a phase came, for a later run */
-#ifndef WEIR_ENGINE_PLACE_STATUS_H
-#define WEIR_ENGINE_PLACE_STATUS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ int weir_status_forget(const struct weir_run *run, const char *path, struct weir
  * and err (WEIR_ESETUP) on every rank. */
 int weir_status_write(const struct weir_run *run, const char *path, uint64_t count,
                       struct weir_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* targets.c - the files that a test will make, and are there before it */
-#include "config.h"
 #include "engine/place/targets.h"
 
 #include <string.h>
@@ -11,12 +10,6 @@
 #include "engine/program.h"
 
 #define MOST_TARGETS 4096
-
-/* The actions that the program can take with files that exist. */
-static unsigned existing_of(const struct weir_program *p)
-{
-    return p->made ? p->made->existing : 0;
-}
 
 /* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
 static bool is_ours(struct weir_set *made, const char *path)
@@ -33,12 +26,12 @@ static bool name_target(struct weir_run *run, void *state, int i, struct weir_st
     struct weir_cache_range ignored;
 
     weir_str_clear(path);
-    if (p->made && p->made->target)
-        return p->made->target(run, state, i, path);
+    if (p->files && p->files->target)
+        return p->files->target(run, state, i, path);
     if (i > 0)
         return false;
-    if (p->judged && p->judged->range)
-        return p->judged->range(run, state, NULL, path, &ignored);
+    if (p->checks && p->checks->range)
+        return p->checks->range(run, state, NULL, path, &ignored);
     weir_str_addf(path, "%s", run->test->plan.path);
     return run->par.rank == 0;
 }
@@ -76,21 +69,12 @@ static int find_object(struct weir_run *run, const char *path, struct stat *st, 
     return 0;
 }
 
-static int find_target(struct weir_run *run, const char *path, struct stat *st, bool *yes, struct weir_err *err)
-{
-    const char *name = weir_system_path(run->test->used[0].be, path);
-
-    if (!name)
-        return find_object(run, path, st, yes, err);
-    *yes = stat(name, st) == 0;
-    return 0;
-}
-
 /* True when the run depends on existing files. For a service each look is a request. */
 static bool looks_for_targets(const struct weir_run *run)
 {
     const struct weir_run_options *o = run->test->plan.options;
-    unsigned knows = existing_of(run->test->program);
+    const struct weir_test_files *files = run->test->program->files;
+    unsigned knows = files ? files->existing : 0;
 
     if (knows == 0 || !(run->test->used[0].be->flags & WEIR_BE_OBJECTS))
         return knows != 0;
@@ -112,13 +96,16 @@ int weir_targets_check(struct weir_run *run, struct weir_set *made, struct weir_
         const char *name = system ? system : weir_str_text(&path);
         bool ours = dry || is_ours(made, name);
 
-        rc = find_target(run, weir_str_text(&path), &st, &yes, err);
+        if (system)
+            yes = stat(system, &st) == 0;
+        else
+            rc = find_object(run, name, &st, &yes, err);
         if (rc < 0 || !yes)
             continue;
         count_target(&run->test->plan, &st, ours, there);
         if (!ours && weir_existing(run->test->plan.options) == WEIR_EXISTING_FAIL)
             rc = weir_refuse(err, WEIR_ESETUP,
-                             "'%s' exists, this run did not make it, and --existing is fail; remove it, or give another name",
+                             "'%s' exists, and --existing=fail; remove it, or give another name",
                              name);
     }
     weir_str_free(&path);
@@ -127,16 +114,17 @@ int weir_targets_check(struct weir_run *run, struct weir_set *made, struct weir_
 
 void weir_targets_note(struct weir_run *run, const struct weir_targets *there)
 {
-    unsigned knows = existing_of(run->test->program);
+    const struct weir_test_files *files = run->test->program->files;
+    unsigned knows = files ? files->existing : 0;
     bool stays = run->test->plan.over_bytes > 0;
     char size[WEIR_SIZE_TEXT];
 
     if (there->foreign == 0 || !(knows & WEIR_EXISTING_REPLACE) || (knows & WEIR_EXISTING_REPORTED))
         return;
     weir_note(&run->log,
-              "files that this run did not make %s: %llu, %s %s "
+              "files that this run did not create %s: %llu, %s %s "
               "(--existing=fail would keep them)",
-              stays ? "are written over" : "lose their contents",
+              stays ? "are overwritten" : "lose their contents",
               (unsigned long long)there->foreign, stays ? "up to" : "of",
               weir_size_show(weir_signed(there->lost), size));
 }

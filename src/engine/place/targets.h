@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* targets.h - the files that a test will make, and are there before it */
-#ifndef WEIR_ENGINE_PLACE_TARGETS_H
-#define WEIR_ENGINE_PLACE_TARGETS_H
+#pragma once
 
 #include "base/text/set.h"
 #include "engine/run.h"
@@ -22,5 +21,3 @@ int weir_targets_check(struct weir_run *run, struct weir_set *made, struct weir_
 
 /* Say on rank 0 how much of others a test replaces, where the program does not. there: of all ranks. */
 void weir_targets_note(struct weir_run *run, const struct weir_targets *there);
-
-#endif

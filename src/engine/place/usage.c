@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.c - how large and how full the file system is, and what a test needs of it */
-#include "config.h"
 #include "engine/place/usage.h"
 
 #include <inttypes.h>
@@ -11,9 +10,6 @@
 #include "base/size.h"
 #include "base/text/path.h"
 #include "par/agree.h"
-
-#define GIB 1073741824.0
-#define MIB 1048576.0
 
 /* A number with one decimal and its unit. */
 static void report_short(struct weir_report *r, const char *key, double value, const char *unit)
@@ -51,13 +47,6 @@ static void report_path(struct weir_report *r, const char *path, const struct we
     weir_report_free(r, &dir);
 }
 
-/* The line for people. */
-static void report_fs(struct weir_report *r, int width_33, const char *text)
-{
-    weir_report_line_for(r, WEIR_FOR_TEXT_4, "%-20s: %s", "FS", text);
-    weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "FS", text);
-}
-
 int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *path, int width_33,
                       struct weir_err *err)
 {
@@ -79,18 +68,19 @@ int weir_usage_report(struct weir_run *run, struct weir_session *s, const char *
             return 0;
         return weir_warn(&run->log, err, "Backend returned error during statfs");
     }
-    size = (double)u.total_bytes / GIB;
+    size = (double)u.total_bytes / WEIR_GIB;
     large = size > 1024;
     size = large ? size / 1024 : size;
     used = percent_used(u.free_bytes, u.total_bytes);
     used_inodes = percent_used(u.free_inodes, u.inodes);
     weir_str_addf(&text, "%.1f %s   Used FS: %2.1f%%   Inodes: %.1f Mi   Used Inodes: %2.1f%%",
-                  size, large ? "TiB" : "GiB", used, (double)u.inodes / MIB, used_inodes);
-    report_fs(r, width_33, weir_str_text(&text));
+                  size, large ? "TiB" : "GiB", used, (double)u.inodes / WEIR_MIB, used_inodes);
+    weir_report_line_for(r, WEIR_FOR_TEXT_4, "%-20s: %s", "FS", weir_str_text(&text));
+    weir_report_line_for(r, WEIR_FOR_TEXT_33, "%-*s: %s", width_33, "FS", weir_str_text(&text));
     weir_report_free(r, &text);
     report_short(r, "Capacity", size, large ? " TiB" : " GiB");
     report_short(r, "Used Capacity", used, "%");
-    report_short(r, "Inodes", (double)u.inodes / MIB, " Mi");
+    report_short(r, "Inodes", (double)u.inodes / WEIR_MIB, " Mi");
     report_short(r, "Used Inodes", used_inodes, "%");
     weir_report_int(r, WEIR_FOR_DATA, "capacityBytes", (int64_t)u.total_bytes);
     weir_report_int(r, WEIR_FOR_DATA, "freeBytes", (int64_t)u.avail_bytes);

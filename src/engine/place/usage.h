@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* usage.h - how large and how full the file system is */
-#ifndef WEIR_ENGINE_PLACE_USAGE_H
-#define WEIR_ENGINE_PLACE_USAGE_H
+#pragma once
 
 #include "engine/test.h"
 
@@ -26,5 +25,3 @@ void weir_usage_need(struct weir_run *run, const char *path, double memory);
  * weir_usage_judge does. Collective over run->world. Returns 0, or -1 and err on every rank. */
 int weir_usage_check(struct weir_run *run, struct weir_session *s, const char *path,
                      const struct weir_plan *plan, struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* addline.c - a line that is added to a file whole or not at all */
-#include "config.h"
-#include "engine/report/addline.h"
+#include "engine/report/report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -110,23 +109,6 @@ static bool is_open_line(int fd, const struct stat *st)
            last != '\n';
 }
 
-/* All of it in one write where the system lets it. *done: bytes that were written. */
-static int put(int fd, const struct weir_str *line, bool sync, size_t *done)
-{
-    for (*done = 0; *done < line->len;) {
-        ssize_t n = write(fd, line->text + *done, line->len - *done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            errno = n == 0 ? EIO : errno;
-            return -1;
-        }
-        *done += (size_t)n;
-    }
-    return sync ? fsync(fd) : 0;
-}
-
 /* Remove what was written of a line, unless others that know no lock have added to it. errno stays. */
 static void take_back(int fd, const struct stat *before, size_t done)
 {
@@ -148,7 +130,9 @@ static int add(int fd, const struct stat *st, const char *text)
     weir_str_addf(&line, "%s%s\n", is_open_line(fd, st) ? "\n" : "", text);
     errno = ENOMEM;
     if (!line.failed)
-        rc = put(fd, &line, S_ISREG(st->st_mode), &done);
+        rc = weir_write_all(fd, line.text, line.len, &done);
+    if (rc == 0 && S_ISREG(st->st_mode))
+        rc = fsync(fd);
     if (rc < 0)
         take_back(fd, st, done);
     weir_str_free(&line);

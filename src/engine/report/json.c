@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json.c - the result as one JSON document, which is written at the end; or as one line that is
  * added to a file */
-#include "config.h"
 #include "engine/report/report.h"
 
 #include <errno.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 
 #include "base/text/jsonlog.h"
-#include "engine/report/addline.h"
 
 struct document {
     struct weir_jsonlog log;
@@ -122,24 +120,16 @@ static void put_fact(struct weir_sink *s, const struct weir_fact *f)
     weir_jsonlog_end(&d->log);
 }
 
-/* Add the number of rows that are left out of the tables of an object that ends. */
-static void tell_left_out(struct weir_sink *s)
+static void leave(struct weir_sink *s)
 {
     struct document *d = s->priv;
-    int64_t *rows = &d->left_out[d->log.depth];
+    bool list = d->log.level[d->log.depth].list;
+    int64_t *rows = &d->left_out[d->log.depth]; /* of the tables of the object that ends */
     struct weir_fact f = { .key = "rowsLeftOut", .type = WEIR_FACT_INT, .num = *rows };
 
     if (f.num > 0)
         put_fact(s, &f);
     *rows = 0;
-}
-
-static void leave(struct weir_sink *s)
-{
-    struct document *d = s->priv;
-    bool list = d->log.level[d->log.depth].list;
-
-    tell_left_out(s);
     weir_jsonlog_leave(&d->log);
     if (!list && is_home(&d->log))
         put_waiting(d);
@@ -211,7 +201,6 @@ static int end_document(struct weir_sink *s, struct weir_err *err)
 {
     struct document *d = s->priv;
 
-    (void)err;
     if (weir_jsonlog_begun(&d->log)) /* else the run failed before anything was reported */
         write_all(s, d, false, s->out);
     return 0;
@@ -282,12 +271,10 @@ static bool rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
     return s->sys == 0;
 }
 
-#define JSON(n)                                                                                    \
-    .name = (n), .reader = WEIR_FOR_DATA, .document = true, .begin = begin_document,               \
-    .enter = enter, .leave = leave, .fact = put_fact, .head = add_table, .row = add_row,           \
-    .message = add_message, .flush = flush, .rescue = rescue, .release = release
+#define JSON                                                                                       \
+    .reader = WEIR_FOR_DATA, .document = true, .begin = begin_document, .enter = enter,            \
+    .leave = leave, .fact = put_fact, .head = add_table, .row = add_row, .message = add_message,   \
+    .flush = flush, .rescue = rescue, .release = release
 
-const struct weir_sink_ops weir_sink_json = { JSON("JSON"), .end = end_document, .incomplete = incomplete };
-const struct weir_sink_ops weir_sink_jsonl = { JSON("a line of JSON"), .end = end_line, .adds = true };
-
-#undef JSON
+const struct weir_sink_ops weir_sink_json = { JSON, .end = end_document, .incomplete = incomplete };
+const struct weir_sink_ops weir_sink_jsonl = { JSON, .end = end_line, .adds = true };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* outputs.c - the outputs of a report, opened and ended */
-#include "config.h"
 #include "engine/report/report.h"
 
 #include <errno.h>
@@ -11,8 +10,6 @@
 
 #include "base/clock.h"
 #include "base/text/quote.h"
-#include "engine/report/addline.h"
-#include "engine/report/forms.h"
 
 struct form {
     const char *word;
@@ -220,22 +217,20 @@ static int end_document(struct weir_sink *s, struct weir_err *err)
     return rc;
 }
 
-static int end_plain(struct weir_sink *s, bool is_preview, struct weir_err *err)
-{
-    int rc = s->ops->end ? s->ops->end(s, err) : 0;
-
-    return close_file(s, is_preview, rc < 0 ? NULL : err) < 0 ? -1 : rc;
-}
-
 static int end_sink(struct weir_sink *s, bool is_preview, struct weir_err *err)
 {
     const char *left = s->ops->incomplete ? s->ops->incomplete(s) : NULL;
     int rc;
 
     s->ended = true;
-    rc = s->whole.place ? end_document(s, err) : end_plain(s, is_preview, err);
+    if (s->whole.place) {
+        rc = end_document(s, err);
+    } else {
+        rc = s->ops->end ? s->ops->end(s, err) : 0;
+        rc = close_file(s, is_preview, rc < 0 ? NULL : err) < 0 ? -1 : rc;
+    }
     if (rc < 0 && left)
-        weir_err_within(err, "what was reported until then is in '%s'", left);
+        weir_err_within(err, "the results until then are in '%s'", left);
     if (s->ops->release)
         s->ops->release(s, rc == 0);
     return rc;

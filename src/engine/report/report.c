@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c - tell every sink */
-#include "config.h"
 #include "engine/report/report.h"
 
 #include <errno.h>
@@ -10,7 +9,6 @@
 #include <string.h>
 
 #include "base/size.h"
-#include "base/str.h"
 
 #define EACH(s, r) for (struct weir_sink *s = (r)->sink; s < (r)->sink + (r)->n; s++)
 
@@ -79,14 +77,12 @@ static struct weir_message *keep_message(struct weir_report *r, const char *kind
 {
     struct weir_message *m = weir_arena_alloc(r->arena, sizeof(*m), NULL);
 
-    if (!m)
-        goto lost;
-    *m = (struct weir_message) { .kind = weir_arena_strdup(r->arena, kind, NULL),
-                                 .text = weir_arena_strdup(r->arena, text, NULL) };
-    if (m->kind && m->text)
+    if (m)
+        *m = (struct weir_message) { .kind = weir_arena_strdup(r->arena, kind, NULL),
+                                     .text = weir_arena_strdup(r->arena, text, NULL) };
+    if (m && m->kind && m->text)
         return m;
-lost: /* documents lack it */
-    r->lost = true;
+    r->lost = true; /* documents lack it */
     return NULL;
 }
 
@@ -100,21 +96,16 @@ static bool keeps_messages(struct weir_report *r)
     return kept && !r->failed;
 }
 
-static void write_early(const struct weir_log *log, const struct weir_message *m)
-{
-    for (; m; m = m->next)
-        if (strcmp(m->kind, "note") == 0)
-            weir_note(log, "%s", m->text);
-        else
-            weir_warn(log, NULL, "%s", m->text);
-}
-
 void weir_report_place(struct weir_report *r)
 {
     const struct weir_log plain = { .fd = r->log->fd };
+    const struct weir_message *m = r->placed || keeps_messages(r) ? NULL : r->early;
 
-    if (!r->placed && !keeps_messages(r))
-        write_early(&plain, r->early);
+    for (; m; m = m->next)
+        if (strcmp(m->kind, "note") == 0)
+            weir_note(&plain, "%s", m->text);
+        else
+            weir_warn(&plain, NULL, "%s", m->text);
     r->placed = true;
 }
 
@@ -177,12 +168,6 @@ void weir_report_leave(struct weir_report *r)
             s->ops->leave(s);
         unlock(s);
     }
-}
-
-void weir_report_leave_all(struct weir_report *r)
-{
-    while (r->depth > 0)
-        weir_report_leave(r);
 }
 
 /* Documents are for others, text is for the user. */
@@ -256,41 +241,32 @@ void weir_report_head(struct weir_report *r, const struct weir_table *t)
     }
 }
 
-static size_t count_texts(const struct weir_col *c)
-{
-    size_t texts = 0;
-
-    for (; !weir_col_is_end(c); c++)
-        texts += c->type == WEIR_COL_STR;
-    return texts;
-}
-
 /* A row without names; without memory there is none. A sink may read all of the record, also what
  * no column shows. */
 static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct weir_table *t,
                         const void *record)
 {
-    struct weir_str *room = calloc(count_texts(t->cols) + 1, sizeof(*room));
-    char *copy = malloc(t->cols->record);
-    size_t n = 0;
+    struct weir_arena kept = { 0 };
+    struct weir_str room = { 0 };
+    char *copy = weir_arena_alloc(&kept, t->cols->record, NULL);
 
-    if (!room || !copy) {
-        s->sys = ENOMEM; /* comes back from the end */
-        goto free_both;
+    if (copy)
+        memcpy(copy, record, t->cols->record);
+    for (const struct weir_col *c = t->cols; copy && !weir_col_is_end(c); c++) {
+        const char **text = (const char **)(void *)(copy + c->offset), *shown;
+
+        if (c->type != WEIR_COL_STR || !*text)
+            continue;
+        shown = weir_report_shown(r, NULL, *text, &room);
+        if (shown != *text && !(*text = weir_arena_strdup(&kept, shown, NULL)))
+            copy = NULL;
     }
-    memcpy(copy, record, t->cols->record);
-    for (const struct weir_col *c = t->cols; !weir_col_is_end(c); c++)
-        if (c->type == WEIR_COL_STR) {
-            const char **text = (const char **)(void *)(copy + c->offset);
-
-            *text = weir_report_shown(r, NULL, *text, &room[n++]);
-        }
-    s->ops->row(s, t, copy);
-    while (n > 0)
-        weir_str_free(&room[--n]);
-free_both:
-    free(room);
-    free(copy);
+    if (copy)
+        s->ops->row(s, t, copy);
+    else
+        s->sys = ENOMEM; /* comes back from the end */
+    weir_str_free(&room);
+    weir_arena_free(&kept);
 }
 
 void weir_report_verdict(struct weir_report *r, const char *name, const char *findings)
@@ -332,15 +308,6 @@ static void emit_text(struct weir_report *r, unsigned readers, const char *end, 
         if ((readers & s->ops->reader & WEIR_FOR_TEXT) && listens(r, s))
             fputs(weir_str_text(&text), s->out);
     weir_report_free(r, &text);
-}
-
-void weir_report_line(struct weir_report *r, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    emit_text(r, WEIR_FOR_TEXT, "\n", fmt, ap);
-    va_end(ap);
 }
 
 void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)

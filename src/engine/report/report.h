@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - the output of a run, given once to every sink: nested facts, table rows, lines of
  * text */
-#ifndef WEIR_ENGINE_REPORT_REPORT_H
-#define WEIR_ENGINE_REPORT_REPORT_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -61,7 +60,6 @@ struct weir_sink;
 /* One way to write, or to hand on. Text of the report goes to 'out' of a text. Every function may be NULL. Nothing returns an error: write
  * errors are collected and come back from end. */
 struct weir_sink_ops {
-    const char *name;
     unsigned reader; /* which bit of 'readers' it looks for; of the text, one of its forms */
     bool document;   /* written at the end, when it is known how the run and the other outputs ended: a
                       * file that is in its place when it is whole, else not there */
@@ -133,8 +131,8 @@ struct weir_command_line {
  * the run is out (rank 0). */
 struct weir_last {
     struct weir_str notes, errors; /* a line each */
-    struct weir_err error;         /* the worst that was reported (weir_code_worse), the first of these, */
-    bool is_said;                  /* and nothing that matters was reported after it */
+    struct weir_err error;         /* the first of the worst errors so far (weir_code_worse) */
+    bool is_printed;               /* it is printed; no other error and no note came after it */
     bool is_merged;                /* a launcher may write one file (weir_launch_merges) */
 };
 
@@ -149,14 +147,14 @@ struct weir_report {
     bool begun;                 /* something was reported: no sink can be added any more */
     bool lost;                  /* memory ran out for something: no output ends well */
     bool placed;                /* it is known where messages go */
-    bool failed;                /* an error was told */
+    bool failed;                /* an error was reported */
     bool is_preview; /* the output is of a dry run: the reader of a pipe has what it wants */
     int depth;                  /* objects and lists that are open */
     const struct weir_log *log; /* for messages that no result has */
     struct weir_arena *arena;   /* for early and paths; NULL: nothing is kept */
     struct weir_message *early, *latest; /* messages from before that: the first, the last */
     weir_hide_fn *hide; /* NULL: names are shown */
-    const void *names;  /* for it */
+    const void *names;  /* argument of hide */
     struct weir_missing missing; /* of the run */
     struct weir_verdict verdict;
     bool has_csv;               /* an output is CSV */
@@ -172,24 +170,22 @@ struct weir_report {
  * now, before the run; the file of an earlier run is removed. A document is collected in the file
  * .NAME.incomplete beside its place, as JSON Lines. That file stays when the process is killed; at the
  * end the document is written from it. Every other file exists from now on and gets each row when it
- * is reported. format: one of forms.h in upper or lower case; "CSV" is the table of old readers. The
- * environment variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err (WEIR_ESETUP, or
- * WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
+ * is reported. format: one of WEIR_REPORT_FORMS, upper or lower case; "CSV" is the table of old
+ * readers. The environment variable WEIR_TEXT=3.3 makes text of 3.3 of text. Local. -1 and err
+ * (WEIR_ESETUP, or WEIR_EUSAGE for an unknown format or an unknown WEIR_TEXT). */
 int weir_report_add(struct weir_report *r, const char *format, const char *path,
                     struct weir_err *err);
 
 /* Add text on a stream of the caller, which stays open. Local. -1 and err. */
 int weir_report_add_stream(struct weir_report *r, FILE *stream, struct weir_err *err);
 
-/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]" of forms.h. Local. -1 and err. */
+/* Add the sinks of a list "FORMAT:PATH[,FORMAT:PATH...]" of WEIR_REPORT_FORMS. Local. -1 and
+ * err. */
 int weir_report_add_list(struct weir_report *r, const char *list, struct weir_err *err);
 
 /* Open and close an object (or a list of objects) named key; key NULL inside a list. Local. */
 void weir_report_enter(struct weir_report *r, const char *key, bool list);
 void weir_report_leave(struct weir_report *r);
-
-/* Close all objects and lists that are open. Local. */
-void weir_report_leave_all(struct weir_report *r);
 
 /* Report facts. Local. */
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
@@ -214,13 +210,10 @@ void weir_report_verdict(struct weir_report *r, const char *name, const char *fi
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
                               struct weir_str *room);
 
-/* Text only: a line (newline added). Local. */
-void weir_report_line(struct weir_report *r, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* As weir_report_line, for some forms of the text only: of WEIR_FOR_TEXT. Local. */
+/* Text only: a line (newline added), for some forms of it (of WEIR_FOR_TEXT) or for all. Local. */
 void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+#define weir_report_line(r, ...) weir_report_line_for(r, WEIR_FOR_TEXT, __VA_ARGS__)
 
 /* Text only: a piece of a line, written at once. Local. */
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
@@ -236,20 +229,20 @@ bool weir_report_message(struct weir_report *r, const char *kind, const char *te
  * them. Nothing at the second call. Local. */
 void weir_report_place(struct weir_report *r);
 
-/* Free a text that was told, or was made to be told. Where memory for it ran out, the outputs lack
- * something, and their end is an error. Local. */
+/* Frees a text that was reported, or was made for a report. If memory for it ran out, the outputs are
+ * not complete, and their end is an error. Local. */
 void weir_report_free(struct weir_report *r, struct weir_str *text);
 
 /* Push what is buffered to the files, so that a reader sees each row when it is measured. Local. */
 void weir_report_flush(struct weir_report *r);
 
 /* Write what is left, close the outputs, and check whether all of it reached its file. Without 'documents'
- * they stay open, and what is reported from now on reaches them only: they can say how the others ended.
+ * they stay open, and what is reported from now on reaches them only, as the end of the others.
  * Local. -1 and err (WEIR_ESETUP) when not all of it reached its file, or memory ran out for a part of
  * it. */
 int weir_report_end(struct weir_report *r, bool documents, struct weir_err *err);
 
-/* Write the documents that are files with what is known until now, this status and these words,
+/* Write the documents that are files with what is known until now, this status and this error,
  * because the process ends here; a document that cannot be written leaves nothing. In another
  * thread than that of the other functions, which must not run: it stands still. Local. */
 void weir_report_rescue(struct weir_report *r, int64_t status, const char *error);
@@ -258,4 +251,41 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
 extern const struct weir_sink_ops weir_sink_text, weir_sink_text_33, weir_sink_csv,
     weir_sink_csv_full, weir_sink_csv_intervals, weir_sink_csv_load, weir_sink_json, weir_sink_jsonl, weir_sink_openmetrics;
 
-#endif
+/* ---- the forms of results: words of --report, their sinks, and the texts that name them ---- */
+
+/* FORM(word, sink), the one of people first. */
+#define WEIR_REPORT_FORMS(FIRST, FORM)                                                             \
+    FIRST("text", weir_sink_text)                                                                  \
+    FORM("text-3.3", weir_sink_text_33)                                                            \
+    FORM("json", weir_sink_json)                                                                   \
+    FORM("jsonl", weir_sink_jsonl)                                                                 \
+    FORM("csv", weir_sink_csv_full)                                                                \
+    FORM("csv-intervals", weir_sink_csv_intervals)                                                 \
+    FORM("csv-load", weir_sink_csv_load)                                                           \
+    FORM("openmetrics", weir_sink_openmetrics)
+
+/* The names for an error; the values for help, and for completion. */
+#define WEIR_FORM_FIRST_NAME(word, sink) word
+#define WEIR_FORM_NAME(word, sink) ", " word
+#define WEIR_FORM_NAMES WEIR_REPORT_FORMS(WEIR_FORM_FIRST_NAME, WEIR_FORM_NAME)
+
+#define WEIR_FORM_FIRST_HELP(word, sink) word ":-"
+#define WEIR_FORM_HELP(word, sink) ", " word ":FILE"
+#define WEIR_FORMS_HELP WEIR_REPORT_FORMS(WEIR_FORM_FIRST_HELP, WEIR_FORM_HELP)
+
+#define WEIR_FORM_FIRST_VALUE(word, sink) word ":-",
+#define WEIR_FORM_VALUE(word, sink) word ":",
+#define WEIR_FORM_VALUES WEIR_REPORT_FORMS(WEIR_FORM_FIRST_VALUE, WEIR_FORM_VALUE) NULL
+
+/* ---- addline.c: a line that is added to a file whole or not at all, also where several processes
+ * add to it at one time ---- */
+
+/* Check that lines can be added to the file at 'path', or that it can be made. Nothing is made
+ * or changed. Local. -1 and err (WEIR_ESETUP). */
+int weir_addline_check(const char *path, struct weir_err *err);
+
+/* Add the text, which has no newline, and a newline. A regular file is locked (fcntl) as far as
+ * its file system has locks, and made when it is missing. An incomplete line of another process
+ * is ended first. A line that cannot be written whole is removed again. Waits half a minute at
+ * most for other processes. Local. -1 and err (WEIR_ESETUP). */
+int weir_addline(const char *path, const char *text, struct weir_err *err);

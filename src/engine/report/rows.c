@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rows.c - results that are written as they come: text as people and old parsers read it
  *, and the rows of a table as comma-separated values */
-#include "config.h"
 #include "engine/report/report.h"
 
 #include <errno.h>
@@ -9,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/str.h"
 
 /* ---- text ---- */
 
@@ -63,15 +60,10 @@ static void print_row(struct weir_sink *s, const struct weir_table *t, const voi
     print_text(s, &line, "\n");
 }
 
-#define TEXT(n, r)                                                                                 \
-    {                                                                                              \
-        .name = (n), .reader = (r), .fact = print_fact, .head = print_head, .row = print_row       \
-    }
+#define TEXT .fact = print_fact, .head = print_head, .row = print_row
 
-const struct weir_sink_ops weir_sink_text = TEXT("text", WEIR_FOR_TEXT_4);
-const struct weir_sink_ops weir_sink_text_33 = TEXT("text of 3.3", WEIR_FOR_TEXT_33);
-
-#undef TEXT
+const struct weir_sink_ops weir_sink_text = { TEXT, .reader = WEIR_FOR_TEXT_4 };
+const struct weir_sink_ops weir_sink_text_33 = { TEXT, .reader = WEIR_FOR_TEXT_33 };
 
 /* ---- CSV: one heading for the run ---- */
 
@@ -101,11 +93,10 @@ struct csv {
     struct weir_str own, next; /* remarks of the open line; those since then */
 };
 
-static struct csv *csv_of(struct weir_sink *s)
+static int begin_csv(struct weir_sink *s, struct weir_err *err)
 {
-    if (!s->priv && !(s->priv = calloc(1, sizeof(struct csv))))
-        s->sys = ENOMEM; /* comes back from the end */
-    return s->priv;
+    s->priv = calloc(1, sizeof(struct csv));
+    return s->priv ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the rows of %s", s->path);
 }
 
 /* Has a row a verdict and remarks? Not one of a part of a phase. */
@@ -125,10 +116,10 @@ static bool continue_line(const struct weir_sink *s, struct weir_str *line)
 
 static void print_csv_head(struct weir_sink *s, const struct weir_table *t)
 {
-    struct csv *c = csv_of(s);
+    struct csv *c = s->priv;
     struct weir_str line = { 0 };
 
-    if (!c || c->headed)
+    if (c->headed)
         return;
     weir_col_csv(&line, t->cols, NULL);
     if (continue_line(s, &line))
@@ -153,12 +144,10 @@ static void end_line(struct weir_sink *s, struct csv *c)
 
 static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const void *record)
 {
-    struct csv *c = csv_of(s);
+    struct csv *c = s->priv;
     struct weir_str line = { 0 };
 
     print_csv_head(s, t);
-    if (!c)
-        return;
     end_line(s, c);
     weir_col_csv(&line, t->cols, record);
     if (continue_line(s, &line)) {
@@ -174,9 +163,9 @@ static void print_csv_row(struct weir_sink *s, const struct weir_table *t, const
 
 static void add_remark(struct weir_sink *s, const char *kind, const char *text)
 {
-    struct csv *c = is_judged(s) ? csv_of(s) : NULL;
+    struct csv *c = s->priv;
 
-    if (!c)
+    if (!is_judged(s))
         return;
     weir_str_addf(&c->next, "%s%s: ", c->next.len > 0 ? "; " : "", strcmp(kind, "note") == 0 ? "NOTE" : "WARNING");
     for (; *text; text++) /* one row is one line */
@@ -188,8 +177,6 @@ static void end_last_line(struct weir_sink *s)
 {
     struct csv *c = s->priv;
 
-    if (!c)
-        return;
     if (c->next.len > 0)
         weir_str_addf(&c->own, "%s%s", c->own.len > 0 ? "; " : "", c->next.text);
     c->own.failed |= c->next.failed;
@@ -203,8 +190,7 @@ static int end_csv(struct weir_sink *s, struct weir_err *err)
     struct csv *c = s->priv;
     struct weir_str line = { 0 };
 
-    (void)err;
-    if (c && s->standard && !c->headed && c->next.len > 0) {
+    if (s->standard && !c->headed && c->next.len > 0) {
         weir_col_csv(&line, remark_cols, NULL);
         print_text(s, &line, "");
         c->open = true;
@@ -215,15 +201,11 @@ static int end_csv(struct weir_sink *s, struct weir_err *err)
     return 0;
 }
 
-#define CSV(n, r)                                                                                  \
-    {                                                                                              \
-        .name = (n), .reader = (r), .head = print_csv_head, .row = print_csv_row,                  \
-        .message = add_remark, .fail = end_last_line, .end = end_csv                               \
-    }
+#define CSV                                                                                        \
+    .begin = begin_csv, .head = print_csv_head, .row = print_csv_row, .message = add_remark,       \
+    .fail = end_last_line, .end = end_csv
 
-const struct weir_sink_ops weir_sink_csv = CSV("CSV", WEIR_FOR_CSV);
-const struct weir_sink_ops weir_sink_csv_full = CSV("CSV, full table", WEIR_FOR_CSV_FULL);
-const struct weir_sink_ops weir_sink_csv_intervals = CSV("CSV of intervals", WEIR_FOR_CSV_INTERVALS);
-const struct weir_sink_ops weir_sink_csv_load = CSV("CSV of rates", WEIR_FOR_CSV_LOAD);
-
-#undef CSV
+const struct weir_sink_ops weir_sink_csv = { CSV, .reader = WEIR_FOR_CSV };
+const struct weir_sink_ops weir_sink_csv_full = { CSV, .reader = WEIR_FOR_CSV_FULL };
+const struct weir_sink_ops weir_sink_csv_intervals = { CSV, .reader = WEIR_FOR_CSV_INTERVALS };
+const struct weir_sink_ops weir_sink_csv_load = { CSV, .reader = WEIR_FOR_CSV_LOAD };

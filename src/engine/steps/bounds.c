@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* bounds.c - steps end at a time or a count that was known before: the deadline, the number of
- * steps; and passes follow each other until a time */
-#include "config.h"
+/* bounds.c - why steps end: at a time or a count, for a failure or a signal on any rank, or because
+ * an observer's condition is met */
 #include "engine/steps/limits.h"
 
 #include "base/clock.h"
@@ -21,15 +20,15 @@ static bool begin_deadline(struct weir_phase_context *c, void *state)
         seconds = c->again->seconds;
     else if (c->stage && seconds == 0)
         seconds = weir_run_options_bound(c->run->test->plan.options);
-    c->rec->bounds.most_s = weir_limit_by_time(c) ? seconds : 0;
-    return c->rec->bounds.most_s > 0;
+    c->rec->bounds.max_s = weir_limit_by_time(c) ? seconds : 0;
+    return c->rec->bounds.max_s > 0;
 }
 
 static void start_deadline(struct weir_phase_context *c, void *state)
 {
     struct deadline *d = state;
 
-    d->at_ns = c->clock + (uint64_t)(c->rec->bounds.most_s * WEIR_NS_PER_S);
+    d->at_ns = c->clock + (uint64_t)(c->rec->bounds.max_s * WEIR_NS_PER_S);
     if (d->at_ns < c->ask_ns)
         c->ask_ns = d->at_ns;
 }
@@ -53,7 +52,7 @@ const struct weir_limit weir_limit_deadline = { .name = "deadline",
                                                 .asked = deadline_option };
 
 /* ---- count: stoneWallingWearOutIterations, or a limit of the program's own. It has no 'over':
- * the loops take no more steps than c->most_steps ---- */
+ * the loops take no more steps than c->max_steps ---- */
 
 static bool begin_count(struct weir_phase_context *c, void *state)
 {
@@ -62,7 +61,7 @@ static bool begin_count(struct weir_phase_context *c, void *state)
     if (c->stage && most == 0)
         most = (uint64_t)c->run->test->plan.options->max_steps;
     if (most > 0)
-        c->most_steps = most;
+        c->max_steps = most;
     return most > 0;
 }
 
@@ -90,7 +89,7 @@ static bool begin_least(struct weir_phase_context *c, void *state)
         seconds = c->stage->flags & data ? c->again->seconds : 0;
     else if (weir_steady_asked(o->until) && (c->ph->flags & WEIR_PHASE_REPEATS))
         seconds = weir_run_options_bound(o);
-    c->rec->bounds.least_s = seconds;
+    c->rec->bounds.min_s = seconds;
     return seconds > 0;
 }
 
@@ -98,10 +97,117 @@ static bool is_short(struct weir_phase_context *c, void *state)
 {
     double worked_ns = (double)(c->clock - c->rec->mark[WEIR_MARK_WORK]);
 
-    return c->pass > 0 && worked_ns < c->rec->bounds.least_s * WEIR_NS_PER_S &&
-           c->target < c->most_steps;
+    return c->pass > 0 && worked_ns < c->rec->bounds.min_s * WEIR_NS_PER_S &&
+           c->target < c->max_steps;
 }
 
 const struct weir_limit weir_limit_least = {
     .name = "least", .begin = begin_least, .again = is_short
+};
+
+/* ---- stop ---- */
+
+static bool always(struct weir_phase_context *c, void *state)
+{
+    return true;
+}
+
+/* In lock step each rank answers for itself, and the vote is for all; else the watch has reported
+ * it. */
+static bool must_stop(struct weir_phase_context *c, void *state)
+{
+    return c->stop_received || weir_phase_asks_to_stop(c);
+}
+
+const struct weir_limit weir_limit_stop = {
+    .name = "stop", .end = WEIR_END_STOP, .begin = always, .over = must_stop
+};
+
+/* ---- observed: --until=steady is the one option that lets an observer end a phase. Without it
+ * none is asked, whatever it says ---- */
+
+static bool begin_observed(struct weir_phase_context *c, void *state)
+{
+    c->rec->bounds.observed = c->stage && !c->again && weir_limit_by_time(c) &&
+                              weir_steady_asked(c->run->test->plan.options->until);
+    return c->rec->bounds.observed;
+}
+
+static bool has_enough(struct weir_phase_context *c, void *state)
+{
+    return c->enough;
+}
+
+static const char *observed_option(const struct weir_run_options *o)
+{
+    return weir_steady_asked(o->until) ? "--until" : NULL;
+}
+
+const struct weir_limit weir_limit_observed = { .name = "observed",
+                                                .end = WEIR_END_STEADY,
+                                                .begin = begin_observed,
+                                                .over = has_enough,
+                                                .asked = observed_option };
+
+/* ---- subset: ranks that are left out; also where open and close are collective, which these ranks take part in ---- */
+
+static bool begin_subset(struct weir_phase_context *c, void *state)
+{
+    c->idle = c->again && c->again->turn && c->again->turn->idle;
+    return c->again && c->again->turn;
+}
+
+const struct weir_limit weir_limit_subset = { .name = "subset", .begin = begin_subset };
+
+/* ---- wear-out: after the deadline all ranks go on to the count of the fastest
+ * (stoneWallingWearOut); not where data are only checked ---- */
+
+static bool begin_wear_out(struct weir_phase_context *c, void *state)
+{
+    const struct weir_run_options *o = c->run->test->plan.options;
+    bool is_timed = c->stage && !c->again && !(c->stage->flags & WEIR_STAGE_CHECKS);
+
+    c->rec->bounds.wears_out = is_timed && (c->ph->flags & WEIR_PHASE_STONEWALL) && o->wear_out &&
+                               weir_run_options_bound(o) > 0;
+    return c->rec->bounds.wears_out;
+}
+
+/* Keeps the counters of the moment of the stonewall. */
+static void keep_stonewall(struct weir_phase_context *c)
+{
+    struct weir_phase_rec *rec = c->rec;
+    uint64_t sum[3] = { c->run->counters.bytes, rec->steps, weir_phase_own_done(c) };
+    int64_t v[6] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)sum[0],
+                     0,                    -(int64_t)sum[2],    (int64_t)sum[2] };
+
+    if (c->run->par.rank == 0)
+        v[3] = (int64_t)(c->clock - rec->mark[WEIR_MARK_WORK]);
+    weir_allmax_i64(&c->run->par, v, 6);
+    weir_allsum_u64(&c->run->par, sum, 3);
+    rec->stonewall.known = true;
+    rec->stonewall.steps = rec->steps;
+    rec->stonewall.steps_min = (uint64_t)-v[0];
+    rec->stonewall.steps_max = (uint64_t)v[1];
+    rec->stonewall.bytes_min = (uint64_t)-v[2];
+    rec->stonewall.bytes_sum = sum[0];
+    rec->stonewall.steps_sum = sum[1];
+    rec->stonewall.done_sum = sum[2];
+    rec->stonewall.done_min = (uint64_t)-v[4];
+    rec->stonewall.done_max = (uint64_t)v[5];
+    rec->stonewall.time_ns = (uint64_t)v[3];
+}
+
+/* Nothing after a failure or a signal. */
+static void wear_out(struct weir_phase_context *c, void *state)
+{
+    weir_phase_end_watch(c);
+    if (c->stop_requested)
+        return;
+    keep_stonewall(c);
+    weir_phase_begin_watch(c);
+    weir_steps_go_on(c, c->pass > 0 ? c->rec->stonewall.steps_max : 0);
+}
+
+const struct weir_limit weir_limit_wear_out = {
+    .name = "wear-out", .begin = begin_wear_out, .ended = wear_out
 };

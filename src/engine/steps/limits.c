@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* limits.c - which limits are in play in a phase */
-#include "config.h"
 #include "engine/steps/limits.h"
 
 #define ENTRY(name) &weir_limit_##name,
 static const struct weir_limit *const limits[] = { WEIR_LIMITS(ENTRY) };
 
 #define LIMITS (int)(sizeof(limits) / sizeof(*limits))
-_Static_assert(sizeof(limits) / sizeof(*limits) <= WEIR_LIMITS_MOST, "too many limits");
+_Static_assert(sizeof(limits) / sizeof(*limits) <= WEIR_LIMITS_MAX, "too many limits");
 
 /* Bytes of the state of a row, so that the next one is aligned. */
 static size_t room_of(const struct weir_limit *row)
@@ -34,7 +33,7 @@ void weir_limits_begin(struct weir_phase_context *c)
     char *state = states_of(c);
 
     c->n = 0;
-    c->run->pace = NULL; /* that of the phase before */
+    c->run->ratelimit = NULL; /* that of the phase before */
     for (int i = 0; i < LIMITS && c->rc == 0; i++) {
         const struct weir_limit *row = limits[i];
 
@@ -65,9 +64,9 @@ enum weir_end weir_limits_end(const struct weir_phase_context *c)
     uint64_t steps = rec->stonewall.known ? rec->stonewall.steps : rec->steps;
     uint64_t all = rec->stonewall.known ? c->pass : c->target;
 
-    if (steps >= c->most_steps)
+    if (steps >= c->max_steps)
         return WEIR_END_COUNT;
-    if (steps >= all && !(rec->bounds.observed && rec->bounds.least_s > 0 && c->pass > 0))
+    if (steps >= all && !(rec->bounds.observed && rec->bounds.min_s > 0 && c->pass > 0))
         return WEIR_END_WORK; /* else there is always more to do */
     return c->why < WEIR_ENDS ? c->why : WEIR_END_TIME;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rate.c - steps wait: for their time at a rate or between bursts (--rate, --burst), or after
- * each of them (interIODelay). The schedule and the measured times of a rate are in run->pace */
-#include "config.h"
+ * each of them (interIODelay). The schedule and the measured times of a rate are in run->ratelimit */
 #include "engine/steps/limits.h"
 
 #include <sched.h>
+#include <string.h>
 
 #include "base/clock.h"
-#include "engine/pace.h"
-#include "engine/steps/steps.h"
-#include "par/reduce.h"
+#include "engine/ratelimit.h"
 
 #define SPIN_NS 100000u  /* before an operation is due: a sleep may end so much too late */
 #define NAP_NS 200000u   /* a shorter sleep is not worth it while something is in flight */
@@ -19,7 +17,7 @@
 /* ---- waiting ---- */
 
 /* Return the shortest service time in ns of an operation of this phase; 0: there is none. */
-static uint64_t shortest_service(const struct weir_pace *p)
+static uint64_t shortest_service(const struct weir_ratelimit *p)
 {
     uint64_t least = UINT64_MAX;
 
@@ -31,7 +29,7 @@ static uint64_t shortest_service(const struct weir_pace *p)
 
 static void rest(struct weir_phase_context *c, uint64_t until_ns, bool flying)
 {
-    struct weir_pace *p = c->run->pace;
+    struct weir_ratelimit *p = c->run->ratelimit;
     uint64_t begin_ns = c->clock, left_ns = until_ns - begin_ns;
     uint64_t nap_ns = left_ns > SPIN_NS ? left_ns - SPIN_NS : 0;
     uint64_t most_ns = flying ? shortest_service(p) / NAP_SHARE : nap_ns;
@@ -53,11 +51,11 @@ static void wait_in_step(void *arg, uint64_t *clock_ns)
 {
     struct weir_phase_context *c = arg;
 
-    if (c->run->pace->over)
+    if (c->run->ratelimit->over)
         return;
     c->clock = *clock_ns;
     weir_steps_wait(c);
-    c->run->pace->over = c->end != WEIR_END_NONE;
+    c->run->ratelimit->over = c->end != WEIR_END_NONE;
     *clock_ns = c->clock;
 }
 
@@ -75,13 +73,13 @@ static bool load_of(const struct weir_phase_context *c, struct weir_load *load)
         *load = c->again->load ? *c->again->load : (struct weir_load) { 0 };
         return c->again->load != NULL;
     }
-    if (!c->stage || (c->stage->flags & none) || !weir_pace_wanted(o))
+    if (!c->stage || (c->stage->flags & none) || !weir_ratelimit_wanted(o))
         return false;
-    return weir_pace_parse(o, c->run->test->plan.tasks, load, &points, NULL) == 0 && points.n == 0;
+    return weir_ratelimit_parse(o, c->run->test->plan.tasks, load, &points, NULL) == 0 && points.n == 0;
 }
 
 /* Allocate histograms for 'kinds' kinds of operations, and memory for their extremes in all ranks. */
-static bool take_memory(struct weir_phase_context *c, struct weir_pace *p, size_t kinds)
+static bool take_memory(struct weir_phase_context *c, struct weir_ratelimit *p, size_t kinds)
 {
     struct weir_arena *a = &c->run->arena;
 
@@ -101,16 +99,21 @@ static bool begin_rate(struct weir_phase_context *c, void *state)
     const struct weir_par *par = &c->run->par;
     bool same = c->timing->lock_step;
     int task = same ? 0 : par->rank, tasks = same ? 1 : par->size;
-    struct weir_pace *p = state;
+    struct weir_ratelimit *p = state;
     struct weir_load load;
 
     if (!load_of(c, &load) || !take_memory(c, p, (size_t)kinds))
         return false;
-    weir_pace_begin(p, kinds, &load, task, tasks, c->run->repetition);
-    p->rounds = same;
-    p->wait = wait_in_step;
-    p->arg = c;
-    c->run->pace = p;
+    *p = (struct weir_ratelimit) { .response = p->response,
+                                   .service = p->response + kinds,
+                                   .kinds = kinds,
+                                   .ends = p->ends,
+                                   .rounds = same,
+                                   .wait = wait_in_step,
+                                   .arg = c };
+    memset(p->response, 0, 2 * sizeof(*p->response) * (size_t)kinds);
+    weir_schedule_begin(&p->plan, &load, task, tasks, c->run->repetition);
+    c->run->ratelimit = p;
     c->rest = rest;
     c->each_counts = true;
     return true;
@@ -119,7 +122,7 @@ static bool begin_rate(struct weir_phase_context *c, void *state)
 /* All ranks begin at one time, a millisecond after the last of them has come here. */
 static void start_rate(struct weir_phase_context *c, void *state)
 {
-    struct weir_pace *p = state;
+    struct weir_ratelimit *p = state;
     int64_t start = weir_clock_common(&c->run->clock, weir_now_ns()) + MARGIN_NS;
 
     weir_allmax_i64(&c->run->par, &start, 1);
@@ -128,7 +131,7 @@ static void start_rate(struct weir_phase_context *c, void *state)
 }
 
 /* When the next operation is due, in p->due_ns. */
-static void find_due(struct weir_pace *p, uint64_t now_ns)
+static void find_due(struct weir_ratelimit *p, uint64_t now_ns)
 {
     uint64_t last_ns = p->plan.n > 0 ? p->due_ns : p->start_ns;
 
@@ -145,10 +148,10 @@ static void find_due(struct weir_pace *p, uint64_t now_ns)
 /* In lock step a round is over, with an operation also of ranks that had none. */
 static uint64_t due_at_rate(struct weir_phase_context *c, void *state, uint64_t *gap_ns)
 {
-    struct weir_pace *p = state;
+    struct weir_ratelimit *p = state;
 
     if (c->round > p->round)
-        weir_pace_advance(p, c->timing->op_bytes);
+        weir_ratelimit_advance(p, c->timing->op_bytes);
     p->round = c->round;
     if (!c->more)
         return 0;
@@ -163,7 +166,7 @@ static uint64_t due_at_rate(struct weir_phase_context *c, void *state, uint64_t 
 }
 
 const struct weir_limit weir_limit_rate = { .name = "rate",
-                                            .state_size = sizeof(struct weir_pace),
+                                            .state_size = sizeof(struct weir_ratelimit),
                                             .begin = begin_rate,
                                             .start = start_rate,
                                             .due = due_at_rate };

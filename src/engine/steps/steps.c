@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* steps.c - the steps of a phase: each rank for itself, or all in lock step */
-#include "config.h"
-#include "engine/steps/steps.h"
+#include "engine/steps/limits.h"
 
 #include "base/clock.h"
 #include "engine/observer.h"
@@ -26,15 +25,15 @@ bool weir_phase_asks_to_stop(struct weir_phase_context *c)
     return c->rc < 0 || c->rec->interrupted;
 }
 
-/* ---- news ---- */
+/* ---- progress of all ranks ---- */
 
 enum { STEPS, BYTES, TARGET }; /* what a rank tells the others */
 
-static void post_news(struct weir_phase_context *c)
+static void post_progress(struct weir_phase_context *c)
 {
-    c->watch.news[STEPS] = (int64_t)c->rec->steps;
-    c->watch.news[BYTES] = (int64_t)c->run->counters.bytes;
-    c->watch.news[TARGET] = (int64_t)c->target;
+    c->watch.sent[STEPS] = (int64_t)c->rec->steps;
+    c->watch.sent[BYTES] = (int64_t)c->run->counters.bytes;
+    c->watch.sent[TARGET] = (int64_t)c->target;
 }
 
 /* Report the progress of all ranks, as last received. A single rank reports its own. */
@@ -42,15 +41,15 @@ static void tick(struct weir_phase_context *c, uint64_t now_ns)
 {
     const struct weir_watch *w = &c->watch;
     const bool is_single = c->run->par.size == 1;
-    const int64_t *n = is_single ? w->news : w->received;
-    const struct weir_news news = { .steps = (uint64_t)n[STEPS],
-                                    .bytes = (uint64_t)n[BYTES],
-                                    .target = (uint64_t)n[TARGET],
-                                    .done = c->run->par.size - w->working,
-                                    .tasks = c->run->par.size,
-                                    .at_ns = is_single ? now_ns : w->received_ns };
+    const int64_t *n = is_single ? w->sent : w->received;
+    const struct weir_ranks_progress progress = { .steps = (uint64_t)n[STEPS],
+                                                  .bytes = (uint64_t)n[BYTES],
+                                                  .target = (uint64_t)n[TARGET],
+                                                  .done = c->run->par.size - w->working,
+                                                  .tasks = c->run->par.size,
+                                                  .at_ns = is_single ? now_ns : w->received_ns };
 
-    c->enough |= weir_observers_tick(c->run, &news, now_ns);
+    c->enough |= weir_observers_tick(c->run, &progress, now_ns);
 }
 
 /* For the watch, which asks while this rank waits for others. A reason that they do not receive any
@@ -72,8 +71,8 @@ void weir_phase_begin_watch(struct weir_phase_context *c)
 
 void weir_phase_end_watch(struct weir_phase_context *c)
 {
-    post_news(c);
-    c->told_to_stop |= weir_watch_end(&c->watch, weir_phase_asks_to_stop(c));
+    post_progress(c);
+    c->stop_requested |= weir_watch_end(&c->watch, weir_phase_asks_to_stop(c));
 }
 
 static bool has_ended(const struct weir_phase_context *c)
@@ -84,13 +83,6 @@ static bool has_ended(const struct weir_phase_context *c)
 /* ---- asking the limits ---- */
 
 #define EACH(l) for (const struct weir_limit_in_play *l = c->play; l < c->play + c->n; l++)
-
-static void start_limits(struct weir_phase_context *c)
-{
-    EACH(l)
-        if (l->row->start)
-            l->row->start(c, l->state);
-}
 
 /* The number of the first limit that says that the steps are over, higher for earlier ones; 0: none
  * does. each: of those that are asked after each step. */
@@ -114,7 +106,7 @@ static void end_by(struct weir_phase_context *c, int number)
     c->end = c->play[c->n - number].row->end;
     if (c->why == WEIR_END_NONE)
         c->why = c->end;
-    c->told_to_stop |= c->end == WEIR_END_STOP;
+    c->stop_requested |= c->end == WEIR_END_STOP;
 }
 
 /* When the next step may begin by all limits; *gap_ns is the longest of theirs. */
@@ -156,8 +148,8 @@ static void poll(struct weir_phase_context *c)
     int over = find_over(c, false);
 
     if (over == 0 || c->rec->bounds.observed) {
-        post_news(c);
-        c->heard |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
+        post_progress(c);
+        c->stop_received |= weir_watch_tick(&c->watch, weir_phase_asks_to_stop(c));
         look(c);
         over = find_over(c, false);
         c->clock = weir_now_ns();
@@ -176,9 +168,9 @@ static void poll_others(struct weir_phase_context *c)
 
     if (c->timing->lock_par ? !due && !stop : !due || !is_long)
         return;
-    post_news(c);
+    post_progress(c);
     others = weir_watch_tick(&c->watch, c->timing->lock_par && stop);
-    c->heard |= c->timing->lock_par && others;
+    c->stop_received |= c->timing->lock_par && others;
     look(c);
     plan_poll(c);
 }
@@ -212,7 +204,7 @@ void weir_steps_drain(struct weir_phase_context *c)
 static void rest_until(struct weir_phase_context *c, uint64_t until)
 {
     const struct weir_flow flow = flow_of(c);
-    int flying = flow.queue && c->rc == 0 ? weir_flow_reap(c->run, &flow, &c->clock, c->err) : 0;
+    int flying = flow.queue && c->rc == 0 ? weir_flow_reap(c->run, &flow, 0, &c->clock, c->err) : 0;
 
     if (flying < 0)
         c->rc = -1;
@@ -368,8 +360,8 @@ static void take_passes(struct weir_phase_context *c)
     take_pass(c);
     while (c->passes && wants_another_pass(c)) {
         c->target += c->pass;
-        if (c->target > c->most_steps)
-            c->target = c->most_steps;
+        if (c->target > c->max_steps)
+            c->target = c->max_steps;
         take_pass(c);
     }
     weir_steps_drain(c);
@@ -380,7 +372,9 @@ void weir_phase_work(struct weir_phase_context *c)
     uint64_t *mark = &c->rec->mark[WEIR_MARK_WORK];
 
     c->clock = *mark = weir_now_ns();
-    start_limits(c);
+    EACH(l)
+        if (l->row->start)
+            l->row->start(c, l->state);
     if (c->clock != *mark) /* the ranks have agreed on a later begin, from which limits count */
         *mark = weir_now_ns();
     c->clock = *mark;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpidoubt.c - calls that report success and leave an errno: what can be found out about them */
-#include "config.h"
 #include "par/io/mpidoubt.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -130,7 +128,7 @@ static int find_hole(const struct weir_mpi_doubt *d, int fd, uint64_t hi, struct
 
     if (fd < 0 || fstat(fd, &st) < 0)
         return weir_mpi_refuse_hidden(err, d->sys, d->call,
-                                      "the file cannot be opened to look for the data");
+                                      "the file cannot be opened to read the data back");
     hole = lseek(fd, (off_t)d->lo, SEEK_HOLE);
     if (hole >= 0 && (uint64_t)hole < hi)
         return weir_mpi_refuse_hidden(err, d->sys, d->call, "nothing was written at byte %lld",
@@ -174,7 +172,7 @@ static int warn(const struct weir_mpi_doubt *d, const struct weir_log *log, cons
     return weir_warn(
         &here, err,
         "rank %d: %s left errno %d (%s) in %llu calls on '%s' that the library reports "
-        "as success: the bytes were looked for, and are in the file",
+        "as success: the bytes were read back, and are in the file",
         log->rank, d->call, d->sys, strerror(d->sys), (unsigned long long)d->calls, path);
 }
 
@@ -183,7 +181,7 @@ int weir_mpi_doubt_close(const struct weir_mpi_doubt *d, struct weir_mpi_session
                          struct weir_err *err)
 {
     if ((sys == EIO || sys == ENOSPC || sys == EDQUOT) && sys != m->comm_errno) {
-        weir_mpi_refuse_hidden(err, sys, call, "nothing else shows whether data were lost");
+        weir_mpi_refuse_hidden(err, sys, call, "there is no other way to find lost data");
         return weir_err_within(err, "'%s'", path);
     }
     if (!d || d->calls == 0 || m->warned)

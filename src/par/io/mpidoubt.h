@@ -4,8 +4,7 @@
  * OMPIO, and libraries on it, report success for transfers that the system refused. Only the errno
  * shows the failure; but calls that succeed can leave an errno, too. So an errno alone proves
  * nothing: it makes weir compare the bytes in the file. */
-#ifndef WEIR_PAR_IO_MPIDOUBT_H
-#define WEIR_PAR_IO_MPIDOUBT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -75,5 +74,3 @@ int weir_mpi_doubt_conclude(struct weir_mpi_doubt *d, const char *path, bool fre
 int weir_mpi_doubt_close(const struct weir_mpi_doubt *d, struct weir_mpi_session *m, int sys,
                          const char *call, const struct weir_log *log, const char *path,
                          struct weir_err *err);
-
-#endif

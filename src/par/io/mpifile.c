@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpifile.c - what the backends whose files go through MPI-IO share */
-#include "config.h"
 #include "par/io/mpifile.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/text/wholefile.h"
 
 /* ---- names ---- */
 
@@ -171,16 +170,6 @@ int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno)
 
 /* ---- the file itself ---- */
 
-int weir_mpi_fsync(int fd, const char *path, struct weir_err *err)
-{
-    int rc;
-
-    do
-        rc = fsync(fd);
-    while (rc < 0 && errno == EINTR);
-    return rc < 0 ? weir_fail(err, WEIR_EIO, "fsync '%s'", path) : 0;
-}
-
 int weir_mpi_open_to_sync(const char *path, struct weir_err *err)
 {
     int fd = open(weir_mpi_path(path), O_WRONLY | O_CLOEXEC);
@@ -195,7 +184,7 @@ int weir_mpi_sync_file(const char *path, struct weir_err *err)
 
     if (fd < 0)
         return -1;
-    rc = weir_mpi_fsync(fd, path, err);
+    rc = weir_fsync(fd, path, err);
     close(fd);
     return rc;
 }
@@ -250,8 +239,8 @@ int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct we
 
     if (end == UINT64_MAX || MPI_File_get_size(file, &size) != MPI_SUCCESS || (uint64_t)size >= end)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "'%s' has only %lld bytes after writing up to byte %llu (%s)",
-                       path, (long long)size, (unsigned long long)end,
+    return weir_refuse(err, WEIR_EIO, WEIR_MPI_SHORT, path, (unsigned long long)size,
+                       (unsigned long long)end,
                        weir_mpi_room(path) == 0 ? strerror(ENOSPC) : "is the file system full?");
 }
 
@@ -298,18 +287,18 @@ int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need, s
 
     if (size >= need)
         return 0;
-    return weir_refuse(err, WEIR_EIO, "'%s' has only %llu bytes, but %llu are expected: another "
-                                      "process truncated the file", path, (unsigned long long)size,
-                                      (unsigned long long)need);
+    return weir_refuse(err, WEIR_EIO, WEIR_MPI_TRUNCATED, path, (unsigned long long)size,
+                       (unsigned long long)need);
 }
 
-/* True when the view of a transfer is still set. It begins at the dataset, which is never at
- * byte 0. */
+/* True when the view of a transfer is still set. That of a dataset does not begin at byte 0, and
+ * that of metadata has a type of its own. */
 static bool has_view(MPI_File handle)
 {
     char representation[MPI_MAX_DATAREP_STRING];
     MPI_Datatype types[2] = { MPI_DATATYPE_NULL, MPI_DATATYPE_NULL };
     MPI_Offset at = 0;
+    bool plain = true;
 
     if (MPI_File_get_view(handle, &at, &types[0], &types[1], representation) != MPI_SUCCESS)
         return false;
@@ -317,10 +306,12 @@ static bool has_view(MPI_File handle)
         int n, combiner = MPI_COMBINER_NAMED;
 
         MPI_Type_get_envelope(types[i], &n, &n, &n, &combiner);
-        if (combiner != MPI_COMBINER_NAMED)
+        if (combiner != MPI_COMBINER_NAMED) {
             MPI_Type_free(&types[i]);
+            plain = false;
+        }
     }
-    return at != 0;
+    return at != 0 || !plain;
 }
 
 /* A collective transfer of HDF5 sets a view of the file, moves the data, and sets the view back,
@@ -346,24 +337,40 @@ int weir_mpi_check_limit(const char *format, uint64_t need, struct weir_err *err
                        (unsigned long long)limit.rlim_cur, format, (unsigned long long)need);
 }
 
+/* A file in memory. Returns whether it is open, and whether it can be synced. */
+static bool open_sink(MPI_File *sink, bool *synced)
+{
+    char path[64];
+    int fd = memfd_create("weir-sink", MFD_CLOEXEC);
+    bool ok = fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path) &&
+              MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, sink) == MPI_SUCCESS;
+
+    *synced = !ok || MPI_File_sync(*sink) == MPI_SUCCESS;
+    if (fd >= 0)
+        close(fd);
+    return ok;
+}
+
 int weir_mpi_sink(MPI_Comm comm, MPI_File *handle)
 {
     MPI_File sink = MPI_FILE_NULL;
-    char path[64];
-    int fd = memfd_create("weir-sink", MFD_CLOEXEC);
-    int ok = MPI_ERR_OTHER, synced = MPI_SUCCESS;
+    bool synced, ok = open_sink(&sink, &synced);
 
-    if (fd >= 0 && snprintf(path, sizeof(path), "/proc/self/fd/%d", fd) < (int)sizeof(path))
-        ok = MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR, MPI_INFO_NULL, &sink);
-    if (ok == MPI_SUCCESS)
-        synced = MPI_File_sync(sink);
-    if (weir_mpi_agree(comm, ok == MPI_SUCCESS && handle ? 0 : -1) == 0) {
+    if (weir_mpi_agree(comm, ok && handle ? 0 : -1) == 0) {
         MPI_File_close(handle);
         *handle = sink;
-    } else if (ok == MPI_SUCCESS) {
+    } else if (ok) {
         MPI_File_close(&sink);
     }
-    if (fd >= 0)
-        close(fd);
-    return weir_mpi_agree(comm, synced == MPI_SUCCESS ? 0 : -1);
+    return weir_mpi_agree(comm, synced ? 0 : -1);
+}
+
+bool weir_mpi_can_sync(void)
+{
+    MPI_File sink = MPI_FILE_NULL;
+    bool synced;
+
+    if (open_sink(&sink, &synced))
+        MPI_File_close(&sink);
+    return synced;
 }

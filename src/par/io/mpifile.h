@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpifile.h - what the backends whose files go through MPI-IO share */
-#ifndef WEIR_PAR_IO_MPIFILE_H
-#define WEIR_PAR_IO_MPIFILE_H
+#pragma once
 
 #include <limits.h>
 #include <mpi.h>
@@ -52,11 +51,7 @@ bool weir_mpi_is_io_errno(int sys);
  * it already, or sys is comm_errno (of the session). Local. Returns -1. */
 int weir_mpi_add_reason(struct weir_err *err, int sys, int comm_errno);
 
-/* fsync, tried again when a signal interrupts it; path is for the message. Local. Returns 0, or -1
- * and err (WEIR_EIO). */
-int weir_mpi_fsync(int fd, const char *path, struct weir_err *err);
-
-/* Open the file for weir_mpi_fsync. Local. Returns a descriptor, which the caller closes, or -1 and
+/* Open the file for weir_fsync. Local. Returns a descriptor, which the caller closes, or -1 and
  * err (WEIR_EIO). */
 int weir_mpi_open_to_sync(const char *path, struct weir_err *err);
 
@@ -106,6 +101,11 @@ int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t 
 /* The second half of it, where 'end' is the maximum already and all have written. Local. */
 int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct weir_err *err);
 
+/* The errors of a file that is too short: path, its size and the needed size (%llu), a reason. */
+#define WEIR_MPI_TRUNCATED                                                                         \
+    "'%s' has only %llu bytes, but %llu are expected: another process truncated the file"
+#define WEIR_MPI_SHORT "'%s' has only %llu bytes after writing up to byte %llu (%s)"
+
 /* Check that a file that was read still has the 'need' bytes that it was read up to. Where it
  * was cut short since, a library may hand out what happens to be in memory, or zeros. file
  * NULL: it was opened without MPI-IO. Local. Returns 0, or -1 and err (WEIR_EIO). */
@@ -122,4 +122,5 @@ int weir_mpi_check_kept(const MPI_File *file, const char *path, uint64_t need,
  * A library that syncs in its close would leave the other ranks waiting there. */
 int weir_mpi_sink(MPI_Comm comm, MPI_File *handle);
 
-#endif
+/* False when MPI_File_sync fails on this rank for any file, as weir_mpi_sink finds out. Local. */
+bool weir_mpi_can_sync(void);

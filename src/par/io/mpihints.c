@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpihints.c - hints for MPI-IO from the environment and from a file */
-#include "config.h"
 #include "par/io/mpisession.h"
 
 #include <limits.h>
@@ -9,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "par/io/mpifile.h"
 #include "par/textfile.h"
 
 #define MARK "IOR_HINT"
@@ -52,22 +50,15 @@ static const struct range ranges[] = {
     { NULL, 0, 0, NULL },
 };
 
-static const struct range *find_range(const char *key)
-{
-    const struct range *r = ranges;
-
-    while (r->key && strcmp(r->key, key) != 0)
-        r++;
-    return r->key ? r : NULL;
-}
-
 int weir_hint_check(const char *key, const char *value, struct weir_err *err)
 {
-    const struct range *r = find_range(key);
+    const struct range *r = ranges;
     char *end;
     long long n;
 
-    if (!r)
+    while (r->key && strcmp(r->key, key) != 0)
+        r++;
+    if (!r->key)
         return 0;
     n = strtoll(value, &end, 10); /* too large a number is the largest */
     if (end != value && *end == '\0' && n >= r->min && n <= r->max &&
@@ -111,15 +102,8 @@ enum weir_hint_kind weir_mpihints_parse(const char *line, size_t len, struct wei
     return WEIR_HINT_MPI;
 }
 
-/* from: the source of a hint in words, here and below. */
-static int refuse_long(const struct weir_hint *hint, const char *from, struct weir_err *err)
-{
-    weir_refuse(err, WEIR_EUSAGE, "a key can have at most %d bytes, a value at most %d",
-                                  MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1);
-    return weir_err_within(err, "hint '%.55s...' in %s", hint->key, from); /* is cut */
-}
-
-/* Append key and value when a library may be given them. */
+/* Append key and value when a library may be given them. from: the source of a hint in words, here
+ * and below. */
 static int keep(struct harvest *h, const struct weir_hint *hint, const char *from,
                 struct weir_err *err)
 {
@@ -149,18 +133,12 @@ static int take(struct harvest *h, const char *line, size_t len, const char *fro
             weir_str_addf(&h->left_out, "'%.*s' in %s", (int)(len < 128 ? len : 128), line, from);
         return 0;
     case WEIR_HINT_TOO_LONG:
-        return refuse_long(&hint, from, err);
+        weir_refuse(err, WEIR_EUSAGE, "a key can have at most %d bytes, a value at most %d",
+                    MPI_MAX_INFO_KEY - 1, MPI_MAX_INFO_VAL - 1);
+        return weir_err_within(err, "hint '%.55s...' in %s", hint.key, from); /* is cut */
     case WEIR_HINT_MPI:
         return keep(h, &hint, from, err);
     }
-    return 0;
-}
-
-static int take_environment(struct harvest *h, struct weir_err *err)
-{
-    for (char **v = environ; v && *v; v++)
-        if (take(h, *v, strlen(*v), "the environment", err) < 0)
-            return -1;
     return 0;
 }
 
@@ -184,8 +162,10 @@ static int take_file(struct harvest *h, const char *path, struct weir_err *err)
 
 static int gather_hints(struct harvest *h, const char *path, struct weir_err *err)
 {
-    int rc = take_environment(h, err);
+    int rc = 0;
 
+    for (char **v = environ; rc == 0 && v && *v; v++)
+        rc = take(h, *v, strlen(*v), "the environment", err);
     if (rc == 0 && path)
         rc = take_file(h, path, err);
     if (rc == 0 && h->pairs.failed)
@@ -193,39 +173,13 @@ static int gather_hints(struct harvest *h, const char *path, struct weir_err *er
     return rc;
 }
 
-/* Give rank 0's outcome to all: its error, or the text of its harvest. */
-static int share(const struct weir_par *par, struct harvest *h, int rc, struct weir_err *err)
+static void fill_info(MPI_Info info, const struct weir_shared_text *pairs)
 {
-    struct weir_err scratch = WEIR_ERR_INIT;
-    int64_t head[2] = { rc, (int64_t)h->pairs.len };
-    char piece[1024];
+    const char *key = pairs->text, *value;
 
-    weir_bcast(par, head, sizeof(head), 0);
-    if (head[0] < 0) {
-        weir_bcast(par, err ? err : &scratch, sizeof(scratch), 0);
-        return -1;
-    }
-    for (size_t at = 0, n; at < (size_t)head[1]; at += n) {
-        n = (size_t)head[1] - at < sizeof(piece) ? (size_t)head[1] - at : sizeof(piece);
-        if (par->rank == 0)
-            memcpy(piece, h->pairs.text + at, n);
-        weir_bcast(par, piece, n, 0);
-        if (par->rank != 0)
-            weir_str_add(&h->pairs, piece, n);
-    }
-    return 0;
-}
-
-static void fill_info(MPI_Info info, const struct weir_str *pairs)
-{
-    const char *key = weir_str_text(pairs);
-    const char *end = key + pairs->len;
-
-    while (key < end) {
-        const char *value = key + strlen(key) + 1;
-
+    for (; key && key < pairs->text + pairs->len; key = value + strlen(value) + 1) {
+        value = key + strlen(key) + 1;
         MPI_Info_set(info, key, value);
-        key = value + strlen(value) + 1;
     }
 }
 
@@ -233,23 +187,26 @@ int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, c
                        MPI_Info *out, struct weir_err *err)
 {
     struct weir_err scratch = WEIR_ERR_INIT;
+    struct weir_shared_text all = { .what = "MPI hints of", .path = path ? path : "environment" };
     struct harvest h = { .n_left_out = 0 };
     int rc = 0;
 
     err = err ? err : &scratch;
     if (par->rank == 0)
         rc = gather_hints(&h, path, err);
-    rc = share(par, &h, rc, err);
-    if (rc == 0 && weir_mpi_agree(par->comm, h.pairs.failed ? -1 : 0) < 0)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for MPI hints");
+    all.text = h.pairs.text;
+    all.len = h.pairs.len;
+    rc = weir_agree_root(par, rc, err);
+    if (rc == 0)
+        rc = weir_shared_text_bcast(par, &all, err);
     if (rc == 0 && log && h.n_left_out > 0)
         weir_note(log, "%d hint%s not of the form %s__MPI__key=value left out: %s", h.n_left_out,
                   h.n_left_out == 1 ? "" : "s", MARK, weir_str_text(&h.left_out));
     if (rc == 0) {
         MPI_Info_create(out);
-        fill_info(*out, &h.pairs);
+        fill_info(*out, &all);
     }
     weir_str_free(&h.left_out);
-    weir_str_free(&h.pairs);
+    free(all.text);
     return rc;
 }

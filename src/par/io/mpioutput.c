@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpioutput.c - a file of results that all ranks write together */
-#include "config.h"
 #include "par/io/mpioutput.h"
 
 #include <errno.h>

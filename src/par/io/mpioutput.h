@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpioutput.h - a file of results that all ranks write together */
-#ifndef WEIR_PAR_IO_MPIOUTPUT_H
-#define WEIR_PAR_IO_MPIOUTPUT_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -33,5 +32,3 @@ int weir_mpi_output_write(struct weir_mpi_output *out, uint64_t at, const void *
  * is not open. Collective over par->comm. Returns 0, or -1 and err (WEIR_ESETUP), not the same
  * on all ranks. */
 int weir_mpi_output_close(struct weir_mpi_output *out, bool keep, struct weir_err *err);
-
-#endif

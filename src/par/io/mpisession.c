@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpisession.c - the part of a session that belongs to the MPI-IO library below its backend */
-#include "config.h"
 #include "par/io/mpisession.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <mpi.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "par/agree.h"
-#include "par/io/mpifile.h"
 
 /* Descriptors that the library opens for one file: without them one rank leaves MPI_File_open of
  * OMPIO, and the others wait inside. */

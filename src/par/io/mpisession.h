@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpisession.h - the state of a session in the MPI-IO library below its backend, and its hints */
-#ifndef WEIR_PAR_IO_MPISESSION_H
-#define WEIR_PAR_IO_MPISESSION_H
+#pragma once
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -20,6 +19,8 @@ struct weir_mpi_session {
     bool warned;    /* of an errno that hid nothing */
     int comm_errno; /* errno that messages between ranks leave on success; 0: none, or not needed */
     enum weir_mpi_drivers drivers;
+    /* Remove a file, where the library above keeps it in several ones; NULL: MPI_File_delete. Local. */
+    int (*remove)(struct weir_mpi_session *m, const char *path, struct weir_err *err);
 };
 
 /* Read the hints of the environment and of hints_file (NULL: none); with 'messages' also find out
@@ -63,5 +64,3 @@ int weir_hint_check(const char *key, const char *value, struct weir_err *err);
  * refuses). */
 int weir_mpihints_read(const struct weir_par *par, const struct weir_log *log, const char *path,
                        MPI_Info *out, struct weir_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slabtype.c - part of an array as an MPI data type */
-#include "config.h"
 #include "par/io/slabtype.h"
 
 #include <limits.h>

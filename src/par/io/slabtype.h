@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slabtype.h - part of an array as an MPI data type */
-#ifndef WEIR_PAR_IO_SLABTYPE_H
-#define WEIR_PAR_IO_SLABTYPE_H
+#pragma once
 
 #include <mpi.h>
 
@@ -14,5 +13,3 @@
  * MPI_DATATYPE_NULL for an empty slab. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mpi_slab_type(const struct weir_runs *r, uint64_t elem, MPI_Datatype base,
                        MPI_Datatype *out, struct weir_err *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt-data.c - fields on a cubed sphere: how they are cut into patches, what they hold, how a file
  * says so, and whether it has what it says */
-#include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <inttypes.h>
@@ -154,7 +153,7 @@ int ckpt_put_mark(struct ckpt *t, struct weir_err *err)
 {
     const struct weir_attr attr = attr_of(&t->mark);
 
-    return is_plain(t) ? 0 : weir_arrays_put_attr(t->file, "/", &attr, err);
+    return is_plain(t) ? 0 : weir_arrays_move_attr(t->file, WEIR_DIR_WRITE, "/", &attr, err);
 }
 
 static bool is_layout(const struct ckpt *t, int64_t nx, int64_t ny)
@@ -169,7 +168,7 @@ static int read_mark(struct ckpt *t, struct ckpt_mark *out, struct weir_err *err
     const struct weir_attr attr = attr_of(&m);
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (weir_arrays_get_attr(t->file, "/", &attr, &why) < 0) {
+    if (weir_arrays_move_attr(t->file, WEIR_DIR_READ, "/", &attr, &why) < 0) {
         if (why.sys == 0)
             return 0;
         *err = why;
@@ -244,7 +243,7 @@ static int read_rows(struct ckpt *t, struct ckpt_mark *out, struct weir_err *err
 
     weir_slab_box(&slab, 3, NULL, count);
     slab.stride[1] = lat > 1 ? lat - 1 : 1;
-    if (weir_array_get(t->array[0], &slab, NULL, t->rows, err) < 0)
+    if (weir_array_move(t->array[0], WEIR_DIR_READ, &slab, NULL, t->rows, err) < 0)
         return -1;
     judge_rows(t, &r, out);
     t->file_bytes = t->file->next_at;
@@ -289,8 +288,8 @@ static void name_files(const struct ckpt *t, uint64_t n, const char *one, const 
 /* Once a test: what was not verified, and what was not read. */
 void ckpt_note_look(struct weir_run *run, struct ckpt *t)
 {
-    bool root = t->ranks.is_root, longer = t->there > t->file_bytes;
-    uint64_t n[2] = { root && !t->is_ours, root && longer };
+    bool leader = t->ranks.is_leader, longer = t->there > t->file_bytes;
+    uint64_t n[2] = { leader && !t->is_ours, leader && longer };
     struct weir_str text = { 0 };
 
     if (!t->moves || run->repetition > 0)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt-options.c - the options and keys of checkpoint_simulator.x and restart_simulator.x, and files of
  * them: lines "KEY: value  # comment" */
-#include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <string.h>
@@ -20,8 +19,8 @@ static const char *const verify_words[] = { "auto", "yes", "no", NULL };
 #define GEOMETRY(here)                                                                             \
     OPT_STR(                                                                                       \
         0, "config_file", NULL, O, config, NULL, "FILE",                                           \
-        "File of options in lines 'KEY: value', which override the command line (default: " here   \
-        " if it exists, which the command line overrides)",                                        \
+        "File of options 'KEY: value', which override the command line (default: " here            \
+        ", overridden by it)",                                                                     \
         .flags = WEIR_OPT_READS | WEIR_OPT_ARGV_ONLY, OPT_IN(FILES)),                              \
         OPT_STR('a', "api", NULL, O, api, NULL, "NAME",                                            \
                 "Backend with arrays (default: NETCDF; POSIX in binary form)", OPT_FIRST(FILES),   \
@@ -55,7 +54,7 @@ static const char *const verify_words[] = { "auto", "yes", "no", NULL };
         OPT_FLAG('c', "collective", "COLLECTIVE", O, collective, "Shared files by collective I/O", \
                  OPT_IN(ORDER)),                                                                   \
         OPT_LIST(0, "sweep-writers", NULL, O, sweep, NULL, "N,N,...",                              \
-                 "Numbers of writers or readers, a test for each; the best is named", .min = 1,    \
+                 "Numbers of writers or readers, a test each; the best is named", .min = 1,        \
                  .max = MOST, OPT_IN(ORDER))
 
 /* Keys of the other program, so that one file can serve both. */
@@ -109,7 +108,7 @@ const struct weir_opt ckpt_restart_opts[] = {
              OPT_IN(FILES)),
     OPT_FLAG(0, "read_binary", NULL, O, binary, "As --netcdf_reads=0", OPT_IN(FILES)),
     OPT_STR(0, "verify", NULL, O, verify, "auto", "WHEN",
-            "Comparison of what was read with what weir writes; auto where the file is weir's",
+            "Comparison of the data read with what weir writes (auto: weir's files)",
             .choices = verify_words, OPT_IN(DATA)),
     OTHERS("NUM_WRITERS"),
     OTHERS("GATHER_3D"),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt-report.c - the numbers of trials, the summaries of the originals, and what programs read */
-#include "config.h"
 #include "engine/phase.h"
 #include "programs/checkpoint/ckpt.h"
 
@@ -13,7 +12,6 @@
 #include "engine/observer.h"
 #include "par/agree.h"
 
-#define MIB 1048576.0
 #define T struct ckpt_trial
 #define SECONDS(f, k, h) COL_REAL(T, f, k, h)
 
@@ -81,7 +79,7 @@ static double close_span(const struct ckpt *t, struct weir_run *run,
 {
     int64_t ends[2] = { INT64_MIN, INT64_MIN };
 
-    if (t->ranks.is_root) {
+    if (t->ranks.is_leader) {
         ends[0] = -weir_clock_common(&run->clock, rec->mark[WEIR_MARK_CLOSE]);
         ends[1] = weir_clock_common(&run->clock, rec->mark[WEIR_MARK_CLOSED]);
     }
@@ -124,7 +122,7 @@ static void sum_stages(struct ckpt *t, struct weir_run *run, const struct weir_p
 
     for (int i = 0; i < CKPT_STAGES; i++)
         most[i] = (int64_t)(sum[i] = t->ns[i]);
-    most[CKPT_STAGES] = t->ranks.is_root ? (int64_t)io : 0;
+    most[CKPT_STAGES] = t->ranks.is_leader ? (int64_t)io : 0;
     weir_allsum_u64(&run->par, sum, CKPT_STAGES);
     weir_allmax_i64(&run->par, most, CKPT_STAGES + 1);
     out->gather = (double)sum[CKPT_GATHER] / run->par.size / WEIR_NS_PER_S;
@@ -142,7 +140,7 @@ static void keep_series(struct ckpt *t, const struct ckpt_trial *x)
                             x->file_system_whole };
 
     for (size_t i = 0; i < sizeof(rate) / sizeof(*rate); i++)
-        weir_stats_add(&t->series[i], rate[i] / MIB);
+        weir_stats_add(&t->series[i], rate[i] / WEIR_MIB);
 }
 
 int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -240,7 +238,7 @@ static void show_summary(struct weir_run *run, const struct ckpt *t)
     weir_report_line(r, " ***************************************************");
     weir_report_line(r, " Summary of run: ");
     weir_report_line(r, "Total data volume in megabytes: %s",
-                     weir_fortran_g((double)t->bytes / MIB, g[0]));
+                     weir_fortran_g((double)t->bytes / WEIR_MIB, g[0]));
     weir_report_line(r, "Num %s:  %3d", t->reads ? "readers" : "writers", t->number);
     weir_report_line(r, "Total cores:  %6d", run->par.size);
     weir_report_line(r, "Cube size%s:  %6d%6d", t->reads ? "/LM" : "", t->o->im, t->o->lm);
@@ -265,7 +263,7 @@ int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err)
     if (t->reads)
         weir_report_str(&run->report, WEIR_FOR_DATA, "verified", ckpt_verified(t));
     report_rates(&run->report, t);
-    weir_run_say_notes(run);
+    weir_run_print_notes(run);
     if (!run->test->failed)
         show_summary(run, t);
     return 0;
@@ -297,10 +295,10 @@ static void summarise(struct weir_run *run, const struct weir_test *tests, int n
         const struct ckpt *t = tests[i].state;
         const struct weir_stats *s = t->series;
         const struct ckpt_trial x = { .writers = t->number,
-                                      .application = s[0].mean * MIB,
-                                      .file_system = s[1].mean * MIB,
-                                      .application_whole = s[2].mean * MIB,
-                                      .file_system_whole = s[3].mean * MIB };
+                                      .application = s[0].mean * WEIR_MIB,
+                                      .file_system = s[1].mean * WEIR_MIB,
+                                      .application_whole = s[2].mean * WEIR_MIB,
+                                      .file_system_whole = s[3].mean * WEIR_MIB };
 
         if (s[0].n == 0)
             continue;
@@ -315,7 +313,7 @@ static void summarise(struct weir_run *run, const struct weir_test *tests, int n
                      best->reads ? "readers" : "writers", best->number, best->series[2].mean);
 }
 
-const struct weir_words ckpt_words = {
+const struct weir_output ckpt_output = {
     .deviation = CKPT_DEVIATION,
     .report = report_test,
     .summary = summarise,
@@ -410,7 +408,7 @@ int parts_conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-const struct weir_words parts_words = {
+const struct weir_output parts_output = {
     .deviation = PARTS_DEVIATION,
     .report = report_parts,
 };

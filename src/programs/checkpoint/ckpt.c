@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt.c - checkpoint_simulator.x and restart_simulator.x: what follows from the options (layout,
  * backend, groups, memory), and what they are made of */
-#include "config.h"
 #include "engine/check/inputs.h"
 #include "engine/test.h"
 #include "programs/checkpoint/ckpt.h"
@@ -9,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/clock.h"
@@ -126,7 +124,7 @@ static int choose_backend(struct ckpt *t, struct weir_run *run, struct weir_err 
         return -1;
     }
     if (!t->be->array)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot store arrays", t->be->name);
     t->access = (struct weir_access) { .own_names = o->split,
                                        .file_per_task = o->split,
                                        .collective = o->collective && !o->split,
@@ -212,7 +210,7 @@ static int take_memory(struct ckpt *t, struct weir_err *err)
     if (ckpt_take(&t->data, plane * t->layout.lm * (uint64_t)o->arrays, true, err) < 0 ||
         (t->reads && ckpt_take(&t->got, plane * t->levels, true, err) < 0))
         return -1;
-    return t->ranks.is_root ? take_buffers(t, err) : 0;
+    return t->ranks.is_leader ? take_buffers(t, err) : 0;
 }
 
 /* ---- the file ---- */
@@ -238,7 +236,7 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
                      struct weir_str *path, struct weir_cache_range *range)
 {
     const struct ckpt *t = state;
-    bool makes = t->ranks.is_root && (t->o->split || t->ranks.peers.rank == 0);
+    bool makes = t->ranks.is_leader && (t->o->split || t->ranks.peers.rank == 0);
 
     if (!t->moves || !(stage || makes))
         return false;
@@ -266,17 +264,17 @@ static int start_session(struct ckpt *t, struct weir_run *run, struct weir_err *
     bool asks;
     int rc = 0;
 
-    if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
-                             weir_roots_par(&t->ranks), err) < 0)
+    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access,
+                          weir_leaders_par(&t->ranks), err) < 0)
         return -1;
     describe_array(t);
     name_file(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
-    if (t->ranks.is_root && t->spec.chunk.rank > 0 &&
+    if (t->ranks.is_leader && t->spec.chunk.rank > 0 &&
         weir_session_can_array(&t->session, &t->spec, NULL) < 0)
         t->spec.chunk.rank = 0; /* the format has none */
-    if (t->ranks.is_root)
+    if (t->ranks.is_leader)
         rc = weir_session_can_array(&t->session, &t->spec, err);
-    asks = t->ranks.is_root && (t->o->split || weir_par_asks(&t->ranks.peers));
+    asks = t->ranks.is_leader && (t->o->split || weir_par_asks(&t->ranks.peers));
     if (asks && rc == 0 && t->reads)
         rc = weir_session_admit(&t->session, weir_str_text(&t->name), WEIR_INTENT_READ, err);
     else if (asks && rc == 0)
@@ -290,7 +288,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     struct ckpt *t = state;
     int rc, color = weir_cube_group_of(&t->layout, run->par.rank);
 
-    if (weir_test_roots(run, &t->ranks, color, err) < 0)
+    if (weir_test_leaders(run, &t->ranks, color, err) < 0)
         return -1;
     weir_cube_patch(&t->layout, run->par.rank, &t->mine);
     weir_cube_group(&t->layout, color, &t->block);
@@ -359,33 +357,33 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
     f->data_kind = o->random && !o->constant ? WEIR_DATA_RANDOM : WEIR_DATA_REPEATED;
 }
 
-#define LINE .script = config_of, .read_script = ckpt_read_config, .api = api_of
+#define CLI .script = config_of, .read_script = ckpt_read_config, .api = api_of
 
-static const struct weir_line write_line = { LINE, .script_here = CKPT_WRITE_SCRIPT };
-static const struct weir_line read_line = { LINE, .script_here = CKPT_READ_SCRIPT };
+static const struct weir_cli write_cli = { CLI, .script_here = CKPT_WRITE_SCRIPT };
+static const struct weir_cli read_cli = { CLI, .script_here = CKPT_READ_SCRIPT };
 
-static const struct weir_judged judged = { .inputs = declare_inputs, .range = range_of };
+static const struct weir_test_checks checks = { .inputs = declare_inputs, .range = range_of };
 
-static const struct weir_made writes = {
-    .files = add_written,
+static const struct weir_test_files writes = {
+    .add = add_written,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .clean = clean,
 };
-static const struct weir_made reads = { .files = add_read };
+static const struct weir_test_files reads = { .add = add_read };
 
 #define COMMON                                                                                     \
     .examples = examples, .example_tasks = 6,                                                      \
     .opt_size = sizeof(struct ckpt_options), .state_size = sizeof(struct ckpt), .whole = true,     \
-    .plan = plan, .variants = count_variants, .start = start, .end = end, .judged = &judged,       \
-    .conclude = ckpt_conclude, .words = &ckpt_words
+    .plan = plan, .variants = count_variants, .start = start, .end = end, .checks = &checks,       \
+    .conclude = ckpt_conclude, .output = &ckpt_output
 
 const struct weir_program ckpt_checkpoint = {
     .name = "checkpoint_simulator.x",
     .brief = "gather fields of a climate model to few writers that write a checkpoint",
     .opts = ckpt_checkpoint_opts,
-    .line = &write_line,
+    .cli = &write_cli,
     .operations = write_operations,
-    .made = &writes,
+    .files = &writes,
     .stages = ckpt_write_stages,
     COMMON,
 };
@@ -394,9 +392,9 @@ const struct weir_program ckpt_restart = {
     .name = "restart_simulator.x",
     .brief = "read a checkpoint by few readers that scatter its fields, and verify it",
     .opts = ckpt_restart_opts,
-    .line = &read_line,
+    .cli = &read_cli,
     .operations = read_operations,
-    .made = &reads,
+    .files = &reads,
     .stages = ckpt_read_stages,
     COMMON,
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ckpt.h - checkpoints of a climate model: fields of a cubed sphere, gathered to few writers
  * and written by these; read by few readers and scattered */
-#ifndef WEIR_PROGRAMS_CHECKPOINT_CKPT_H
-#define WEIR_PROGRAMS_CHECKPOINT_CKPT_H
+#pragma once
 
 #include "backends/session/session-array.h"
 #include "backends/session/session.h"
@@ -88,7 +87,7 @@ struct ckpt {
     struct weir_access access;
     uint64_t bytes; /* of all fields */
     /* from start to end */
-    struct weir_roots ranks;     /* groups; their roots move files */
+    struct weir_leaders ranks;     /* groups; their leaders move files */
     struct weir_session session; /* of the movers */
     struct weir_patches patches;
     struct weir_box mine, block;
@@ -183,7 +182,7 @@ void ckpt_verify(struct ckpt *t, struct weir_run *run, uint64_t i);
 
 /* ---- ckpt-report.c ---- */
 
-extern const struct weir_words ckpt_words;
+extern const struct weir_output ckpt_output;
 int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage *stage,
                       struct weir_phase_rec *rec, struct weir_err *err);
 int ckpt_conclude(struct weir_run *run, void *state, struct weir_err *err);
@@ -208,7 +207,7 @@ struct parts {
     const struct weir_backend *be;
     struct weir_backend_opt be_opt;
     struct weir_access access;
-    struct weir_roots ranks;     /* groups with a writer each */
+    struct weir_leaders ranks;     /* groups with a writer each */
     struct weir_session session; /* of the writers */
     struct weir_patches patches;
     float *mine;
@@ -221,9 +220,7 @@ struct parts {
 };
 
 /* ckpt-report.c: as in struct weir_program. */
-extern const struct weir_words parts_words;
+extern const struct weir_output parts_output;
 int parts_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 extern const struct weir_program parts_raw, parts_gatherv, parts_combo;
-
-#endif

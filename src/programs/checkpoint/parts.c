@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parts.c - raw_bw.x, gatherv.x and combo.x: the parts of a checkpoint alone */
-#include "config.h"
 #include "programs/checkpoint/ckpt.h"
 
 #include <stdlib.h>
@@ -38,7 +37,7 @@ static const struct weir_opt raw_opts[] = { OPT_STR(0, "file_type", NULL, O, typ
                                             API, SIZES, OPT_RUN_NO_SWEEP, OPT_RUN_NO_GPU, OPT_RUN_NO_RATE, OPT_END };
 #define KEEP                                                                                       \
     OPT_FLAG(0, "keep_buffers", NULL, O, keep_buffers,                                             \
-             "Same buffer in each try, not a new one as in the originals",                         \
+             "Same buffer in each try (in the originals a new one)",                               \
              OPT_IN(DATA))
 
 static const struct weir_opt gatherv_opts[] = { SIZES, KEEP, OPT_RUN_MAKES_NO_FILES,
@@ -110,7 +109,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
         weir_values_backend(run->test->values, api, &run->world, &t->be, &t->be_opt, err) < 0)
         return -1;
     if (!t->be->array)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays", t->be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot store arrays", t->be->name);
     t->access = (struct weir_access) { .own_names = true,
                                        .file_per_task = true,
                                        .tasks = t->o->writers,
@@ -159,7 +158,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     struct parts *t = state;
     int rc, color = (int)((int64_t)run->par.rank * t->o->writers / run->par.size);
 
-    if (weir_test_roots(run, &t->ranks, color, err) < 0)
+    if (weir_test_leaders(run, &t->ranks, color, err) < 0)
         return -1;
     rc = weir_patches_begin(&t->patches, &t->ranks.group, t->part, 1, err);
     if (weir_agree(&run->par, rc, err) < 0 ||
@@ -168,8 +167,8 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     name_scratch(t->o, (uint64_t)t->ranks.peers.rank, &t->name);
     if (t->kind == PARTS_GATHERV)
         return 0;
-    if (weir_test_session_of(run, &t->session, t->be, t->be_opt, &t->access,
-                             weir_roots_par(&t->ranks), err) < 0)
+    if (weir_test_session(run, &t->session, t->be, t->be_opt, &t->access,
+                          weir_leaders_par(&t->ranks), err) < 0)
         return -1;
     if (writes(t))
         rc = weir_session_is_new(&t->session, weir_str_text(&t->name), &t->is_new, err);
@@ -209,9 +208,9 @@ static int write_packet(struct parts *t, struct weir_array_file *f, struct weir_
     struct weir_slab all;
 
     weir_slab_all(&all, &spec.shape);
-    return weir_array_make(f, "var1", &spec, &a, err) < 0 || weir_arrays_commit(f, err) < 0
+    return weir_array_open(f, "var1", true, &spec, &a, err) < 0 || weir_arrays_commit(f, err) < 0
                ? -1
-               : weir_array_put(a, &all, NULL, t->packet_data, err);
+               : weir_array_move(a, WEIR_DIR_WRITE, &all, NULL, t->packet_data, err);
 }
 
 /* Create, write, close, delete. */
@@ -256,7 +255,7 @@ static int gather(struct parts *t, const struct weir_par *meet, struct weir_err 
     free(made);
     weir_barrier(meet); /* of the pattern */
     t->ns[0] = weir_now_ns() - begin;
-    return is_new && !made ? weir_fail(err, WEIR_ESETUP, "memory for what is gathered") : 0;
+    return is_new && !made ? weir_fail(err, WEIR_ESETUP, "memory for gathered data") : 0;
 }
 
 static uint64_t count(struct weir_run *run, void *state)
@@ -340,10 +339,10 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_judged judged = { .inputs = inputs_of };
+static const struct weir_test_checks checks = { .inputs = inputs_of };
 
-static const struct weir_made made = {
-    .files = add_files,
+static const struct weir_test_files files = {
+    .add = add_files,
     .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
 };
@@ -352,12 +351,12 @@ static const struct weir_made made = {
     .opt_size = sizeof(struct parts_options), .state_size = sizeof(struct parts),                  \
     .examples = examples, .example_tasks = 6, .operations = operations, .whole = true,             \
     .plan = plan, .start = start, .end = end,                                                      \
-    .judged = &judged, .conclude = parts_conclude, .words = &parts_words
+    .checks = &checks, .conclude = parts_conclude, .output = &parts_output
 
 const struct weir_program parts_raw = { .name = "raw_bw.x",
                                        .brief = "write files by a part of the ranks",
                                        .opts = raw_opts,
-                                       .made = &made,
+                                       .files = &files,
                                        .stages = raw_stages,
                                        COMMON };
 const struct weir_program parts_gatherv = { .name = "gatherv.x",
@@ -368,7 +367,7 @@ const struct weir_program parts_gatherv = { .name = "gatherv.x",
 const struct weir_program parts_combo = { .name = "combo.x",
                                          .brief = "gather fields to a part of the ranks and write",
                                          .opts = combo_opts,
-                                         .made = &made,
+                                         .files = &files,
                                          .stages = stages,
                                          COMMON };
 

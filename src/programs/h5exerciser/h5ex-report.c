@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5ex-report.c - what is shown: the lines and the table that parsers know, and all of it for
  * programs */
-#include "config.h"
 #include "programs/h5exerciser/h5ex.h"
 
 #include <inttypes.h>
@@ -13,7 +12,6 @@
 #include "engine/about/banner.h"
 #include "par/agree.h"
 
-#define MIB 1048576.0
 #define DATE "%Y-%m-%d %H:%M:%S"
 
 /* A row of the table: one statistic of all columns. */
@@ -28,7 +26,7 @@ struct summary {
              .unit = WEIR_NS_PER_S, .width = 10, .prec = 6, .gap = (g))
 #define RATE(c, k, t)                                                                              \
     COL_REAL(struct summary, col[c], k, "Bytes of a task x tasks / time of the slowest, MiB/s",    \
-             .head = (t), .unit = MIB, .width = 12, .prec = 6, .gap = 1)
+             .head = (t), .unit = WEIR_MIB, .width = 12, .prec = 6, .gap = 1)
 
 static const struct weir_col summary_cols[] = {
     COL_STR(struct summary, name, "statistic", "Of the repetitions", .head = "Metric", .width = -9),
@@ -99,7 +97,7 @@ static const struct weir_col over_all_cols[] = {
 static const struct weir_col result_cols[] = {
     NAMES, COL_INT(struct row, repetition, "iter", "Repetition, from 0"),
     COST(0, "seconds", "Time of the slowest task, seconds"),
-    COL_REAL(struct row, rate, "MiBps", "Bytes of all tasks / that time, MiB/s", .unit = MIB),
+    COL_REAL(struct row, rate, "MiBps", "Bytes of all tasks / that time, MiB/s", .unit = WEIR_MIB),
     WEIR_COL_END
 };
 
@@ -342,7 +340,7 @@ static void finish(struct weir_run *run, const struct weir_test *tests)
         weir_report_line(&run->report, "All done -- Finishing normally.");
 }
 
-const struct weir_words h5ex_words = {
+const struct weir_output h5ex_output = {
     .deviation = H5EX_DEVIATION,
     .banner = show_banner,
     .report = report_test,

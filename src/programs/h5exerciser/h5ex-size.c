@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5ex-size.c - sizes of the sweep, and the two datasets of each with what they hold (section 3 and
  * 4 of the program's own documentation), without I/O */
-#include "config.h"
 #include "programs/h5exerciser/h5ex.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
-#define BYTES_MOST sizeof(struct h5ex_record) /* of an element */
+#define BYTES_MAX sizeof(struct h5ex_record) /* of an element */
 
 /* ---- sizes ---- */
 
@@ -135,7 +134,7 @@ static int make_memory(const struct h5ex_options *o, struct h5ex_size *s, struct
     if (block == 0 || s->mem_odd)
         block = stride = 1;
     if (part_make(m, 1, &s->file.elements, &block, &stride, NULL) < 0 ||
-        m->stride[0] * m->count[0] > INT64_MAX / BYTES_MOST)
+        m->stride[0] * m->count[0] > INT64_MAX / BYTES_MAX)
         return weir_refuse(err, WEIR_EUSAGE, "the buffer of a rank is too large for this machine");
     s->buffer = m->stride[0] * m->count[0];
     return 0;
@@ -152,9 +151,9 @@ static int make_size(const struct h5ex_options *o, const struct h5ex_grid *g, in
         part_make(&s->file, o->dims, len, block, stride, err) < 0 ||
         part_make(&s->packed, o->dims, len, NULL, NULL, err) < 0 ||
         make_memory(o, s, err) < 0 ||
-        grid_shape(g, &s->file, BYTES_MOST, &s->shape[H5EX_DOUBLES], err) < 0)
+        grid_shape(g, &s->file, BYTES_MAX, &s->shape[H5EX_DOUBLES], err) < 0)
         return -1;
-    return grid_shape(g, &s->packed, BYTES_MOST, &s->shape[H5EX_RECORDS], err);
+    return grid_shape(g, &s->packed, BYTES_MAX, &s->shape[H5EX_RECORDS], err);
 }
 
 int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int index,

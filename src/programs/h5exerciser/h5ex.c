@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5ex.c - the HDF5 exerciser: option rows, and the life of a test, which is one size of the
  * sweep */
-#include "config.h"
 #include "programs/h5exerciser/h5ex.h"
 
 #include <stdio.h>
@@ -13,26 +12,23 @@
 #include "par/agree.h"
 
 #define O struct h5ex_options
-#define PAGE 4096
-#define SIZES_MOST 10000
+#define SIZES_MAX 10000
 
 static const struct weir_opt rows[] = {
     OPT_INT(0, "numdims", NULL, O, dims, "0", "N", "Dimensions of the datasets, from 1 on",
             .min = 0, .max = WEIR_RANK_MAX, OPT_FIRST(DATA)),
     OPT_LIST(0, "minels", NULL, O, minels, NULL, "N",
-             "Elements of a task in each dimension in the first size; one value serves all, here "
-             "and below",
+             "Elements of a task per dimension, first size; one value serves all",
              .min = 1, OPT_FIRST(DATA)),
     OPT_INT(0, "nsizes", NULL, O, sizes, "1", "N", "Sizes, one after the other", .min = 1,
-            .max = SIZES_MOST, OPT_FIRST(DATA)),
+            .max = SIZES_MAX, OPT_FIRST(DATA)),
     OPT_LIST(0, "bufmult", NULL, O, bufmult, "2", "N",
              "Factor of each dimension from one size to the next", .min = 1, OPT_FIRST(DATA)),
     OPT_LIST(0, "dimranks", NULL, O, dimranks, "1", "N",
-             "Tasks along each dimension; unless their product is all tasks, only the first is "
-             "divided",
+             "Tasks along each dimension; unless their product fits, all along the first",
              .min = 1, OPT_FIRST(ORDER)),
     OPT_LIST(0, "fileblocks", NULL, O, fileblocks, "0", "N",
-             "Block in the file, elements in each dimension (0: all of a task)", .min = 0,
+             "Block in the file, elements per dimension (0: all of a task)", .min = 0,
              .max = INT64_MAX, OPT_IN(ORDER)),
     OPT_LIST(0, "filestrides", NULL, O, filestrides, "1", "N",
              "Distance of blocks in the file, elements, at least a block", .min = 1, OPT_IN(ORDER)),
@@ -42,11 +38,10 @@ static const struct weir_opt rows[] = {
     OPT_SIZE(0, "memstride", NULL, O, mem_stride, "1", "N",
              "Distance of blocks in memory, elements, at least a block", .min = 1, OPT_IN(DATA)),
     OPT_SIZE(0, "rshift", NULL, O, shift, "0", "N",
-             "Shift of tasks: each writes the part of the task N further, and reads that of the "
-             "one 2 N further",
+             "Shift of tasks: each writes N ranks further, reads 2 N further",
              .min = 0, .max = INT32_MAX, OPT_IN(ORDER)),
     OPT_SIZE(0, "maxcheck", NULL, O, max_check, "-1", "BYTES",
-             "Largest buffer of a task that is checked after reading, bytes (-1: any)", .min = -1,
+             "Largest buffer of a task that is checked, bytes (-1: any)", .min = -1,
              .max = INT64_MAX, OPT_IN(DATA)),
     OPT_FLAG(0, "metacoll", NULL, O, collective_metadata,
              "Collective metadata, in every repetition", OPT_IN(ORDER)),
@@ -183,7 +178,7 @@ static int begin_test(struct weir_run *run, void *state, struct weir_err *err)
         struct h5ex_set *d = &t->set[w];
 
         h5ex_set_make(t->o, &t->grid, &t->size, w, run->par.rank, d);
-        if (weir_mem_aligned(&d->put.buf, PAGE, d->put.memory.len[0] * d->put.size, err) < 0)
+        if (weir_mem_aligned(&d->put.buf, WEIR_PAGE, d->put.memory.len[0] * d->put.size, err) < 0)
             return -1;
         d->get.buf = d->put.buf;
     }
@@ -318,12 +313,12 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_made made = {
+static const struct weir_test_files files = {
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .clean = clean,
 };
 
-static const struct weir_judged judged = { .inputs = inputs_of };
+static const struct weir_test_checks checks = { .inputs = inputs_of };
 
 const struct weir_program h5ex_program = {
     .name = "h5exerciser",
@@ -333,16 +328,16 @@ const struct weir_program h5ex_program = {
     .opt_size = sizeof(struct h5ex_options),
     .state_size = sizeof(struct h5ex_test),
     .operations = h5ex_operations,
-    .words = &h5ex_words,
+    .output = &h5ex_output,
     .whole = true,
     .variants = count_sizes,
     .plan = plan_test,
     .enter = enter_run,
     .begin = begin_test,
-    .made = &made,
+    .files = &files,
     .end = end_test,
     .start = start_test,
-    .judged = &judged,
+    .checks = &checks,
     .repetition = make_room,
     .stages = stages,
     .conclude = h5ex_conclude,

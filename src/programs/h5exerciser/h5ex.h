@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* h5ex.h - the HDF5 exerciser: n-dimensional datasets, and the cost of each call around them */
-#ifndef WEIR_PROGRAMS_H5EXERCISER_H5EX_H
-#define WEIR_PROGRAMS_H5EXERCISER_H5EX_H
+#pragma once
 
 #include "backends/session/session-array.h"
 #include "base/shape/slab.h"
@@ -123,7 +122,7 @@ bool h5ex_has_gaps(const struct h5ex_elements *c);
 
 /* ---- the test ---- */
 
-/* Each operation is timed by itself, in this order: name, function (h5ex-ops.c), the column that
+/* Each operation is timed by itself, in this order: name, function (h5ex-phases.c), the column that
  * has its time, when it is done, key, title. */
 #define H5EX_OPERATIONS(X)                                                                         \
     X(FILE_CREATE, create_file, OPEN, ALWAYS, "fileCreate", "File creation")                       \
@@ -191,7 +190,7 @@ struct h5ex_test {
     uint64_t wrong_attrs; /* of this rank in this repetition */
 };
 
-/* h5ex-ops.c: the operations and the phases that are made of them. */
+/* h5ex-phases.c: the operations and the phases that are made of them. */
 extern const struct weir_operation h5ex_operations[H5EX_OPS + 1];
 extern const struct weir_phase h5ex_write_phase, h5ex_read_phase;
 /* Make the file before the measurement, so that all measured creations do the same. Arguments
@@ -209,12 +208,10 @@ enum { H5EX_MIN, H5EX_MED, H5EX_MAX, H5EX_AVG, H5EX_STD, H5EX_FIVES };
 void h5ex_five(const struct weir_series *s, size_t i, double out[H5EX_FIVES]);
 
 /* h5ex-report.c: what is shown. Collective over run->par. */
-extern const struct weir_words h5ex_words;
+extern const struct weir_output h5ex_output;
 int h5ex_report_repetition(struct weir_run *run, struct h5ex_test *t, struct weir_phase_rec *rec,
                            struct weir_err *err);
 int h5ex_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 /* h5ex.c */
 extern const struct weir_program h5ex_program;
-
-#endif

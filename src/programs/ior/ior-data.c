@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-data.c - the offsets and data of the transfers, made before a write and checked after a read */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -126,7 +125,6 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
     weir_offsets_free(&t->pass.offsets);
     t->data.next = t->data.filled = 0;
     begin_data(run, t);
-    weir_session_reset(&t->session);
     if (weir_offsets_init(&t->pass.offsets, &c, err) < 0)
         return -1;
     n = weir_offsets_count(&t->pass.offsets);
@@ -248,6 +246,7 @@ static void make_base(struct ior_test *t, int lane)
 void ior_new_signature(struct ior_test *t, uint32_t signature)
 {
     t->data.pattern.signature = signature;
+    t->data.made++;
     for (int i = 0; i < t->data.lanes && !t->o->run.dry_run; i++)
         make_base(t, i);
 }
@@ -262,7 +261,7 @@ static void make_data(struct ior_test *t)
     for (int i = 0; is_signed(t) && i < d->lanes; i++)
         weir_signature_fill(&d->unit, d->buf[i], t->extent.transfer, d->off[i]);
     for (int i = 0; t->gpu && i < d->lanes; i++)
-        weir_gpu_put(t->gpu, d->buf[i], t->extent.transfer);
+        weir_gpu_filled(t->gpu, d->buf[i], t->extent.transfer);
 }
 
 bool ior_data_make(struct ior_test *t, const struct weir_io *io)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-file.c - the files of a test: their names, which it reads and writes, may they be used, their
  * size after a phase, and their removal */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -16,67 +15,30 @@ static size_t directory_length(const char *piece, size_t len)
     return len;
 }
 
-static int finish_name(const struct weir_str *out, struct weir_err *err)
+/* With -y the file "data" on the mount of this task, with -u in a directory of its own. */
+int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
+                  struct weir_str *out, struct weir_err *err)
 {
-    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
-}
-
-/* The name before anything is appended: with -y it is a file "data" on the mount of this task. */
-static int base_name(const struct ior_options *o, int mount, int name, struct weir_str *out,
-                     struct weir_err *err)
-{
-    size_t len;
+    int name = o->file_per_task ? task % weir_places_count(o->test_file) : 0;
+    size_t len, dir;
     const char *piece = weir_places_at(o->test_file, name, &len);
 
     if (len == 0)
         return weir_refuse(err, WEIR_EUSAGE, "option -o (testFile): '%s' has an empty name in it",
                            o->test_file);
+    dir = mount >= 0 ? len : directory_length(piece, len);
     weir_str_clear(out);
-    weir_str_add(out, piece, len);
+    weir_str_add(out, piece, dir);
     if (mount >= 0)
-        weir_str_addf(out, "%d/data", mount);
-    return finish_name(out, err);
-}
-
-static int unique_dir(const struct ior_options *o, int mount, int task, struct weir_str *out,
-                      struct weir_err *err)
-{
-    struct weir_str base = { 0 };
-    int rc = base_name(o, mount, 0, &base, err);
-
-    if (rc == 0) {
-        weir_str_clear(out);
-        weir_str_add(out, weir_str_text(&base), directory_length(weir_str_text(&base), base.len));
-        weir_str_addf(out, "%d", task);
-        rc = finish_name(out, err);
-    }
-    weir_str_free(&base);
-    return rc;
-}
-
-int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
-                  struct weir_str *out, struct weir_err *err)
-{
-    struct weir_str base = { 0 };
-    size_t dir;
-
-    if (base_name(o, mount, o->file_per_task ? task % weir_places_count(o->test_file) : 0, &base,
-                  err) < 0) {
-        weir_str_free(&base);
-        return -1;
-    }
-    weir_str_clear(out);
-    dir = directory_length(weir_str_text(&base), base.len);
-    weir_str_add(out, weir_str_text(&base), dir);
+        weir_str_addf(out, "%d/", mount);
     if (o->file_per_task && o->unique_dir)
         weir_str_addf(out, "%d/", task);
-    weir_str_add(out, weir_str_text(&base) + dir, base.len - dir);
+    weir_str_addf(out, "%.*s%s", (int)(len - dir), piece + dir, mount >= 0 ? "data" : "");
     if (o->file_per_task)
         weir_str_addf(out, ".%08d", task);
     if (o->multi_file)
         weir_str_addf(out, ".%d", repetition);
-    weir_str_free(&base);
-    return finish_name(out, err);
+    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
 }
 
 /* ---- files that a test reads and writes ---- */
@@ -163,14 +125,22 @@ static int list_files(const void *opt, int tasks, struct weir_files *files, stru
 
 /* ---- before a phase ---- */
 
-/* The directory of -u: made when it is not there, and then removed again with the file. */
-static int make_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+/* The directory of -u, in which t->use.path is. The caller frees it. */
+static int unique_dir(const struct ior_test *t, struct weir_str *dir, struct weir_err *err)
+{
+    const char *path = weir_str_text(&t->use.path);
+
+    weir_str_add(dir, path, directory_length(path, t->use.path.len) - 1);
+    return dir->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
+}
+
+/* Made when it is not there, and then removed again with the file. */
+static int make_unique_dir(struct ior_test *t, struct weir_err *err)
 {
     struct weir_str dir = { 0 };
     bool there = true;
-    int rc;
+    int rc = unique_dir(t, &dir, err);
 
-    rc = unique_dir(t->o, t->use.mount, run->par.rank, &dir, err);
     if (rc == 0)
         rc = weir_session_exists(&t->session, dir.text, &there, err);
     if (rc == 0 && !there) {
@@ -196,7 +166,7 @@ int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct 
 int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     if (t->o->file_per_task && t->o->unique_dir &&
-        (ior_file_check(run, t, true, err) < 0 || make_unique_dir(run, t, err) < 0))
+        (ior_file_check(run, t, true, err) < 0 || make_unique_dir(t, err) < 0))
         return -1;
     if (t->o->use_existing || t->use.made || (!t->o->file_per_task && run->par.rank != 0))
         return ior_file_check(run, t, true, err);
@@ -245,22 +215,15 @@ static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
     return 0;
 }
 
-/* Is a file of this size what the test leaves? */
-static bool is_sound_size(const struct ior_test *t, uint64_t expected, uint64_t actual)
-{
-    if (actual > expected)
-        return t->o->use_existing; /* -E: the rest of a longer old file */
-    return actual == expected ||
-           (t->o->write && t->o->random_offset > 1); /* -z -z: the last block need not be drawn */
-}
-
 /* True when these are the phase's bytes. Until it is steady, it has passes, or a part of one. */
 static bool is_sound(const struct ior_test *t, const struct weir_phase_rec *rec, uint64_t expected,
                      uint64_t actual)
 {
-    if (rec->bounds.observed)
-        return actual <= expected || t->o->use_existing;
-    return is_sound_size(t, expected, actual) && rec->bytes_sum == expected;
+    bool partly = t->o->write && t->o->random_offset > 1; /* the last block need not be drawn */
+
+    if (actual > expected && !t->o->use_existing) /* -E: the rest of a longer old file */
+        return false;
+    return rec->bounds.observed || (rec->bytes_sum == expected && (actual >= expected || partly));
 }
 
 static int warn_sizes(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -281,10 +244,11 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
                    struct weir_err *err)
 {
     uint64_t expected = (uint64_t)t->o->block * (uint64_t)t->o->segments * (uint64_t)run->par.size;
-    bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) != 0;
+    bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) &&
+                   !(t->session.flags & WEIR_BE_OTHER_SIZE);
     uint64_t actual;
 
-    if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA))
+    if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA) || t->pass.skips)
         return 0;
     if (rec->interrupted && (t->be->flags & WEIR_BE_OBJECTS)) /* an upload that is not whole leaves no object */
         return 0;
@@ -303,10 +267,10 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
 
 /* ---- afterwards ---- */
 
-static int remove_unique_dir(struct weir_run *run, struct ior_test *t, struct weir_err *err)
+static int remove_unique_dir(struct ior_test *t, struct weir_err *err)
 {
     struct weir_str dir = { 0 };
-    int rc = unique_dir(t->o, t->use.mount, run->par.rank, &dir, err);
+    int rc = unique_dir(t, &dir, err);
 
     if (rc == 0)
         rc = weir_session_rmdir(&t->session, dir.text, err);
@@ -321,13 +285,13 @@ static int remove_files(struct weir_run *run, void *state, struct weir_err *err)
     int rc = 0;
 
     t->use.removed = t->use.created && (t->o->file_per_task || run->par.rank == 0);
-    if (t->use.removed) {
-        rc = ior_file_name(t->o, t->use.mount, run->par.rank, run->repetition, &t->use.path, err);
-        if (rc == 0)
-            rc = weir_session_remove(&t->session, t->use.path.text, err);
-    }
+    if ((t->use.removed || t->use.made_dir) &&
+        ior_file_name(t->o, t->use.mount, run->par.rank, run->repetition, &t->use.path, err) < 0)
+        return -1;
+    if (t->use.removed)
+        rc = weir_session_remove(&t->session, t->use.path.text, err);
     t->use.created = false;
-    if (t->use.made_dir && remove_unique_dir(run, t, rc < 0 ? NULL : err) < 0)
+    if (t->use.made_dir && remove_unique_dir(t, rc < 0 ? NULL : err) < 0)
         rc = -1;
     return rc;
 }
@@ -355,13 +319,13 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
     const struct ior_options *o = t->o;
     struct weir_err ignored = WEIR_ERR_INIT;
 
-    if (i >= (o->multi_file ? o->run.repetitions : 1) || (!o->file_per_task && run->par.rank != 0))
+    if (i >= repetitions_of(o) || (!o->file_per_task && run->par.rank != 0))
         return false;
     return ior_file_name(o, t->use.mount, run->par.rank, i, path, &ignored) == 0;
 }
 
-const struct weir_made ior_made = {
-    .files = list_files,
+const struct weir_test_files ior_files_made = {
+    .add = list_files,
     .target = target,
     .existing =
         WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,

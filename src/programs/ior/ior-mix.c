@@ -4,8 +4,11 @@
  *
  * A task goes through its own transfers as in the write phase and draws for each, so a pass
  * touches each place once. Two passes never meet: no transfer is written while another one of
- * its place is in flight. The number of steps alone determines the bytes that were written. */
-#include "config.h"
+ * its place is in flight. The number of steps alone determines the bytes that were written.
+ *
+ * Where each transfer is an object (WEIR_BE_OBJECTS), it may also be listed, asked for or deleted.
+ * A deleted one is written in the next pass. Without one it stays so, and phases that read leave
+ * it out. */
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -16,24 +19,22 @@
 #include "par/reduce.h"
 
 #define VERSIONS (WEIR_DAMAGE_UNIT - 1) /* of a mix; 0 is what was there before */
-#define WEIGHT_MOST 1000000
+#define WEIGHT_MAX 1000000
 
 /* ---- the option ---- */
 
-static const char *const words[] = { [WEIR_DIR_WRITE] = "write:", [WEIR_DIR_READ] = "read:" };
-
-/* One word of the list. Returns its direction, or -1. */
+/* One word of the list, like read:70. Returns its direction, or -1. */
 static int parse_word(const char *word, size_t len, uint32_t *weight)
 {
-    for (int d = 0; d < 2; d++) {
-        size_t head = strlen(words[d]);
+    for (int d = 0; d < WEIR_DIRS; d++) {
+        size_t head = strlen(weir_dir_names[d]) + 1;
         const char *end;
         double value;
 
-        if (len <= head || memcmp(word, words[d], head) != 0)
+        if (len <= head || memcmp(word, weir_dir_names[d], head - 1) != 0 || word[head - 1] != ':')
             continue;
         end = weir_real_scan(word + head, &value);
-        if (end != word + len || !(value >= 0 && value <= WEIGHT_MOST) ||
+        if (end != word + len || !(value >= 0 && value <= WEIGHT_MAX) ||
             value != (double)(uint32_t)value)
             return -1;
         *weight = (uint32_t)value;
@@ -42,10 +43,12 @@ static int parse_word(const char *word, size_t len, uint32_t *weight)
     return -1;
 }
 
-int ior_mix_parse(const char *text, uint32_t weight[2], struct weir_err *err)
+int ior_mix_parse(const char *text, struct ior_mix *m, struct weir_err *err)
 {
-    bool given[2] = { false, false };
+    bool given[WEIR_DIRS] = { false };
 
+    memset(m->weight, 0, sizeof(m->weight));
+    m->weights = 0;
     for (const char *at = text; *at;) {
         size_t len = strcspn(at, ",+"); /* -O and scripts have other plans with commas */
         uint32_t value = 0;
@@ -54,16 +57,23 @@ int ior_mix_parse(const char *text, uint32_t weight[2], struct weir_err *err)
         if (d < 0 || given[d])
             break;
         given[d] = true;
-        weight[d] = value;
+        m->weight[d] = value;
+        m->weights += value;
         at += len;
-        if (!*at && given[0] && given[1] && weight[0] + weight[1] > 0)
+        if (!*at && given[0] && given[1] && m->weight[0] + m->weight[1] > 0)
             return 0;
         at += *at != '\0';
     }
     return weir_refuse(err, WEIR_EUSAGE,
                        "option --mix: '%s' is not like read:70,write:30, the two weights in whole "
-                       "numbers of %d at most",
-                       text, WEIGHT_MOST);
+                       "numbers of %d at most; objects (--s3.object=transfer) also have list, head "
+                       "and delete",
+                       text, WEIGHT_MAX);
+}
+
+bool ior_mix_has(const struct ior_mix *m, enum weir_dir dir)
+{
+    return dir <= WEIR_DIR_READ || m->weight[dir] > 0;
 }
 
 /* ---- the draw ---- */
@@ -76,12 +86,27 @@ uint64_t ior_mix_key(uint64_t seed, int task, int repetition)
     return weir_rng_at(weir_rng_at(seed, (uint64_t)task), (uint64_t)repetition);
 }
 
+static enum weir_dir draw(const struct ior_mix *m, uint64_t i)
+{
+    uint64_t at = weir_rng_below(m->key, i, m->weights);
+    int d = WEIR_DIR_WRITE;
+
+    for (; at >= m->weight[d]; d++)
+        at -= m->weight[d];
+    return (enum weir_dir)d;
+}
+
+/* Where several passes in turn draw a delete of a place, each second one writes it. */
 enum weir_dir ior_mix_draw(const struct ior_mix *m, uint64_t i)
 {
-    uint64_t all = (uint64_t)m->weight[WEIR_DIR_WRITE] + m->weight[WEIR_DIR_READ];
+    bool gone = false;
 
-    return weir_rng_below(m->key, i, all) < m->weight[WEIR_DIR_WRITE] ? WEIR_DIR_WRITE
-                                                                      : WEIR_DIR_READ;
+    for (uint64_t at = i; m->weight[WEIR_DIR_DELETE] && at >= m->length; gone = !gone) {
+        at -= m->length;
+        if (draw(m, at) != WEIR_DIR_DELETE)
+            break;
+    }
+    return gone ? WEIR_DIR_WRITE : draw(m, i);
 }
 
 /* ---- versions ---- */
@@ -95,13 +120,14 @@ uint32_t ior_mix_version(const struct ior_mix *m, uint64_t i, uint64_t steps)
 {
     uint64_t at = m->length > 0 ? i % m->length : 0;
 
-    if (steps <= at || m->weight[WEIR_DIR_WRITE] == 0)
+    if (steps <= at || m->weight[WEIR_DIR_WRITE] + m->weight[WEIR_DIR_DELETE] == 0)
         return 0;
     for (uint64_t pass = (steps - at - 1) / m->length + 1; pass > 0; pass--) {
         uint64_t step = (pass - 1) * m->length + at;
+        enum weir_dir dir = ior_mix_draw(m, step);
 
-        if (ior_mix_draw(m, step) == WEIR_DIR_WRITE)
-            return ior_mix_version_of(m, step);
+        if (dir == WEIR_DIR_WRITE || dir == WEIR_DIR_DELETE)
+            return dir == WEIR_DIR_WRITE ? ior_mix_version_of(m, step) : IOR_MIX_GONE;
     }
     return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-owner.c - whose data a task reads: its own, -C, -Z, or what no node has seen yet */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <stdlib.h>

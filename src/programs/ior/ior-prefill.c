@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-prefill.c - --random-prefill: the file in order before random writes, so that they meet allocated
  * blocks */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "engine/transfer.h"
-
-#define PAGE 4096
 
 /* As the write phase that follows, but in other pieces and another order. */
 static int prepare_prefill(struct weir_run *run, void *state, struct weir_err *err)
@@ -23,7 +19,7 @@ static int prepare_prefill(struct weir_run *run, void *state, struct weir_err *e
 
     c.layout.transfer = p->io.len;
     if (ior_write_phase.prepare(run, t, err) < 0 ||
-        weir_gpu_take(t->gpu, &p->io.buf, PAGE, p->io.len, err) < 0)
+        weir_gpu_take(t->gpu, true, &p->io.buf, WEIR_PAGE, p->io.len, err) < 0)
         return -1;
     memset(p->io.buf, 0xff, p->io.len);
     weir_gpu_filled(t->gpu, p->io.buf, p->io.len);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-report.c - banner, test and the values of all options, as people and parsers read them, and what
  * -v -v -v adds */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -103,7 +102,9 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
                                     [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
                                     [WEIR_PACKET_RANDOM] = 'r',
                                     [WEIR_PACKET_SIGNATURE] = 's' };
-    const char letter[2] = { letters[t->data.pattern.packet], '\0' };
+    bool ratio = t->data.pattern.packet == WEIR_PACKET_RATIO; /* a kind of random */
+    enum weir_packet packet = ratio ? WEIR_PACKET_RANDOM : t->data.pattern.packet;
+    const char letter[2] = { letters[packet], '\0' };
     struct weir_report *r = &run->report;
 
     if (strcmp(name, "testID") == 0)
@@ -120,7 +121,7 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
         weir_report_int(r, readers, name,
                         t->o->memory_per_node ? t->memory.bytes * run->par.cache.per_node_max : 0);
     else if (strcmp(name, "dataPacketType") == 0)
-        weir_report_int(r, readers, name, t->data.pattern.packet);
+        weir_report_int(r, readers, name, packet);
     else if (strcmp(name, "data packet type") == 0)
         weir_report_str(r, readers, name, letter);
     else
@@ -128,7 +129,7 @@ static bool report_special(struct weir_run *run, const struct ior_test *t, unsig
     return true;
 }
 
-static void report_known(struct weir_run *run, const struct ior_test *t, unsigned readers)
+static void report_parameters(struct weir_run *run, const struct ior_test *t, unsigned readers)
 {
     struct weir_report *r = &run->report;
 
@@ -139,12 +140,6 @@ static void report_known(struct weir_run *run, const struct ior_test *t, unsigne
         if (!report_special(run, t, readers, parameters[i]))
             weir_banner_option(run, readers, parameters[i], row_of(run, parameters[i]), t->o);
     weir_report_leave(r);
-}
-
-static void report_parameters(struct weir_run *run, const struct ior_test *t)
-{
-    report_known(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
-    weir_banner_values(run);
 }
 
 /* ---- test start ---- */
@@ -188,14 +183,12 @@ static void report_reordering(struct weir_run *run, const struct ior_options *o)
 
 static void trace_memory(struct weir_run *run, const struct ior_test *t)
 {
-    if (run->log.verbose < 3 || t->memory.bytes <= 0)
-        return;
-    if (t->o->memory_per_node)
-        weir_report_line(&run->report, "This node hogging %" PRId64 " bytes of memory",
-                         t->memory.bytes * run->par.cache.per_node_max);
-    else
-        weir_report_line(&run->report, "This task hogging %" PRId64 " bytes of memory",
-                         t->memory.bytes);
+    bool node = t->o->memory_per_node != NULL;
+
+    if (run->log.verbose >= 3 && t->memory.bytes > 0)
+        weir_report_line(&run->report, "This %s hogging %" PRId64 " bytes of memory",
+                         node ? "node" : "task",
+                         t->memory.bytes * (node ? run->par.cache.per_node_max : 1));
 }
 
 static void report_geometry(struct weir_run *run, const struct ior_test *t)
@@ -280,7 +273,8 @@ static int show_test(struct weir_run *run, struct ior_test *t, struct weir_err *
     weir_report_int(&run->report, WEIR_FOR_ALL, "TestID", run->test->id);
     weir_banner_time(run, WEIR_FOR_ALL, "StartTime");
     rc = weir_usage_report(run, &t->session, weir_str_text(&t->use.path), KEY_WIDTH, err);
-    report_parameters(run, t);
+    report_parameters(run, t, run->log.verbose >= 3 ? WEIR_FOR_ALL : WEIR_FOR_DATA);
+    weir_banner_values(run);
     trace_memory(run, t);
     report_options(run, t);
     return rc;
@@ -298,7 +292,8 @@ static int warn_existing(struct weir_run *run, struct ior_test *t, struct weir_e
     if (ior_file_check(run, t, true, NULL) < 0)
         return 0; /* the phase will be refused */
     if (!t->o->write) {
-        weir_note(&run->log, "the mix writes over the file \"%s\", which exists already",
+        weir_note(&run->log, "the mix writes over%s the file \"%s\", which exists already",
+                  ior_mix_has(&t->mix, WEIR_DIR_DELETE) ? " and deletes objects of" : "",
                   t->use.path.text);
         return 0;
     }
@@ -337,10 +332,10 @@ static void finish(struct weir_run *run, const struct weir_test *tests)
 
 /* ---- the row ---- */
 
-const struct weir_words ior_words = {
+const struct weir_output ior_output = {
     .deviation = IOR_DEVIATION,
     .op_files = WEIR_OP_FILES_REPETITION,
-    .output = choose_output,
+    .form = choose_output,
     .banner = report_begin,
     .report = report_test,
     .summary = ior_report_summary,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-results.c - rows of results and of the summary: columns, formulas and text
  * (doc/guide/reading-the-table.md) */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -14,10 +13,6 @@
 #include "engine/observe/latency.h"
 #include "engine/observer.h"
 #include "engine/place/status.h"
-
-#define MIB 1048576.0
-#define KIB 1024.0
-#define GIB 1073741824.0
 
 /* ---- tables ---- */
 
@@ -48,13 +43,13 @@ static const struct weir_col result_cols[] = {
             .width = -10),
     RULE(bw, "bwMiB", "bw(MiB/s)", "---------",
          "Bytes moved by all tasks over total(s), which has open and close in it, in MiB/s",
-         .unit = MIB),
+         .unit = WEIR_MIB),
     RULE(iops, "iops", "IOPS", "----", "Transfers of all tasks over wr/rd(s)"),
     COL_RULE(R, latency, "latency", "Mean time of a transfer over all tasks, in seconds",
              .csv = "Latency", .head = "Latency(s)", .rule = "----------", .width = -10, .gap = 2,
              .none = "-"),
-    RULE(block, "blockKiB", "block(KiB)", "----------", "Block size", .unit = KIB),
-    RULE(transfer, "xferKiB", "xfer(KiB)", "---------", "Transfer size", .unit = KIB),
+    RULE(block, "blockKiB", "block(KiB)", "----------", "Block size", .unit = WEIR_KIB),
+    RULE(transfer, "xferKiB", "xfer(KiB)", "---------", "Transfer size", .unit = WEIR_KIB),
     RULE(open, "openTime", "open(s)", "--------",
          "From the first task that begins to open to the last that has opened"),
     RULE(work, "wrRdTime", "wr/rd(s)", "--------",
@@ -98,14 +93,16 @@ static const struct weir_table removal_data = { .key = "Results",
 
 /* ---- results ---- */
 
-/* Keep a phase, or one operation of it, unless it moved no bytes. */
-static void keep_series(struct ior_series *s, const struct ior_row *row, uint64_t bytes)
+/* Keep a phase, or one operation of it, unless nothing was done. */
+static void keep_series(struct ior_series *s, const struct ior_row *row, uint64_t bytes, double ops)
 {
+    if (ops == 0)
+        return;
+    weir_stats_add(&s->ops, ops / row->total);
+    weir_stats_add(&s->time, row->total);
     if (bytes == 0)
         return;
     weir_stats_add(&s->bw, row->bw);
-    weir_stats_add(&s->ops, (double)bytes / row->transfer / row->total);
-    weir_stats_add(&s->time, row->total);
     weir_stats_add(&s->bytes, (double)bytes);
 }
 
@@ -118,42 +115,31 @@ static void keep_wall(struct ior_series *s, const struct weir_phase_rec *rec)
     s->wall_bytes += (double)rec->stonewall.bytes_sum;
 }
 
-/* At -v one line a task. */
-static void report_wall_ranks(struct weir_run *run, const struct weir_phase_rec *rec)
+/* At -v one line a task, too. */
+static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
 {
     struct weir_str line = { 0 };
 
     weir_str_addf(&line, "%d: stonewalling pairs accessed: %" PRIu64 "\n", run->par.rank,
                   rec->stonewall.steps);
-    weir_ranks_lines(run, &line);
-    weir_str_free(&line);
-}
-
-static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
-{
     if (run->log.verbose >= 1)
-        report_wall_ranks(run, rec);
+        weir_ranks_lines(run, &line);
+    weir_str_free(&line);
     weir_report_line(&run->report,
                      "stonewalling pairs accessed min: %" PRIu64 " max: %" PRIu64
                      " -- min data: %.1f GiB mean data: %.1f GiB time: %.1fs",
                      rec->stonewall.steps_min, rec->stonewall.steps_max,
-                     (double)rec->stonewall.bytes_min / GIB,
-                     (double)rec->stonewall.bytes_sum / run->par.size / GIB,
+                     (double)rec->stonewall.bytes_min / WEIR_GIB,
+                     (double)rec->stonewall.bytes_sum / run->par.size / WEIR_GIB,
                      (double)rec->stonewall.time_ns / WEIR_NS_PER_S);
 }
 
 /* Programs find the lists, even when they stay empty. */
-static void begin_tables(struct weir_run *run)
+void ior_report_head(struct weir_run *run)
 {
     weir_report_head(&run->report, &results);
     if (run->report.details)
         weir_observers_measured(run, NULL, NULL);
-}
-
-void ior_report_head(struct weir_run *run)
-{
-    weir_report_line(&run->report, "%s", "");
-    begin_tables(run);
 }
 
 /* The row of a phase in which that many bytes were moved; the mean time of a transfer in seconds. */
@@ -185,9 +171,9 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
 {
     double busy_s = (double)rec->busy_ns_sum / WEIR_NS_PER_S;
     struct ior_row row = row_of(run, t, rec, rec->phase->key, rec->bytes_sum,
-                                rec->steps_sum ? busy_s / (double)rec->steps_sum : NAN);
+                                rec->done_sum ? busy_s / (double)rec->done_sum : NAN);
 
-    keep_series(s, &row, rec->bytes_sum);
+    keep_series(s, &row, rec->bytes_sum, (double)rec->bytes_sum / row.transfer);
     keep_wall(s, rec);
     if (rec->stonewall.known)
         report_wall(run, rec);
@@ -195,19 +181,24 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
     weir_observers_measured(run, &t->session, rec);
 }
 
-/* One row for each operation: what it moved, over the time that both had. */
+/* One row for each operation: what it did, over the time that all of them had. */
 void ior_report_mix(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec)
 {
     if (rec->stonewall.known)
         report_wall(run, rec);
     weir_latency_sum(run, &t->session, rec);
-    for (int d = 0; d < 2; d++) {
+    for (int d = 0; d < WEIR_DIRS; d++) {
         const struct weir_hist *h = &run->records.hist[IOR_MIX + d];
         double seconds = h->n ? (double)h->sum_ns / (double)h->n / WEIR_NS_PER_S : NAN;
+        const struct weir_dir_work *work = &rec->by_dir[d];
         struct ior_row row = row_of(run, t, rec, run->program->operations[IOR_MIX + d].title,
-                                    rec->half[d].bytes_sum, seconds);
+                                    work->bytes_sum, seconds);
 
-        keep_series(&t->results.mix[d], &row, rec->half[d].bytes_sum);
+        if (!ior_mix_has(&t->mix, (enum weir_dir)d))
+            continue;
+        if (work->ops_sum > 0)
+            row.iops = (double)work->ops_sum / row.work;
+        keep_series(&t->results.mix[d], &row, work->bytes_sum, (double)work->ops_sum);
         weir_report_row(&run->report, &results, &row);
     }
     weir_observers_measured(run, &t->session, rec);
@@ -224,14 +215,15 @@ void ior_report_skipped(struct weir_run *run, void *state, const struct weir_sta
 {
     const struct weir_operation *op = &weir_ior.operations[s->phase->mixed];
     const struct ior_test *t = state;
-    struct ior_row row = unmeasured(run, s->phase->mixed ? op->title : s->key, NAN);
+    struct ior_row row = unmeasured(run, s->key, NAN);
 
     row.block = (double)t->o->block;
     row.transfer = (double)t->o->transfer;
-    weir_report_row(&run->report, &results, &row);
-    if (s->phase->mixed) {
-        row.access = (op + 1)->title;
-        weir_report_row(&run->report, &results, &row);
+    for (int d = 0; d < (s->phase->mixed ? WEIR_DIRS : 1); d++) {
+        if (s->phase->mixed)
+            row.access = op[d].title;
+        if (!s->phase->mixed || ior_mix_has(&t->mix, (enum weir_dir)d))
+            weir_report_row(&run->report, &results, &row);
     }
     weir_note(&run->log, "%s phase of repetition %d skipped: %.15g minutes (-T) have passed", s->key,
               run->repetition, t->o->run.max_minutes);
@@ -252,7 +244,7 @@ void ior_report_remove(struct weir_run *run, double seconds)
 #define REAL(k, t, f, w, p, h)                                                                     \
     COL_REAL(S, f, k, h, .head = (t), .width = (w), .prec = (p), .gap = 1)
 #define RATE(k, t, f, h)                                                                           \
-    COL_REAL(S, f, k, h, .head = (t), .unit = MIB, .width = 10, .prec = 2, .gap = 1)
+    COL_REAL(S, f, k, h, .head = (t), .unit = WEIR_MIB, .width = 10, .prec = 2, .gap = 1)
 #define INT(k, t, f, w, h) COL_INT(S, f, k, h, .head = (t), .width = (w), .gap = 1)
 
 /* The text order is the order of the rows; JSON readers go by key. */
@@ -272,7 +264,7 @@ static const struct weir_col summary_cols[] = {
              .head = "Stonewall(s)", .width = 10, .prec = 2, .gap = 1, .optional = true),
     COL_REAL(S, wall_bw, "StoneWallbwMeanMIB",
              "Bytes of all tasks at the stonewall over the time until then, MiB/s",
-             .head = "Stonewall(MiB)", .unit = MIB, .width = 13, .prec = 2, .gap = 1,
+             .head = "Stonewall(MiB)", .unit = WEIR_MIB, .width = 13, .prec = 2, .gap = 1,
              .optional = true),
     INT("TestID", "Test#", test, 5, "Number of the test, from 0"),
     INT("numTasks", "#Tasks", tasks, 6, "Tasks"),
@@ -287,7 +279,7 @@ static const struct weir_col summary_cols[] = {
     INT("blockSize", "blksiz", block, 8, "Block size, bytes"),
     INT("transferSize", "xsize", transfer, 8, "Transfer size, bytes"),
     COL_REAL(S, bytes.mean, "xsizeMiB", "Mean bytes moved in a repetition, MiB", .head = "aggs(MiB)",
-             .unit = MIB, .width = 9, .prec = 1, .gap = 1),
+             .unit = WEIR_MIB, .width = 9, .prec = 1, .gap = 1),
     /* two columns apart */
     COL_STR(S, api, "API", "Backend", .head = "  API", .width = 3, .gap = 1),
     COL_INT(S, ref_num, "ReferenceNumber", "Value of -A", .head = "RefNum", .width = 6),
@@ -308,14 +300,14 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
 {
     const struct weir_stats none = { 0, NAN, NAN, NAN, NAN };
     const struct ior_options *o = t->o;
-    bool known = s->bw.n > 0;
+    bool known = s->ops.n > 0;
     struct ior_summary row = {
         .operation = operation,
         .api = o->run.api,
         .test = t->id,
         .tasks = t->access.tasks,
         .per_node = run->world.per_node_max,
-        .reps = (int64_t)s->bw.n,
+        .reps = (int64_t)s->ops.n,
         .file_per_task = o->file_per_task,
         .reorder = o->reorder_constant,
         .node_offset = o->node_offset,
@@ -325,11 +317,11 @@ static void summarise(struct weir_run *run, const struct ior_test *t, const char
         .block = o->block,
         .transfer = o->transfer,
         .ref_num = o->ref_num,
-        .bw = known ? s->bw : none,
+        .bw = s->bw.n > 0 ? s->bw : none,
         .ops = known ? s->ops : none,
         .time = known ? s->time : none,
-        .bytes = known ? s->bytes : none,
-        .bw_sd = known ? weir_stats_sd(&s->bw, IOR_DEVIATION) : NAN,
+        .bytes = s->bw.n > 0 ? s->bytes : none,
+        .bw_sd = s->bw.n > 0 ? weir_stats_sd(&s->bw, IOR_DEVIATION) : NAN,
         .ops_sd = known ? weir_stats_sd(&s->ops, IOR_DEVIATION) : NAN,
         .wall_s = s->walls ? s->wall_s / s->walls : NAN,
         .wall_bw = s->walls && s->wall_s > 0 ? s->wall_bytes / s->wall_s : NAN,
@@ -342,8 +334,9 @@ static void summarise_test(struct weir_run *run, const struct ior_test *t)
 {
     if (t->o->write)
         summarise(run, t, "write", &t->results.write);
-    for (int d = 0; d < 2 && t->o->mix; d++)
-        summarise(run, t, weir_ior.operations[IOR_MIX + d].title, &t->results.mix[d]);
+    for (int d = 0; d < WEIR_DIRS && t->o->mix; d++)
+        if (ior_mix_has(&t->mix, (enum weir_dir)d))
+            summarise(run, t, weir_ior.operations[IOR_MIX + d].title, &t->results.mix[d]);
     if (ior_wants_read(t->o))
         summarise(run, t, "read", &t->results.read);
 }
@@ -351,11 +344,11 @@ static void summarise_test(struct weir_run *run, const struct ior_test *t)
 static void report_best(struct weir_report *r, unsigned readers, const char *text, const char *mib,
                         const char *mb, const struct ior_series *s)
 {
-    weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / MIB,
+    weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / WEIR_MIB,
                          s->bw.max / 1e6);
     if (!(readers & WEIR_FOR_DATA))
         return;
-    weir_report_real(r, WEIR_FOR_DATA, mib, s->bw.max / MIB);
+    weir_report_real(r, WEIR_FOR_DATA, mib, s->bw.max / WEIR_MIB);
     weir_report_real(r, WEIR_FOR_DATA, mb, s->bw.max / 1e6);
 }
 
@@ -377,7 +370,7 @@ static void report_max(struct weir_run *run, struct ior_test *t)
 {
     bool verbose = run->log.verbose >= 1;
 
-    begin_tables(run); /* the test may have ended before its first repetition */
+    ior_report_head(run); /* the test may have ended before its first repetition */
     if (!verbose || t->o->summary_always)
         report_bests(run, t, WEIR_FOR_TEXT_33);
     if (verbose && t->o->summary_always) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior-test.c - the stages of a test, and what each phase must be checked for */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -363,8 +362,8 @@ static int after_read(struct weir_run *run, void *state, const struct weir_stage
 
 /* ---- some ranks alone (--sweep): over the data of the phase of all ranks, and no further ---- */
 
-static int before_lone_write(struct weir_run *run, void *state, const struct weir_stage *s,
-                             struct weir_err *err)
+static int before_subset_write(struct weir_run *run, void *state, const struct weir_stage *s,
+                               struct weir_err *err)
 {
     struct ior_test *t = state;
 
@@ -375,8 +374,8 @@ static int before_lone_write(struct weir_run *run, void *state, const struct wei
     return 0;
 }
 
-static int before_lone_read(struct weir_run *run, void *state, const struct weir_stage *s,
-                            struct weir_err *err)
+static int before_subset_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                              struct weir_err *err)
 {
     if (limit_reading(run, state, false, err) < 0)
         return -1;
@@ -384,14 +383,15 @@ static int before_lone_read(struct weir_run *run, void *state, const struct weir
     return 0;
 }
 
-static int after_lone_read(struct weir_run *run, void *state, const struct weir_stage *s,
-                           struct weir_phase_rec *rec, struct weir_err *err)
+static int after_subset_read(struct weir_run *run, void *state, const struct weir_stage *s,
+                             struct weir_phase_rec *rec, struct weir_err *err)
 {
     return ior_data_report(run, state, rec, "read", err);
 }
 
-static const struct weir_lone lone_write = { .before = before_lone_write };
-static const struct weir_lone lone_read = { .before = before_lone_read, .after = after_lone_read };
+static const struct weir_subset subset_write = { .before = before_subset_write };
+static const struct weir_subset subset_read = { .before = before_subset_read,
+                                                .after = after_subset_read };
 
 /* ---- rows ---- */
 
@@ -402,7 +402,7 @@ static const struct weir_lone lone_read = { .before = before_lone_read, .after =
     }
 
 const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
-                                               time_together, .lone = &lone_write,
+                                               time_together, .subset = &subset_write,
                                                .skipped = ior_report_skipped),
                                          STAGE("mix", mix,
                                                WEIR_STAGE_DELAY | WEIR_STAGE_WRITES | WEIR_STAGE_READS,
@@ -410,7 +410,7 @@ const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY 
                                          STAGE("check write", check, WEIR_STAGE_UNTIMED | WEIR_STAGE_CHECKS,
                                                time_check, ),
                                          STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
-                                               time_together, .lone = &lone_read,
+                                               time_together, .subset = &subset_read,
                                                .skipped = ior_report_skipped),
                                          { .key = "sweep", .flags = WEIR_STAGE_EXTRA },
                                          { .key = NULL } };

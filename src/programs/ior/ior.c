@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior.c - the bandwidth benchmark: what a test takes, what is known of it, and the run over all tests */
-#include "config.h"
 #include "programs/ior/ior.h"
 
 #include <inttypes.h>
@@ -16,52 +15,8 @@
 #include "par/agree.h"
 
 #define AHEAD_BYTES (64u << 20) /* at most this much memory for transfers that are filled ahead */
-#define PAGE 4096
 
 /* ---- before the first test ---- */
-
-/* -E has the same meaning as 'reuse'; without it files are removed first. */
-static int choose_existing(const struct weir_test *test, struct ior_options *o,
-                           struct weir_err *err)
-{
-    unsigned way = weir_existing(test->plan.options);
-
-    if (way == WEIR_EXISTING_REPLACE && o->use_existing)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--existing=replace and -E contradict each other; give one of them");
-    if (way == WEIR_EXISTING_REPLACE && o->mix && !o->write)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--existing=replace removes the file that --mix reads; add -w to write a "
-                           "new one, or leave the option out");
-    if (way == WEIR_EXISTING_REUSE)
-        o->use_existing = true;
-    return 0;
-}
-
-static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
-{
-    struct weir_test *test = run->test;
-    struct ior_test *t = state;
-    struct ior_options *own = chosen;
-
-    t->id = test->id;
-    t->o = own;
-    if (t->o->tasks > 0 && t->o->tasks < run->world.size)
-        test->plan.tasks = t->o->tasks;
-    test->plan.nodes = t->o->nodes;
-    test->plan.node0_tasks = t->o->node0_tasks;
-    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->be, &t->be_opt, err) < 0)
-        return -1;
-    if (t->be_opt.refused)
-        own->run.api = t->be->name;
-    if (ior_check(t, run, own, err) < 0)
-        return -1;
-    test->plan.path = t->o->dual_mount ? NULL : t->o->test_file; /* mounts: a number follows */
-    test->plan.between[0] = '@';
-    test->plan.writes = t->o->write || t->o->mix;
-    test->plan.shared = !t->o->file_per_task || ior_reads_of_others(t->o);
-    return choose_existing(test, own, err);
-}
 
 /* Tests of a script that write the same status file: only the last one's count is left. */
 static int note_status_files(struct weir_run *run, struct weir_test *tests, int n,
@@ -94,9 +49,9 @@ static int take_buffers(struct ior_test *t, struct weir_err *err)
     if (t->o->run.dry_run)
         return 0;
     for (int i = 0; i < t->data.lanes; i++)
-        if (weir_gpu_take(t->gpu, &t->data.buf[i], PAGE, t->extent.transfer, err) < 0)
+        if (weir_gpu_take(t->gpu, true, &t->data.buf[i], WEIR_PAGE, t->extent.transfer, err) < 0)
             return -1;
-    return t->o->mix ? weir_gpu_take(t->gpu, &t->mix.buf, PAGE, t->extent.transfer, err) : 0;
+    return t->o->mix ? weir_gpu_take(t->gpu, true, &t->mix.buf, WEIR_PAGE, t->extent.transfer, err) : 0;
 }
 
 /* Touched page by page by weir_mem_aligned, so the kernel has really given it. */
@@ -104,7 +59,7 @@ static int take_memory(struct ior_test *t, struct weir_err *err)
 {
     if (t->memory.bytes <= 0 || t->o->run.dry_run)
         return 0;
-    if (weir_mem_aligned(&t->memory.taken, PAGE, (size_t)t->memory.bytes, err) < 0)
+    if (weir_mem_aligned(&t->memory.taken, WEIR_PAGE, (size_t)t->memory.bytes, err) < 0)
         return weir_err_within(err, "allocate memory (-M, memoryPerTask)");
     return 0;
 }
@@ -174,7 +129,7 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     /* Replaces a signature that was not given. With -l signature later runs have larger numbers. */
     t->data.unit.run = weir_clock_day_ns(&run->par);
     if (ior_find_elsewhere(run, t, err) < 0 ||
-        weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, err) < 0)
+        weir_test_session(run, &t->session, t->be, t->be_opt, &t->access, &run->par, err) < 0)
         return -1;
     return weir_agree(&run->par, begin_queue(t, err), err);
 }
@@ -196,8 +151,10 @@ static int begin_repetition(struct weir_run *run, void *state, struct weir_err *
         weir_report_line(&run->report,
                          "Using Time Stamp %" PRIu32 " (0x%" PRIx32 ") for Data Signature", sig,
                          sig);
-    if (run->repetition == 0)
-        ior_report_head(run);
+    if (run->repetition > 0)
+        return 0;
+    weir_report_line(&run->report, "%s", "");
+    ior_report_head(run);
     return 0;
 }
 
@@ -257,9 +214,10 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
     f->distance = distance_of(o, &run->par);
     f->repeats = share_repeated(o, &run->par);
     f->data_kind = packet == WEIR_PACKET_RANDOM || packet == WEIR_PACKET_SIGNATURE ||
-                           packet == WEIR_PACKET_INCOMPRESSIBLE
+                           packet == WEIR_PACKET_INCOMPRESSIBLE || packet == WEIR_PACKET_RATIO
                        ? WEIR_DATA_RANDOM
                        : WEIR_DATA_REPEATED;
+    f->ratio = t->data.pattern.ratio;
     if (ior_wants_read(o))
         look_at_owners(run, t, f);
     if (o->mix && o->write)
@@ -307,6 +265,9 @@ static const struct weir_example examples[] = {
       "a directory and a file for each task, kept afterwards" },
     { WEIR_TOPIC_ORDER, "-o /scratch/f -F -b 1g -t 4k -z -w --mix=read:70,write:30",
       "reads and writes mixed, over a file that is written first" },
+    { WEIR_TOPIC_ORDER, "-a S3 --s3.object=transfer --depth=16 -F -b 64m -t 64k -w "
+      "--mix=read:60,write:25,list:5,head:5,delete:5 -o s3://bench/d",
+      "operations on objects, in a ratio" },
     { WEIR_TOPIC_ORDER, "-o /scratch/f -b 16m -Z -X 7",
       "read what a random other task wrote, the same at each run" },
     { WEIR_TOPIC_DATA, "-o /scratch/f -b 1g -t 16m -l random -e -R",
@@ -321,12 +282,15 @@ static const struct weir_operation operations[] = {
     [WEIR_DIR_READ] = { "read", "read", "transfers", true },
     [IOR_MIX + WEIR_DIR_WRITE] = { "mix-write", "mix-write", "transfers", true },
     [IOR_MIX + WEIR_DIR_READ] = { "mix-read", "mix-read", "transfers", true },
+    [IOR_MIX + WEIR_DIR_LIST] = { "mix-list", "mix-list", "requests", false },
+    [IOR_MIX + WEIR_DIR_HEAD] = { "mix-head", "mix-head", "requests", false },
+    [IOR_MIX + WEIR_DIR_DELETE] = { "mix-del", "mix-del", "requests", false },
     { .key = NULL }
 };
 
-static const struct weir_line line = { .script = script_of, .read_script = weir_script_read };
+static const struct weir_cli cli = { .script = script_of, .read_script = weir_script_read };
 
-static const struct weir_judged judged = { .inputs = inputs_of, .range = range_of };
+static const struct weir_test_checks checks = { .inputs = inputs_of, .range = range_of };
 
 const struct weir_program weir_ior = {
     .name = "ior",
@@ -336,15 +300,15 @@ const struct weir_program weir_ior = {
     .opt_size = sizeof(struct ior_options),
     .state_size = sizeof(struct ior_test),
     .operations = operations,
-    .words = &ior_words,
-    .line = &line,
-    .made = &ior_made,
-    .plan = plan_test,
+    .output = &ior_output,
+    .cli = &cli,
+    .files = &ior_files_made,
+    .plan = ior_plan,
     .enter = note_status_files,
     .begin = begin,
     .end = end,
     .start = start,
-    .judged = &judged,
+    .checks = &checks,
     .repetition = begin_repetition,
     .stages = ior_stages,
     .conclude = ior_conclude,

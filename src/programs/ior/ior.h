@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ior.h - the bandwidth benchmark: its options, the state of one test with a struct for each
  * concern, and the functions that the files of this folder share. No other folder includes it */
-#ifndef WEIR_PROGRAMS_IOR_IOR_H
-#define WEIR_PROGRAMS_IOR_IOR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,6 +50,7 @@ struct ior_data {
     void *buf[WEIR_LANES];
     uint64_t off[IOR_OFFSETS_AHEAD]; /* of the transfers that come next */
     int lanes;                       /* buffers */
+    uint64_t made;                   /* base patterns so far: a buffer of a queue holds one of them */
     int next, filled;                /* the transfer that comes next in 'off', how many there are */
 };
 
@@ -98,7 +98,7 @@ struct ior_series {
 };
 
 struct ior_results {
-    struct ior_series write, read, mix[2]; /* mix: by enum weir_dir */
+    struct ior_series write, read, mix[WEIR_DIRS];
     /* Transfers that this rank wrote in this repetition, UINT64_MAX: no write phase. */
     uint64_t written;
     uint64_t mixed;        /* steps of its mix phase in this repetition */
@@ -116,12 +116,15 @@ struct ior_pass {
     int owner; /* whose data: the pretend rank */
     struct weir_offsets offsets;
     uint64_t limit; /* transfers to do at most, UINT64_MAX: no limit */
-    uint64_t steps; /* of one pass */
+    bool skips;     /* a read: the mix may have deleted the objects of some transfers */
+    uint64_t skipped; /* steps of this rank without an object */
+    uint64_t steps;   /* of one pass */
 };
 
 /* --mix: the draws of one task in one repetition. */
 struct ior_mix {
-    uint32_t weight[2]; /* by enum weir_dir; not both are 0 */
+    uint32_t weight[WEIR_DIRS]; /* reads or writes have some */
+    uint64_t weights;           /* their sum */
     uint64_t seed, key; /* of all, of these draws */
     uint64_t length;    /* transfers in a pass */
     uint64_t steps;     /* that the task has done, where its data are read later */
@@ -159,14 +162,12 @@ struct ior_test {
 
 extern const struct weir_program weir_ior;
 extern const struct weir_opt ior_opts[];
+extern const char *const ior_packets[]; /* the kinds of data; NULL-terminated */
 
-/* ior-check.c: the options of one test, before anything is done; own is t->o, filled up where
- * options follow from others. Collective over run->world. -1 and
- * err (WEIR_EUSAGE) on every rank. */
-int ior_check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
-              struct weir_err *err);
+/* ior-plan.c: plan of struct weir_program. */
+int ior_plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
 
-/* ior-check.c: true when a test has a read phase. */
+/* ior-plan.c: true when a test has a read phase. */
 bool ior_wants_read(const struct ior_options *o);
 
 /* ior-file.c: the name of the file of a task in a repetition. mount is the number of the mount of
@@ -199,7 +200,7 @@ int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
 /* The seed of a repetition: X when X >= 0, else -X + rep. */
 unsigned ior_shift_seed(int x, int rep);
 
-/* ior-check.c: check that, with -Z, a task is far enough away. Local, the same on all ranks. -1
+/* ior-plan.c: check that, with -Z, a task is far enough away. Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
 int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct weir_err *err);
 
@@ -207,8 +208,8 @@ int ior_check_owner(const struct ior_test *t, const struct weir_par *par, struct
  * run->par. */
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner);
 /* Rows of weir_ior: ior-file.c, ior-report.c, ior-test.c. */
-extern const struct weir_made ior_made;
-extern const struct weir_words ior_words;
+extern const struct weir_test_files ior_files_made;
+extern const struct weir_output ior_output;
 extern const struct weir_stage ior_stages[];
 
 /* ior-data.c: data of -l, made and checked. Make the base pattern of a repetition. Local. */
@@ -249,19 +250,24 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
 int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                    struct weir_err *err);
 
-/* ior-phase.c: the phases. */
+/* ior-phases.c: the phases. */
 extern const struct weir_phase ior_write_phase, ior_mix_phase, ior_check_phase, ior_read_phase;
 
 /* The index of its operation of writing. */
 #define IOR_MIX 2
 
 /* ior-mix.c: the weights of --mix. -1 and err (WEIR_EUSAGE). */
-int ior_mix_parse(const char *text, uint32_t weight[2], struct weir_err *err);
-/* The key of the draws of a task in a repetition; the draw of a step: the same at each call. */
+int ior_mix_parse(const char *text, struct ior_mix *m, struct weir_err *err);
+/* True when a mix has this operation: write and read always. */
+bool ior_mix_has(const struct ior_mix *m, enum weir_dir dir);
+/* The key of the draws of a task in a repetition; the operation of a step: the same at each call. A
+ * step after one that has deleted its object writes, whatever is drawn. */
 uint64_t ior_mix_key(uint64_t seed, int task, int repetition);
 enum weir_dir ior_mix_draw(const struct ior_mix *m, uint64_t i);
 /* Return the version that step i writes, or that the transfer of step i has after 'steps' steps
- * (0: not written by them). Local; some ns for each pass that only read it. */
+ * (0: not written by them; IOR_MIX_GONE: deleted). Local; some ns for each pass that only read or
+ * deleted it. */
+#define IOR_MIX_GONE UINT32_MAX
 uint32_t ior_mix_version_of(const struct ior_mix *m, uint64_t i);
 uint32_t ior_mix_version(const struct ior_mix *m, uint64_t i, uint64_t steps);
 /* Before the data of 'owner' are read: what its mix has written. Collective over run->par. */
@@ -288,5 +294,3 @@ int ior_conclude(struct weir_run *run, void *state, struct weir_err *err);
 
 /* ior-results.c: the summary of n tests. Rank 0. */
 void ior_report_summary(struct weir_run *run, const struct weir_test *tests, int n);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdw-phases.c - the steps of each phase. An operation that fails is counted, and the work goes on.
  * With -v -v rank 0 shows each operation */
-#include "config.h"
 #include "programs/md-workbench/mdw.h"
 
 #include <errno.h>
@@ -98,7 +97,7 @@ static int create_object(struct weir_run *run, struct mdw_test *t, const char *p
 
     weir_small_files_fill(&t->fs, run, rank, item, (size_t)t->o->size);
     begin = weir_now_ns();
-    weir_pace_wait(run->pace, &begin);
+    weir_ratelimit_wait(run->ratelimit, &begin);
     rc = move_object(run, t, path, WEIR_OPEN_CREATE | WEIR_OPEN_WRITE, &io, begin, why);
     return finish_op(run, t, MDW_CREATE, begin, clock_ns, rc, why);
 }
@@ -115,7 +114,7 @@ static int read_object(struct weir_run *run, struct mdw_test *t, const char *pat
 
     if (checks)
         weir_small_files_invalidate(&t->fs);
-    weir_pace_wait(run->pace, clock_ns);
+    weir_ratelimit_wait(run->ratelimit, clock_ns);
     begin = *clock_ns;
     rc = move_object(run, t, path, WEIR_OPEN_READ, &io, begin, why);
     if (finish_op(run, t, MDW_READ, begin, clock_ns, rc, why) < 0 || !checks)
@@ -137,7 +136,7 @@ static int visit_object(struct weir_run *run, struct mdw_test *t, enum mdw_op op
 {
     uint64_t begin;
 
-    weir_pace_wait(run->pace, clock_ns);
+    weir_ratelimit_wait(run->ratelimit, clock_ns);
     begin = *clock_ns;
     weir_session_enter(&t->fs.session, mdw_operations[op].key, path);
     return finish_op(run, t, op, begin, clock_ns, call(&t->fs.session, path, why), why);
@@ -177,23 +176,19 @@ static int prepare(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 static int make_set(struct weir_run *run, struct mdw_test *t, int d, uint64_t *clock_ns,
-                    struct weir_err *err)
+                    struct weir_err *why)
 {
-    struct weir_err why = WEIR_ERR_INIT;
     const char *path = mdw_name_dir(&t->own, run->par.rank, d);
-    int rc = weir_session_mkdir(&t->fs.session, path, MODE, &why);
+    int rc = weir_session_mkdir(&t->fs.session, path, MODE, why);
 
     *clock_ns = weir_now_ns();
-    if (rc == 0) {
-        t->m->done[MDW_SET_CREATE]++;
-        t->made[d / 8] |= (unsigned char)(1u << d % 8);
-        return 0;
+    if (rc < 0) {
+        note_failure(t, MDW_SET_CREATE, why);
+        return rc;
     }
-    note_failure(t, MDW_SET_CREATE, &why);
-    if (t->o->ignore_errors)
-        return 0;
-    *err = why;
-    return -1;
+    t->m->done[MDW_SET_CREATE]++;
+    t->made[d / 8] |= (unsigned char)(1u << d % 8);
+    return 0;
 }
 
 static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
@@ -204,13 +199,15 @@ static int step_precreate(struct weir_run *run, void *state, uint64_t i, uint64_
     uint64_t sets = (uint64_t)t->o->sets, object;
     int d = (int)(i % sets), rc;
 
-    if (i < sets)
-        return make_set(run, t, d, clock_ns, err);
-    object = t->first + i / sets - 1;
-    t->reached = object + 1;
-    rc = create_object(run, t, mdw_name_object(&t->own, run->par.rank, d, object), run->par.rank,
-                       item_of(t, d, object), clock_ns, &why);
-    note_outcome(t, i, MDW_CREATE, rc);
+    if (i < sets) {
+        rc = make_set(run, t, d, clock_ns, &why);
+    } else {
+        object = t->first + i / sets - 1;
+        t->reached = object + 1;
+        rc = create_object(run, t, mdw_name_object(&t->own, run->par.rank, d, object),
+                           run->par.rank, item_of(t, d, object), clock_ns, &why);
+        note_outcome(t, i, MDW_CREATE, rc);
+    }
     if (rc == 0 || t->o->ignore_errors)
         return 0;
     *err = why;

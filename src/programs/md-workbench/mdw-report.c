@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdw-report.c - from the counts and latencies of the ranks to the numbers of a phase, for people and
  * for programs */
-#include "config.h"
 #include "programs/md-workbench/mdw.h"
 
 #include <inttypes.h>
@@ -15,8 +14,6 @@
 #include "engine/observe/latency.h"
 #include "par/agree.h"
 #include "par/reduce.h"
-
-#define MIB 1048576.0
 
 /* ---- numbers of a phase ---- */
 
@@ -40,7 +37,7 @@ static double longest_s(const struct mdw_measure *m)
 
 double mdw_throughput(const struct mdw_test *t, const struct mdw_measure *m)
 {
-    return (double)(m->done[MDW_CREATE] + m->done[MDW_READ]) * t->o->size / m->seconds / MIB;
+    return (double)(m->done[MDW_CREATE] + m->done[MDW_READ]) * t->o->size / m->seconds / WEIR_MIB;
 }
 
 double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m)
@@ -88,13 +85,13 @@ struct record {
 #define QUARTILES(name, op)                                                                        \
     REAL(name "Min", quantile[op][0], "Shortest " name ", seconds"),                               \
         REAL(name "Q1", quantile[op][1],                                                           \
-             "A quarter of all " name " operations took less, seconds"),                           \
+             "p25 of the times of " name " operations, seconds"),                                  \
         REAL(name "Median", quantile[op][2],                                                       \
-             "Half of all " name " operations took less, seconds"),                                \
+             "p50 of the times of " name " operations, seconds"),                                  \
         REAL(name "Q3", quantile[op][3],                                                           \
-             "Three quarters of all " name " operations took less, seconds"),                      \
-        REAL(name "P90", quantile[op][4], "90 % of all " name " operations took less, seconds"),   \
-        REAL(name "P99", quantile[op][5], "99 % of all " name " operations took less, seconds"),   \
+             "p75 of the times of " name " operations, seconds"),                                  \
+        REAL(name "P90", quantile[op][4], "p90 of the times of " name " operations, seconds"),     \
+        REAL(name "P99", quantile[op][5], "p99 of the times of " name " operations, seconds"),     \
         REAL(name "Max", quantile[op][6], "Longest " name ", seconds")
 
 static const struct weir_col cols[] = {
@@ -381,7 +378,7 @@ static void show_banner(struct weir_run *run, struct weir_test *tests)
     struct weir_report *r = &run->report;
     int64_t objects =
         ((int64_t)o->steps * o->run.repetitions + o->population) * o->sets * run->world.size;
-    double set = (double)run->world.size * o->sets * o->population * o->size / MIB;
+    double set = (double)run->world.size * o->sets * o->population * o->size / WEIR_MIB;
     char now[32];
 
     t->begin_ns = weir_now_ns();
@@ -414,7 +411,7 @@ static void finish(struct weir_run *run, const struct weir_test *tests)
                          (double)(weir_now_ns() - t->begin_ns) / WEIR_NS_PER_S, now);
 }
 
-const struct weir_words mdw_words = {
+const struct weir_output mdw_output = {
     .banner = show_banner,
     .finish = finish,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdw-run.c - the order of the phases, where the objects are after each of them, and the file that
  * keeps that from run to run */
-#include "config.h"
 #include "programs/md-workbench/mdw.h"
 
 #include <errno.h>
@@ -126,6 +125,7 @@ static int try_file(const char *path, const char *what, struct weir_err *err)
     return rc;
 }
 
+/* Before hours of work, check that the files can be written that this run is to leave. */
 static int try_files(const struct mdw_options *o, struct weir_err *err)
 {
     struct weir_str path = { 0 };
@@ -139,12 +139,6 @@ static int try_files(const struct mdw_options *o, struct weir_err *err)
     }
     weir_str_free(&path);
     return rc;
-}
-
-/* Before hours of work, check that the file can be written that this run is to leave. */
-static int try_position(struct weir_run *run, const struct mdw_test *t, struct weir_err *err)
-{
-    return weir_agree(&run->par, run->par.rank == 0 ? try_files(t->o, err) : 0, err);
 }
 
 static int write_position(struct weir_run *run, struct mdw_test *t, struct weir_err *err)
@@ -272,11 +266,11 @@ static void sweep(struct weir_run *run, struct mdw_test *t)
  * from 0 on. */
 #define PLAIN (-1)
 
-static double factor_of(const struct mdw_test *t, const struct weir_stage *s)
+double mdw_factor(const struct mdw_options *o, int index)
 {
-    if (s->phase != &mdw_phases[MDW_BENCHMARK] || s->index == 0)
+    if (index == 0)
         return 0;
-    return s->index == PLAIN ? t->o->wait : ldexp(MDW_LEAST_WAIT, s->index - 1);
+    return index == PLAIN ? o->wait : ldexp(MDW_MIN_WAIT, index - 1);
 }
 
 static bool wants(const void *state, const struct weir_stage *s)
@@ -299,7 +293,7 @@ static int before_phase(struct weir_run *run, void *state, const struct weir_sta
     t->m->phase = (enum mdw_phase)(s->phase - mdw_phases);
     t->m->iteration = run->repetition;
     t->m->lat = run->records.hist;
-    t->m->wait = t->factor = factor_of(t, s);
+    t->m->wait = t->factor = t->m->phase == MDW_BENCHMARK ? mdw_factor(t->o, s->index) : 0;
     if (t->m->phase == MDW_PRECREATE)
         return weir_agree(&run->par, make_prefix(run, t, err), err);
     if (t->m->phase == MDW_CLEANUP) {
@@ -371,12 +365,14 @@ void mdw_end(void *state)
 int mdw_start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdw_test *t = state;
+    int rc;
 
     if (weir_small_files_start(&t->fs, run, err) < 0 || begin_positions(run, t, err) < 0)
         return -1;
     weir_small_files_learn_seed(&t->fs, run, (size_t)t->o->size, (size_t)t->o->size, t->o->verify,
                                 mdw_name_read, t);
-    t->ready = try_position(run, t, err) == 0;
+    rc = run->par.rank == 0 ? try_files(t->o, err) : 0;
+    t->ready = weir_agree(&run->par, rc, err) == 0;
     return t->ready ? 0 : -1;
 }
 

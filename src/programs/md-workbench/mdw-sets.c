@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdw-sets.c - data sets: who reads from whom, and names of directories and objects */
-#include "config.h"
 #include "programs/md-workbench/mdw.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/shape/shift.h"
-#include "base/str.h"
 
 #define OBJECT "file-"
 #define ROOM 64 /* for "/<rank>_<set>/file-<object>" */

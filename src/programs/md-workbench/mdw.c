@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdw.c - the metadata workbench: option rows, the check of the options, and the program */
-#include "config.h"
 #include "programs/md-workbench/mdw.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -12,7 +10,6 @@
 #include "engine/check/inputs.h"
 #include "engine/observe/gather.h"
 #include "engine/place/cleanup.h"
-#include "engine/place/items.h"
 #include "par/agree.h"
 
 #define O struct mdw_options
@@ -21,7 +18,7 @@
 
 static const struct weir_opt options[] = {
     OPT_INT('O', "offset", NULL, O, offset, "1", "N",
-            "Ranks from a task to the one whose objects it reads, and to the one it writes for",
+            "Distance in ranks from a task to those it reads from and writes for",
             OPT_FIRST(ORDER)),
     OPT_RUN(api, 'a', "api", NULL, .help = "I/O backend (default: POSIX)"),
     OPT_INT('I', "obj-per-proc", NULL, O, steps, "1000", "N",
@@ -37,10 +34,10 @@ static const struct weir_opt options[] = {
     OPT_RUN(repetitions, 'R', "iterations", NULL, .def = "3"),
     WEIR_OPT_DATA_SEED(O, "objects"),
     OPT_REAL('t', "waiting-time", NULL, O, wait, "0", "FACTOR",
-             "Wait after each operation of the benchmark, as a multiple of its time", .min = 0,
+             "Wait after each benchmark operation, as a multiple of its time", .min = 0,
              .max = 1000000, OPT_FIRST(TIME)),
     OPT_FLAG('T', "adaptive-waiting", NULL, O, adaptive,
-             "Eight benchmarks in each iteration, with waiting factors 0 and 0.0625 to 4",
+             "Eight benchmarks per iteration, with waiting factors 0 and 0.0625 to 4",
              OPT_IN(TIME)),
     OPT_FLAG('1', "run-precreate", NULL, O, precreate,
              "Precreate phase; all phases without -1, -2 and -3", OPT_IN(ORDER)),
@@ -69,7 +66,7 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "read-only", NULL, O, read_only, "Only stat and read in the benchmark",
              OPT_IN(ORDER)),
     OPT_FLAG(0, "ignore-precreate-errors", NULL, O, ignore_errors,
-             "Errors of the precreate phase counted, and no end of the run", OPT_IN(ORDER)),
+             "Errors of the precreate phase counted, not the end of the run", OPT_IN(ORDER)),
     OPT_FLAG(0, "process-reports", NULL, O, each_rank, "Line for each rank",
              .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_STR(0, "run-info-file", NULL, O, position_file, "md-workbench.status", "FILE",
@@ -81,8 +78,7 @@ static const struct weir_opt options[] = {
     OPT_RUN(rank_csv, 0, "saveRankPerformanceDetails", NULL),
     OPT_RUN(op_csv, 0, "savePerOpDataCSV", NULL),
     OPT_RUN(existing, 0, "existing", "existing",
-            .help = "Existing data sets when new ones are made: remove them, or end with an "
-                    "error; other phases use them"),
+            .help = "Existing data sets before new ones are made: removed, or an error"),
     OPT_RUN_UP_TO(reports),
     OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL, .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
     OPT_RUN(gpu_id, 0, "GPUid", NULL),
@@ -127,22 +123,14 @@ static void name_file(const struct mdw_options *o, double wait, int iteration, e
                   o->latency_all ? "-all" : "");
 }
 
-/* Waiting factors of all files: none, that of -t, the seven of -T. */
-static double factor_of(const struct mdw_options *o, uint64_t i)
-{
-    if (i < 2)
-        return i == 0 ? 0 : o->wait;
-    return ldexp(MDW_LEAST_WAIT, (int)i - 2);
-}
-
 static void name_any_file(const void *opt, uint64_t i, struct weir_str *out)
 {
     const struct mdw_options *o = opt;
     uint64_t phase = i % MDW_PHASES, op = i / MDW_PHASES % MDW_OPS;
     uint64_t rest = i / (MDW_PHASES * MDW_OPS);
 
-    name_file(o, factor_of(o, rest % MDW_WAITS), (int)(rest / MDW_WAITS), (enum mdw_phase)phase,
-              (enum mdw_op)op, out);
+    name_file(o, mdw_factor(o, (int)(rest % MDW_WAITS) - 1), (int)(rest / MDW_WAITS),
+              (enum mdw_phase)phase, (enum mdw_op)op, out);
 }
 
 /* The directory of a set. */
@@ -173,7 +161,7 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
         .n = (uint64_t)tasks * (uint64_t)o->sets, .name = name_any_set, .arg = o, .trees = true
     };
 
-    if (weir_files_add_inside(files, "", o->prefix, "", sets, WEIR_FILE_WRITE, err) < 0)
+    if (weir_files_add_inside(files, "", o->prefix, "", sets, err) < 0)
         return -1;
     if (!o->latency || !*o->latency)
         return 0;
@@ -247,7 +235,7 @@ static int check_words(struct mdw_test *t, struct weir_err *err)
         { o->latency && !*o->latency, "option -L (latency): the prefix of the files is empty" },
     };
 
-    if (weir_metadata_packet(o->packet, &t->fs.data.packet, err) < 0)
+    if (weir_metadata_packet(o->packet, &t->fs.data, err) < 0)
         return -1;
     return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
@@ -273,7 +261,7 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
 
     if (!ns || !ns->mkdir || !ns->rmdir || !ns->stat || !ns->unlink)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "%s cannot make, stat and remove files and directories", t->fs.be->name);
+                           "%s cannot create, stat, remove files and directories", t->fs.be->name);
     return weir_small_files_check(&t->fs, run, (uint64_t)t->o->size, "md-workbench", err);
 }
 
@@ -350,6 +338,7 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
     int same = 0, sets = t->o->sets < MOST_SETS ? t->o->sets : MOST_SETS;
 
     f->own_metadata = -1;
+    f->ratio = t->fs.data.ratio;
     if (t->o->benchmark && !t->o->precreate)
         return;
     for (int d = 0; t->o->benchmark && d < sets && same == 0; d++)
@@ -390,14 +379,14 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_made made = {
-    .files = add_files,
+static const struct weir_test_files files = {
+    .add = add_files,
     .target = target,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,
     .clean = mdw_clean_up,
 };
 
-static const struct weir_judged judged = { .inputs = inputs_of };
+static const struct weir_test_checks checks = { .inputs = inputs_of };
 
 const struct weir_program weir_mdw = {
     .name = "md-workbench",
@@ -405,16 +394,16 @@ const struct weir_program weir_mdw = {
     .brief = "measure a steady mix of metadata operations",
     .opts = options,
     .opt_size = sizeof(struct mdw_options),
-    .made = &made,
+    .files = &files,
     .state_size = sizeof(struct mdw_test),
     .operations = mdw_operations,
     .plan = plan_test,
-    .words = &mdw_words,
+    .output = &mdw_output,
     .begin = mdw_begin,
     .end = mdw_end,
     .start = mdw_start,
     .enter = look_at_existing,
-    .judged = &judged,
+    .checks = &checks,
     .stages = mdw_stages,
     .conclude = mdw_conclude,
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdw.h - the metadata workbench: its options and the state of a run, shared by the files of this
  * folder only */
-#ifndef WEIR_PROGRAMS_MD_WORKBENCH_MDW_H
-#define WEIR_PROGRAMS_MD_WORKBENCH_MDW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +26,7 @@ struct mdw_options {
 };
 
 /* The least of the waiting factors of -T; each of them is twice the one before. */
-#define MDW_LEAST_WAIT 0.0625
+#define MDW_MIN_WAIT 0.0625
 #define MDW_WAITS 9 /* stages of a benchmark: the factor of -t, none, and those of -T */
 
 enum mdw_phase { MDW_PRECREATE, MDW_BENCHMARK, MDW_CLEANUP, MDW_PHASES };
@@ -141,6 +140,8 @@ int mdw_write_operations(struct weir_run *run, const struct mdw_test *t,
 
 /* mdw-run.c: functions of struct weir_program for the test. */
 extern const struct weir_stage mdw_stages[];
+/* The waiting factor of the benchmark with this index of its stage, -1 to MDW_WAITS - 2. Local. */
+double mdw_factor(const struct mdw_options *o, int index);
 int mdw_begin(struct weir_run *run, void *state, struct weir_err *err);
 void mdw_end(void *state);
 int mdw_start(struct weir_run *run, void *state, struct weir_err *err);
@@ -161,8 +162,6 @@ double mdw_iops(const struct mdw_test *t, const struct mdw_measure *m);
 void mdw_quartiles(double out[MDW_QUARTILES], const struct weir_hist *h);
 
 /* mdw-report.c: sum up a phase and show it. Collective over run->par. */
-extern const struct weir_words mdw_words;
+extern const struct weir_output mdw_output;
 int mdw_measure(struct weir_run *run, struct mdw_test *t, const struct weir_phase_rec *rec,
                 struct weir_err *err);
-
-#endif

@@ -1,40 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-clean.c - after a failure or a signal: what this run made is removed, name by name and in
  * bounded time */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#define LONGEST_S 60 /* for the items, and as long for the directories */
+#define LONGEST_NS (UINT64_C(60) * WEIR_NS_PER_S) /* for the items, as long for the directories */
 
 /* One clean-up on this rank. */
 struct sweep {
     struct mdtest_test *t;
     uint64_t items[MDTEST_KINDS]; /* that any task may have made */
     uint64_t trees;               /* directories of a tree that any task may have made */
+    bool links;                   /* beside items, instead of these */
     uint64_t left;                /* names that could not be removed */
     struct weir_err first;        /* why the first of them could not */
 };
 
-/* A name that is not there is as good as removed. */
-static void note_failure(struct sweep *s, int rc, const struct weir_err *why)
+/* A name that is not there is as good as removed. On a read-only file system the call fails for
+ * any name. */
+static void note_failure(struct sweep *s, int rc, const char *path, const struct weir_err *why)
 {
-    if (rc == 0 || why->sys == ENOENT || why->sys == ENOTDIR)
+    struct weir_session *session = &s->t->fs.session;
+    struct weir_err unused = WEIR_ERR_INIT;
+    bool there;
+
+    if (rc == 0 || why->sys == ENOENT || why->sys == ENOTDIR ||
+        (why->sys == EROFS && s->t->fs.ns->exists(session, path, &there, &unused) == 0 && !there))
         return;
     if (s->left++ == 0)
         s->first = *why;
 }
 
-/* Names of a task: its directories, the one that a rename has set aside, its files. */
-static uint64_t count_names(struct weir_run *run, void *state)
+/* Names of a task: its directories, the one that a rename has set aside, its files; or its links. */
+static uint64_t count_names(const struct weir_run *run, const struct sweep *s)
 {
-    const struct sweep *s = state;
-
     if (run->par.rank > 0 && s->t->o->collective)
         return 0;
+    if (s->links)
+        return s->t->ledger.count[s->t->pass.of];
     return s->items[MDTEST_DIRS] + 1 + s->items[MDTEST_FILES];
 }
 
@@ -42,10 +48,14 @@ static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64
 {
     struct mdtest_test *t = s->t;
     struct weir_err why = WEIR_ERR_INIT;
-    const char *path;
+    const char *path = NULL;
     int rc = 0;
 
-    if (i <= s->items[MDTEST_DIRS]) {
+    if (s->links) {
+        path = mdtest_name_created(t, run, &t->names, t->pass.of, owner, i);
+        memcpy(t->names.path + strlen(path), "-XX", 4);
+        rc = t->fs.ns->unlink(&t->fs.session, path, &why);
+    } else if (i <= s->items[MDTEST_DIRS]) {
         bool aside = i == s->items[MDTEST_DIRS];
 
         if (t->ledger.kind[MDTEST_DIRS] && t->tree.total > 0) {
@@ -60,25 +70,19 @@ static void remove_name(struct weir_run *run, struct sweep *s, int owner, uint64
                                    i - s->items[MDTEST_DIRS] - 1);
         rc = t->fs.ns->unlink(&t->fs.session, path, &why);
     }
-    note_failure(s, rc, &why);
+    note_failure(s, rc, path, &why);
 }
 
-static int step_name(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                     struct weir_err *err)
+static void remove_names(struct weir_run *run, struct sweep *s, uint64_t i)
 {
-    struct sweep *s = state;
-
     if (!s->t->o->collective)
         remove_name(run, s, run->par.rank, i);
     for (int k = 0; s->t->o->collective && k < run->par.size; k++)
         remove_name(run, s, k, i);
-    *clock_ns = weir_now_ns();
-    return 0;
 }
 
-static uint64_t count_dirs(struct weir_run *run, void *state)
+static uint64_t count_dirs(const struct weir_run *run, const struct sweep *s)
 {
-    const struct sweep *s = state;
     bool works = run->par.rank == 0 || (s->t->o->unique && !s->t->o->collective);
 
     return works && s->trees > 0 ? s->t->tree.dirs * s->t->tree.loops : 0;
@@ -91,42 +95,30 @@ static int remove_branch(struct weir_run *run, void *state, uint64_t dir, uint64
     struct mdtest_test *t = s->t;
     struct weir_err why = WEIR_ERR_INIT;
 
-    note_failure(s, t->fs.ns->rmdir(&t->fs.session, t->names.path, &why), &why);
-    *clock_ns = weir_now_ns();
+    note_failure(s, t->fs.ns->rmdir(&t->fs.session, t->names.path, &why), t->names.path, &why);
     return 0;
 }
 
-static int step_dir(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
-                    struct weir_err *err)
+static void remove_dir(struct weir_run *run, struct sweep *s, uint64_t i)
 {
-    struct sweep *s = state;
-    uint64_t dirs = s->t->tree.dirs, dir = weir_dirtree_postorder(&s->t->tree, i % dirs);
+    uint64_t dirs = s->t->tree.dirs, now_ns = 0;
+    uint64_t dir = weir_dirtree_postorder(&s->t->tree, i % dirs);
 
-    return mdtest_each_tree(run, s->t, i / dirs, dir, remove_branch, s, clock_ns, err);
+    mdtest_each_tree(run, s->t, i / dirs, dir, remove_branch, s, &now_ns, NULL);
 }
 
-static const struct weir_phase names_phase = { .key = "clean-up",
-                                               .unit = "names",
-                                               .flags = WEIR_PHASE_STONEWALL,
-                                               .count = count_names,
-                                               .step = step_name };
-static const struct weir_phase dirs_phase = { .key = "clean-up",
-                                              .unit = "names",
-                                              .flags = WEIR_PHASE_STONEWALL,
-                                              .count = count_dirs,
-                                              .step = step_dir };
-
-/* Run one of the two; false when it did not come to its end. */
-static bool sweep(struct weir_run *run, struct sweep *s, const struct weir_phase *row)
+/* Remove n names or directories of this rank. Collective; false when a rank did not finish. */
+static bool sweep(struct weir_run *run, struct sweep *s, uint64_t n,
+                  void (*remove)(struct weir_run *, struct sweep *, uint64_t i))
 {
-    const struct weir_timing timing = { .deadline_s = LONGEST_S };
-    struct weir_err err = WEIR_ERR_INIT;
-    struct weir_phase_rec rec;
-    int64_t short_of;
+    uint64_t until_ns = weir_now_ns() + LONGEST_NS;
+    int64_t short_of = 0;
 
-    if (weir_phase_extra(run, row, s, &timing, &rec, &err) < 0)
-        return false;
-    short_of = rec.steps < row->count(run, s);
+    for (uint64_t i = 0; i < n && !short_of; i++) {
+        short_of = weir_now_ns() > until_ns || weir_interrupt_poll(&run->interrupt);
+        if (!short_of)
+            remove(run, s, i);
+    }
     weir_allmax_i64(&run->par, &short_of, 1);
     return !short_of;
 }
@@ -150,9 +142,10 @@ static void remove_tests(struct weir_run *run, struct sweep *s)
     struct mdtest_test *t = s->t;
 
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t); loop++) {
+        const char *path = mdtest_my_test(run, t, loop);
         struct weir_err why = WEIR_ERR_INIT;
 
-        note_failure(s, t->fs.ns->rmdir(&t->fs.session, mdtest_my_test(run, t, loop), &why), &why);
+        note_failure(s, t->fs.ns->rmdir(&t->fs.session, path, &why), path, &why);
     }
 }
 
@@ -163,7 +156,7 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
     weir_allsum_u64(&run->par, &left, 1);
     if (complete && left == 0)
         return;
-    run->report.last.is_said = false; /* a note comes after it */
+    run->report.last.is_printed = false; /* a note comes after it */
     if (left > 0 && s->left > 0)
         weir_note(&run->log,
                   "%" PRIu64
@@ -174,31 +167,50 @@ static void report_left(struct weir_run *run, struct sweep *s, bool complete)
                              s->t->places.base[0]);
 }
 
+/* Take back what a phase of --move or of links has begun, also with items of an earlier run. */
+static bool take_back(struct weir_run *run, struct sweep *s)
+{
+    struct mdtest_test *t = s->t;
+    enum weir_name_op call = mdtest_facts[t->pass.op].call;
+    struct weir_err why = WEIR_ERR_INIT;
+    bool complete;
+
+    if (t->moved)
+        note_failure(s, t->fs.ns->rename(&t->fs.session, t->target.path, t->names.path, &why),
+                     t->target.path, &why);
+    t->names.known = false;
+    s->links = call && call <= WEIR_NAME_UNLINK;
+    complete = !s->links || sweep(run, s, count_names(run, s), remove_names);
+    s->links = false;
+    return complete;
+}
+
 static void clean(struct weir_run *run, void *state)
 {
     struct mdtest_test *t = state;
     struct sweep s = { .t = t, .first = WEIR_ERR_INIT };
-    int present = run->repetition;
-    bool complete = true;
-    int signal;
+    bool ours = t->o->create && t->places.made_tests, complete;
+    int signal, present = run->repetition;
 
-    if (!t->ready || !t->o->create || !t->places.made_tests)
+    if (!t->ready || (!ours && !mdtest_facts[t->pass.op].call))
         return;
-    if (!t->places.all_ours) {
-        run->report.last.is_said = false; /* a note comes after it */
+    if (ours && !t->places.all_ours) {
+        run->report.last.is_printed = false; /* a note comes after it */
         weir_note(&run->log,
                   "nothing was removed, since '%s' has files or directories of an earlier run; "
-                  "mdtest --cleanup "
-                  "%s removes all of it",
+                  "mdtest --cleanup %s removes all of it",
                   t->places.base[0], t->places.base[0]);
-        return;
+        ours = false;
     }
+    weir_interrupt_hold(&run->interrupt); /* also before the first phase */
     signal = weir_interrupt_set_aside(&run->interrupt);
-    for (run->repetition = t->o->remove ? present : 0; complete && run->repetition <= present;
-         run->repetition++) {
+    complete = take_back(run, &s);
+    for (run->repetition = t->o->remove ? present : 0;
+         ours && complete && run->repetition <= present; run->repetition++) {
         size_up(run, &s, run->repetition < present);
         t->names.known = false;
-        complete = sweep(run, &s, &names_phase) && sweep(run, &s, &dirs_phase);
+        complete = sweep(run, &s, count_names(run, &s), remove_names) &&
+                   sweep(run, &s, count_dirs(run, &s), remove_dir);
         if (complete)
             remove_tests(run, &s);
     }
@@ -233,14 +245,14 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
         const char *at = weir_places_at(list, i, &len);
         char *dir = weir_arena_strndup(files->arena, at, len, err);
 
-        rc = dir ? weir_files_add_inside(files, "", dir, MDTEST_TESTS, tests, WEIR_FILE_WRITE, err)
+        rc = dir ? weir_files_add_inside(files, "", dir, MDTEST_TESTS, tests, err)
                  : -1;
     }
     return rc;
 }
 
-const struct weir_made mdtest_made = {
-    .files = add_files,
+const struct weir_test_files mdtest_files_made = {
+    .add = add_files,
     .target = target,
     .existing =
         WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-places.c - the directories around the trees, and what earlier runs left in them */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backends/registry.h"
 #include "base/size.h"
@@ -16,6 +17,20 @@
 
 #define MODE 0775
 #define LOOPS_BETWEEN 1024
+
+/* Completes the error of a directory that was not created: names the parent directory if that is missing. */
+static int name_missing_parent(const char *path, struct weir_err *err)
+{
+    size_t len = strlen(path);
+
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    while (len > 0 && path[len - 1] != '/')
+        len--;
+    if (err->sys == ENOENT && len > 1)
+        weir_err_add(err, " ('%.*s' does not exist: create it first, or correct -d)", (int)len - 1, path);
+    return -1;
+}
 
 /* The base directory of this rank, if any. One mkdir, without missing parents: these are more likely a
  * typing error. */
@@ -30,7 +45,7 @@ static int make_base(const struct weir_run *run, struct mdtest_test *t, struct w
     if (weir_session_exists(&t->places.outer, base, &there, err) < 0)
         return -1;
     if (!there && weir_session_mkdir(&t->places.outer, base, MODE, err) < 0)
-        return -1;
+        return name_missing_parent(base, err);
     t->places.made = !there;
     return 0;
 }
@@ -119,18 +134,13 @@ int mdtest_make_tests(struct weir_run *run, struct mdtest_test *t, struct weir_e
     return warn_found(run, t, &found, err);
 }
 
-static void trace_removed(struct weir_run *run, struct mdtest_test *t)
-{
-    for (uint64_t loop = 0; loop < t->tree.loops && run->log.verbose >= 2; loop++)
-        mdtest_log(run, 2, "main (at end of for j loop): Removing o.testdir of '%s'\n",
-                   mdtest_name_test(&t->target, t->places.base[0], run->repetition, loop));
-}
-
 int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     int rc = 0;
 
-    trace_removed(run, t);
+    for (uint64_t loop = 0; loop < t->tree.loops && run->log.verbose >= 2; loop++)
+        mdtest_log(run, 2, "main (at end of for j loop): Removing o.testdir of '%s'\n",
+                   mdtest_name_test(&t->target, t->places.base[0], run->repetition, loop));
     for (uint64_t loop = 0; loop < mdtest_my_tests(run, t) && rc == 0; loop++)
         if ((rc = poll_signals(run, loop, err)) == 0)
             rc = weir_session_rmdir(&t->fs.session, mdtest_my_test(run, t, loop), err);
@@ -140,8 +150,8 @@ int mdtest_remove_tests(struct weir_run *run, struct mdtest_test *t, struct weir
 
 /* ---- what earlier runs left (--cleanup DIR) is known by its names ---- */
 
-/* Names of the suite, and the levels on which they stand. A rename sets a directory aside as
- * -XX. */
+/* Names of the suite, and the levels on which they stand. A rename sets an item aside as -XX, and
+ * links have these names. */
 static const struct weir_cleanup_form forms[] = {
     { MDTEST_TESTS "#-#", true, 0, 0, WEIR_CLEANUP_TREE },
     { "mdtest_tree.#", true, 1, INT_MAX, WEIR_CLEANUP_TREE },
@@ -150,6 +160,8 @@ static const struct weir_cleanup_form forms[] = {
     { "dir.mdtest.#.#-XX", true, 2, INT_MAX, WEIR_CLEANUP_OURS },
     { "file.mdtest.#.#", false, 2, INT_MAX, WEIR_CLEANUP_OURS },
     { "file.mdtest.shared.#", false, 2, INT_MAX, WEIR_CLEANUP_OURS },
+    { "dir.mdtest.#.#-XX", false, 2, INT_MAX, WEIR_CLEANUP_LINK },
+    { "file.mdtest.#.#-XX", false, 2, INT_MAX, WEIR_CLEANUP_LINK },
 };
 
 static int look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, struct weir_err *err)
@@ -166,30 +178,27 @@ static int look_at_leftovers(struct weir_run *run, const struct mdtest_test *t, 
     return rc;
 }
 
-static int clean_dir(struct weir_run *run, const struct mdtest_options *o, struct weir_err *err)
-{
-    const struct weir_backend *be = o->run.api ? weir_backend_find(o->run.api) : NULL;
-
-    if (be && (be->flags & WEIR_BE_OBJECTS))
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "--cleanup removes directories of the system, and %s has objects: a tool of the service removes those "
-                           "below '%s'", be->name, o->cleanup);
-    return weir_cleanup(run, "mdtest", o->cleanup, forms, sizeof(forms) / sizeof(*forms), err);
-}
-
 static bool clean_instead(struct weir_run *run, const struct weir_values *values,
                           enum weir_code *code)
 {
     const struct mdtest_options *o = values->given;
+    const struct weir_backend *be = o->run.api ? weir_backend_find(o->run.api) : NULL;
     struct weir_err err = WEIR_ERR_INIT;
 
     if (!o->cleanup)
         return false;
-    *code = clean_dir(run, o, &err) < 0 ? weir_run_refuse(run, &err) : WEIR_OK;
+    if (be && (be->flags & WEIR_BE_OBJECTS))
+        weir_refuse(&err, WEIR_EUSAGE,
+                    "--cleanup removes only directories of a file system, but %s has "
+                    "objects; use a tool of the service for those below '%s'",
+                    be->name, o->cleanup);
+    else
+        weir_cleanup(run, "mdtest", o->cleanup, forms, sizeof(forms) / sizeof(*forms), &err);
+    *code = err.code != WEIR_OK ? weir_run_refuse(run, &err) : WEIR_OK;
     return true;
 }
 
-const struct weir_line mdtest_line = { .instead = clean_instead };
+const struct weir_cli mdtest_cli = { .instead = clean_instead };
 
 /* ---- the run ---- */
 

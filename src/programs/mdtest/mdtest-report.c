@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-report.c - what is shown above and below the tables, lines of -v, and the files of ranks */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
@@ -15,7 +14,7 @@
 /* ---- lines "V-<level>: Rank   0 Line ..." as scripts compare them. Consumers delete the number after
  * "Line" ---- */
 
-#define BODY_MOST 1023
+#define BODY_MAX 1023
 
 static bool is_silent(const struct weir_run *run, int level)
 {
@@ -33,7 +32,7 @@ void mdtest_trace(struct weir_run *run, int level, int line, const char *fmt, ..
     weir_str_vaddf(&text, fmt, ap);
     va_end(ap);
     weir_report_line(&run->report, "V-%d: Rank %3d Line %5d %.*s", level, run->log.rank, line,
-                     BODY_MOST, weir_str_text(&text));
+                     BODY_MAX, weir_str_text(&text));
     weir_report_free(&run->report, &text);
 }
 
@@ -135,9 +134,11 @@ void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum
 {
     const struct mdtest_series *s = &t->results.series[op];
     bool was_run = s->rate.n == (uint64_t)run->repetition + 1; /* in this iteration */
+    bool more = mdtest_facts[op].call != 0;
 
-    mdtest_log(run, 1, "%s%14.3f sec, %14.3f ops/sec", result_words[op], was_run ? s->seconds : 0.0,
-               was_run && s->seconds > 0 ? s->items / s->seconds : 0.0);
+    mdtest_log(run, 1, "%s%s%s%14.3f sec, %14.3f ops/sec", more ? "  " : "",
+               more ? mdtest_operations[op].title : result_words[op], more ? ": " : "",
+               was_run ? s->seconds : 0.0, was_run && s->seconds > 0 ? s->items / s->seconds : 0.0);
     if (op == MDTEST_FILE_CREATE && was_run && t->results.wall_s > 0)
         mdtest_log(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec",
                    t->results.wall_s, t->results.wall_items / t->results.wall_s);
@@ -161,9 +162,13 @@ int mdtest_trace_kind(struct weir_run *run, void *state, const struct weir_stage
 int mdtest_trace_kind_end(struct weir_run *run, void *state, const struct weir_stage *s,
                           struct weir_err *err)
 {
-    for (int op = MDTEST_DIR_CREATE; op < MDTEST_TREE_CREATE; op++)
-        if (result_words[op] && (int)mdtest_facts[op].of == s->index)
+    for (int op = MDTEST_DIR_CREATE; op < MDTEST_OPS; op++) {
+        const struct mdtest_fact *f = &mdtest_facts[op];
+        bool shown = f->call ? mdtest_wants(state, op) : result_words[op] && !f->is_tree;
+
+        if (shown && (int)f->of == s->index)
             mdtest_trace_result(run, state, (enum mdtest_op)op);
+    }
     return 0;
 }
 
@@ -233,13 +238,15 @@ static void report_begin(struct weir_run *run, struct weir_test *tests)
 
 /* ---- a test ---- */
 
-static void report_count(struct weir_run *run, const struct mdtest_test *t)
+static int report_test(struct weir_run *run, void *state, struct weir_err *err)
 {
+    const struct mdtest_test *t = state;
     uint64_t all = t->ledger.planned * (uint64_t)run->par.size;
     const bool *kind = t->ledger.kind;
     const char *one = kind[MDTEST_FILES] ? "files" : "directories";
     const char *what = kind[MDTEST_DIRS] && kind[MDTEST_FILES] ? "files/directories" : one;
 
+    weir_banner_test(run);
     weir_report_int(&run->report, WEIR_FOR_DATA, "itemsPerTask", (int64_t)t->ledger.planned);
     weir_report_int(&run->report, WEIR_FOR_DATA, "directoriesPerTree", (int64_t)t->tree.dirs);
     weir_report_int(&run->report, WEIR_FOR_DATA, "trees", (int64_t)t->tree.loops);
@@ -247,14 +254,6 @@ static void report_count(struct weir_run *run, const struct mdtest_test *t)
         weir_report_line(&run->report, "%d tasks, 1 file", run->par.size);
     else
         weir_report_line(&run->report, "%d tasks, %" PRIu64 " %s", run->par.size, all, what);
-}
-
-static int report_test(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mdtest_test *t = state;
-
-    weir_banner_test(run);
-    report_count(run, t);
     mdtest_log(run, 1, "%s", "");
     mdtest_log(run, 1, "   Operation               Duration              Rate");
     mdtest_log(run, 1, "   ---------               --------              ----");
@@ -268,12 +267,13 @@ static void report_finish(struct weir_run *run, const struct weir_test *tests)
 
 /* ---- the CSV of ranks ---- */
 
-static void rank_head(struct weir_str *out)
+static void rank_head(const void *state, struct weir_str *out)
 {
     weir_str_addf(out, "rank,items");
     for (int op = 0; op < MDTEST_OPS; op++)
-        weir_str_addf(out, ",rate-%s,time-%s", mdtest_operations[op].title,
-                      mdtest_operations[op].title);
+        if (mdtest_shows(state, op))
+            weir_str_addf(out, ",rate-%s,time-%s", mdtest_operations[op].title,
+                          mdtest_operations[op].title);
     weir_str_addc(out, '\n');
 }
 
@@ -300,7 +300,8 @@ static void add_line_of_all(const struct mdtest_test *t, struct weir_str *lines)
     for (int op = 0; op < MDTEST_OPS; op++) {
         const struct mdtest_series *s = &t->results.series[op];
 
-        add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
+        if (mdtest_shows(t, op))
+            add_cell(lines, was_run(t, op), s->seconds > 0 ? s->items / s->seconds : 0, s->seconds);
     }
     weir_str_addc(lines, '\n');
 }
@@ -316,8 +317,9 @@ int mdtest_ranks_iteration(struct weir_run *run, void *state, const struct weir_
     if (run->par.rank == 0)
         add_line_of_all(t, &lines);
     weir_str_addf(&lines, "%d,", run->par.rank);
-    for (int op = 0; op < MDTEST_TREE_CREATE; op++)
-        add_cell(&lines, was_run(t, op), mine[op].rate, mine[op].seconds);
+    for (int op = 0; op < MDTEST_OPS; op++)
+        if (op < MDTEST_TREE_CREATE || (mdtest_asks_more(t->o) && mdtest_shows(t, op)))
+            add_cell(&lines, was_run(t, op), mine[op].rate, mine[op].seconds);
     weir_str_addc(&lines, '\n');
     rc = weir_ranks_rows(run, &lines, err);
     weir_str_free(&lines);
@@ -332,15 +334,13 @@ static bool records(const void *state, int op, uint64_t *size)
     const struct mdtest_options *o = t->o;
     int64_t bytes = op == MDTEST_FILE_READ ? o->read_bytes : o->write_bytes;
 
-    *size = op == MDTEST_FILE_STAT || bytes == 0 ? 1 : (uint64_t)bytes;
-    return t->ledger.kind[MDTEST_FILES] &&
-           ((op == MDTEST_FILE_CREATE && o->create) || (op == MDTEST_FILE_STAT && o->stat) ||
-            (op == MDTEST_FILE_READ && o->read) || (op == MDTEST_FILE_REMOVE && o->remove));
+    *size = op == MDTEST_FILE_STAT || mdtest_facts[op].call || bytes == 0 ? 1 : (uint64_t)bytes;
+    return mdtest_facts[op].of == MDTEST_FILES && mdtest_wants(t, op);
 }
 
 /* ---- the row ---- */
 
-const struct weir_words mdtest_words = {
+const struct weir_output mdtest_output = {
     .deviation = MDTEST_DEVIATION,
     .op_files = WEIR_OP_FILES_OPERATION,
     .records = records,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-run.c - the order of the phases, the ledger of existing items, and from the record of
  * a phase to its rates and times */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
@@ -9,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/text/columns.h"
-#include "engine/observe/latency.h"
 #include "engine/place/status.h"
 #include "par/agree.h"
 #include "par/reduce.h"
@@ -80,17 +78,6 @@ static struct weir_stats of_ranks(const struct weir_run *run, bool works, double
     return s;
 }
 
-static void measure_ranks(const struct weir_run *run, struct measure *m,
-                          const struct mdtest_mine *mine)
-{
-    bool works = mine->rate > 0;
-
-    m->rank_rate = of_ranks(run, works, mine->rate);
-    m->rank_ms = of_ranks(run, works, works ? MS / mine->rate : 0);
-    if (m->rank_rate.n > 0)
-        m->ms = m->seconds * MS * (double)m->rank_rate.n / (double)m->items;
-}
-
 /* The mean of means; the extremes are those of single tasks. */
 static void keep_ranks(struct weir_stats *s, const struct weir_stats *ranks)
 {
@@ -127,21 +114,14 @@ static void measure(struct weir_run *run, struct mdtest_test *t, const struct we
 
     m.rate = (double)m.items / m.seconds;
     *mine = measure_mine(t, rec);
-    measure_ranks(run, &m, mine);
+    m.rank_rate = of_ranks(run, mine->rate > 0, mine->rate);
+    m.rank_ms = of_ranks(run, mine->rate > 0, MS / mine->rate);
+    if (m.rank_rate.n > 0)
+        m.ms = m.seconds * MS * (double)m.rank_rate.n / (double)m.items;
     keep_series(&t->results.series[t->pass.op], &m);
     weir_report_row(&run->report, &measure_table, &m);
     if (mdtest_facts[t->pass.op].is_tree)
         mdtest_trace_result(run, t, t->pass.op);
-}
-
-static void report_latency(struct weir_run *run, struct mdtest_test *t,
-                           const struct weir_phase_rec *rec)
-{
-    if (!run->report.details && !t->o->latency)
-        return;
-    weir_observers_measured(run, &t->fs.session, rec);
-    weir_latency_report(run, &t->fs.session, rec, t->pass.op, &mdtest_calls[t->pass.op],
-                        t->results.sum);
 }
 
 /* ---- phases ---- */
@@ -157,7 +137,9 @@ static void begin_pass(const struct weir_run *run, struct mdtest_test *t, bool o
     t->pass.again = t->pass.op == MDTEST_FILE_CREATE && t->o->collective && !t->o->mknod && !own;
     t->pass.makes = makes;
     t->pass.alone = for_all || (f->is_tree && !t->o->unique) || (f->removes && t->o->shared);
-    t->pass.things = for_all && (t->o->unique || !f->is_tree) ? (uint64_t)run->par.size : 1;
+    t->pass.things = for_all && (t->o->unique || !f->is_tree) ? (uint64_t)run->par.size
+                     : f->call == WEIR_NAME_RENAME            ? 2 /* there and back */
+                                                              : 1;
 }
 
 static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest_op op, int shift)
@@ -165,7 +147,7 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
     int64_t shifts = (int64_t)mdtest_facts[op].shifts * shift;
     bool visits = mdtest_facts[op].visits;
 
-    t->pass.lone = false;
+    t->pass.subset = false;
     t->pass.op = op;
     t->pass.of = mdtest_facts[op].of;
     begin_pass(run, t, false);
@@ -174,9 +156,9 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
                         : (int)((run->par.rank + shifts) % run->par.size);
     /* When the tree is not complete, the items are those that were made first. */
     t->pass.made_order = !visits || t->ledger.count[t->pass.of] != t->tree.total;
-    t->pass.shuffled = visits && t->o->random && t->ledger.count[t->pass.of] > 1;
+    t->pass.shuffled = visits && t->o->random && mdtest_visits(t) > 1;
     if (t->pass.shuffled)
-        weir_perm_init(&t->pass.perm, t->ledger.count[t->pass.of],
+        weir_perm_init(&t->pass.perm, mdtest_visits(t),
                        (uint64_t)t->o->random_seed + (uint64_t)run->par.rank);
 }
 
@@ -184,22 +166,6 @@ static void begin_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
 static uint64_t workers(const struct weir_run *run, const struct mdtest_test *t)
 {
     return t->pass.alone ? 1 : (uint64_t)run->par.size;
-}
-
-/* Compare a phase with the ledger: it has done all existing items, no more and no less. */
-static int check_ledger(const struct weir_run *run, const struct mdtest_test *t,
-                        const struct weir_phase_rec *rec, struct weir_err *err)
-{
-    bool makes = t->pass.makes || mdtest_facts[t->pass.op].is_tree;
-    uint64_t each = makes ? rec->steps_max : t->ledger.count[t->pass.of];
-    uint64_t expected = each * workers(run, t);
-
-    if (t->pass.op == MDTEST_DIR_RENAME && each < 2)
-        expected = 0;
-    if (rec->interrupted || rec->steps_sum == expected)
-        return 0;
-    return weir_refuse(err, WEIR_EIO, "%s processed %" PRIu64 " items instead of %" PRIu64,
-                                      rec->phase->key, rec->steps_sum, expected);
 }
 
 static void report_wall(struct weir_run *run, struct mdtest_test *t,
@@ -232,12 +198,19 @@ static void report_wrong(struct weir_run *run, struct mdtest_test *t,
     t->damage.code = WEIR_OK;
 }
 
-/* The checks of every phase. */
+/* Compare a phase with the ledger: it has done all existing items, no more and no less. */
 static int check_phase(struct weir_run *run, struct mdtest_test *t,
                        const struct weir_phase_rec *rec, struct weir_err *err)
 {
-    if (check_ledger(run, t, rec, err) < 0)
-        return -1;
+    bool makes = t->pass.makes || mdtest_facts[t->pass.op].is_tree;
+    uint64_t each = makes ? rec->steps_max : mdtest_visits(t);
+    uint64_t expected = each * workers(run, t);
+
+    if (t->pass.op == MDTEST_DIR_RENAME && each < 2)
+        expected = 0;
+    if (!rec->interrupted && rec->steps_sum != expected)
+        return weir_refuse(err, WEIR_EIO, "%s processed %" PRIu64 " items instead of %" PRIu64,
+                                          rec->phase->key, rec->steps_sum, expected);
     report_wrong(run, t, rec);
     return 0;
 }
@@ -286,10 +259,7 @@ static bool wants_kind(const void *state, const struct weir_stage *s)
 
 static bool wants_op(const void *state, const struct weir_stage *s)
 {
-    const struct mdtest_test *t = state;
-    const struct mdtest_fact *f = &mdtest_facts[s->index];
-
-    return (f->is_tree || t->ledger.kind[f->of]) && *((const bool *)t->o + f->flag);
+    return mdtest_wants(state, s->index);
 }
 
 static int before_op(struct weir_run *run, void *state, const struct weir_stage *s,
@@ -316,7 +286,10 @@ static int after_op(struct weir_run *run, void *state, const struct weir_stage *
     mdtest_trace_phase(run, t, op, rec->steps);
     if (mdtest_facts[op].makes && after_create(run, t, rec, err) < 0)
         return -1;
-    report_latency(run, t, rec);
+    if (run->report.details || t->o->latency) {
+        weir_observers_measured(run, &t->fs.session, rec);
+        weir_latency_report(run, &t->fs.session, rec, op, &mdtest_calls[op], t->results.sum);
+    }
     if (t->pass.again && !rec->interrupted && write_own(run, t, &extra_s, err) < 0)
         return -1;
     measure(run, t, rec, extra_s);
@@ -358,19 +331,19 @@ static bool can_alone(const void *state, const struct weir_stage *s)
     return are_removed(t) || (!t->o->remove && !f->makes);
 }
 
-static int before_lone(struct weir_run *run, void *state, const struct weir_stage *s,
-                       struct weir_err *err)
+static int before_subset(struct weir_run *run, void *state, const struct weir_stage *s,
+                         struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
     begin_phase(run, t, (enum mdtest_op)s->index, are_removed(t) ? 0 : t->shift);
-    t->pass.lone = true;
+    t->pass.subset = true;
     return 0;
 }
 
 /* Each rank has made what it could in the time. */
-static int after_lone(struct weir_run *run, void *state, const struct weir_stage *s,
-                      struct weir_phase_rec *rec, struct weir_err *err)
+static int after_subset(struct weir_run *run, void *state, const struct weir_stage *s,
+                        struct weir_phase_rec *rec, struct weir_err *err)
 {
     struct mdtest_test *t = state;
 
@@ -380,13 +353,13 @@ static int after_lone(struct weir_run *run, void *state, const struct weir_stage
     return 0;
 }
 
-static const struct weir_lone lone_op = { .can = can_alone,
-                                          .before = before_lone,
-                                          .after = after_lone };
-static const struct weir_lone lone_whole = { .can = can_alone,
-                                             .whole = true,
-                                             .before = before_lone,
-                                             .after = after_lone };
+static const struct weir_subset subset_op = { .can = can_alone,
+                                              .before = before_subset,
+                                              .after = after_subset };
+static const struct weir_subset subset_complete = { .can = can_alone,
+                                                    .complete = true,
+                                                    .before = before_subset,
+                                                    .after = after_subset };
 
 /* ---- rows ---- */
 
@@ -400,27 +373,31 @@ static const struct weir_lone lone_whole = { .can = can_alone,
         .key = (text), .index = (kind), .flags = (f), .wanted = wants_kind, .before = (act)        \
     }
 
+#define MORE(key, title, call, name, ...) OP(MDTEST_##name, key, op),
+
 const struct weir_stage mdtest_stages[] = {
     /* Trees are made for the items, whatever the rate of these. */
     OP(MDTEST_TREE_CREATE, "tree create", tree, .flags = WEIR_STAGE_FULL_SPEED),
     { .key = "items", .before = mdtest_trace_items },
     KIND(MDTEST_DIRS, "directories", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_DIR_CREATE, "directory create", op, .lone = &lone_op,
+    OP(MDTEST_DIR_CREATE, "directory create", op, .subset = &subset_op,
        .flags = WEIR_STAGE_MAKES),
-    OP(MDTEST_DIR_STAT, "directory stat", op, .lone = &lone_op),
+    OP(MDTEST_DIR_STAT, "directory stat", op, .subset = &subset_op),
     { .key = "directory read",
       .index = MDTEST_DIR_READ,
       .wanted = wants_op,
       .before = mdtest_trace_dir_read },
-    OP(MDTEST_DIR_RENAME, "directory rename", op, .lone = &lone_whole),
-    OP(MDTEST_DIR_REMOVE, "directory remove", op, .lone = &lone_whole),
+    OP(MDTEST_DIR_RENAME, "directory rename", op, .subset = &subset_complete),
+    MDTEST_MORE_DIRS(MORE)
+    OP(MDTEST_DIR_REMOVE, "directory remove", op, .subset = &subset_complete),
     KIND(MDTEST_DIRS, "directories", 0, mdtest_trace_kind_end),
     KIND(MDTEST_FILES, "files", WEIR_STAGE_DELAY, mdtest_trace_kind),
-    OP(MDTEST_FILE_CREATE, "file create", op, .lone = &lone_op,
+    OP(MDTEST_FILE_CREATE, "file create", op, .subset = &subset_op,
        .flags = WEIR_STAGE_MAKES),
-    OP(MDTEST_FILE_STAT, "file stat", op, .lone = &lone_op),
-    OP(MDTEST_FILE_READ, "file read", op, .lone = &lone_op),
-    OP(MDTEST_FILE_REMOVE, "file remove", op, .lone = &lone_whole),
+    OP(MDTEST_FILE_STAT, "file stat", op, .subset = &subset_op),
+    OP(MDTEST_FILE_READ, "file read", op, .subset = &subset_op),
+    MDTEST_MORE_FILES(MORE)
+    OP(MDTEST_FILE_REMOVE, "file remove", op, .subset = &subset_complete),
     KIND(MDTEST_FILES, "files", 0, mdtest_trace_kind_end),
     { .key = "items", .before = mdtest_trace_items_end },
     { .key = "sweep", .flags = WEIR_STAGE_EXTRA },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-tables.c - the rows for programs, and the tables for people, byte for byte as parsers know
  * them */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
@@ -51,11 +50,9 @@ static const struct weir_table summary_table = { .key = "summary",
 /* True when the table has a row for this operation. */
 static bool has_row(const struct mdtest_test *t, enum mdtest_op op)
 {
-    if (op == MDTEST_DIR_READ)
-        return false;
-    if (op >= MDTEST_TREE_CREATE)
-        return true;
-    return op >= MDTEST_FILE_CREATE ? t->ledger.kind[MDTEST_FILES] : t->ledger.kind[MDTEST_DIRS];
+    const struct mdtest_fact *f = &mdtest_facts[op];
+
+    return op != MDTEST_DIR_READ && mdtest_shows(t, op) && (f->is_tree || t->ledger.kind[f->of]);
 }
 
 /* A row of the tables for people: rates or times. */
@@ -70,11 +67,12 @@ struct shown_row {
     COL_STR(T, margin, NULL, NULL, .head = "", .width = 3),                                        \
         COL_STR(T, operation, NULL, NULL, .head = (h), .rule = "---------", .width = -(w),         \
                 .gap = 1)
-#define SHOWN(f, h, r, at, g)                                                                      \
-    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = 14, .prec = 3,  \
+#define IN_WIDTH(w, f, h, r, at, g)                                                                \
+    COL_REAL(T, f, NULL, NULL, .head = (h), .rule = (r), .head_at = (at), .width = (w), .prec = 3, \
              .gap = (g))
-#define OF_RANKS(g)                                                                                \
-    SHOWN(rank.max, "Max", "---", 27, 1), SHOWN(rank.min, "Min", "---", 42, 1),                    \
+#define SHOWN(f, h, r, at, g) IN_WIDTH(14, f, h, r, at, g)
+#define OF_RANKS(w, g)                                                                             \
+    IN_WIDTH(w, rank.max, "Max", "---", 27, 1), SHOWN(rank.min, "Min", "---", 42, 1),              \
         SHOWN(rank.mean, "Mean      per Iteration:", "----", 56, g)
 #define OF_ITERATIONS(first, space)                                                                \
     SHOWN(all.max, "Max", space "---", first, 1),                                                  \
@@ -99,10 +97,14 @@ static const struct weir_col old_cols[] = { COL_STR(T, margin, NULL, NULL, .head
                                             OF_33(sd, "Std Dev", "-------", 75),
                                             WEIR_COL_END };
 
-/* With --showRankStatistics the operations on trees are shifted against the others. */
+/* With --showRankStatistics the operations on trees are shifted against the others. Those that
+ * options add have longer names, whose numbers stand below the others. */
 static const struct weir_col ranked_cols[] = { OPERATION("Operation     per Rank:", 18),
-                                               OF_RANKS(9), OF_ITERATIONS(81, " "), WEIR_COL_END };
-static const struct weir_col ranked_tree_cols[] = { OPERATION("", 22), OF_RANKS(5),
+                                               OF_RANKS(14, 9), OF_ITERATIONS(81, " "),
+                                               WEIR_COL_END };
+static const struct weir_col ranked_tree_cols[] = { OPERATION("", 22), OF_RANKS(14, 5),
+                                                    OF_ITERATIONS(0, ""), WEIR_COL_END };
+static const struct weir_col ranked_more_cols[] = { OPERATION("", 21), OF_RANKS(11, 9),
                                                     OF_ITERATIONS(0, ""), WEIR_COL_END };
 
 /* One for rates, one for times: each has its heading. */
@@ -120,6 +122,9 @@ static const struct weir_table ranked[] = {
 };
 static const struct weir_table ranked_tree = { .key = "trees",
                                                .cols = ranked_tree_cols,
+                                               .readers = WEIR_FOR_TEXT };
+static const struct weir_table ranked_more = { .key = "more",
+                                               .cols = ranked_more_cols,
                                                .readers = WEIR_FOR_TEXT };
 
 static void print_row(struct weir_run *run, const struct weir_table *table, const char *operation,
@@ -143,10 +148,11 @@ static void print_rows(struct weir_run *run, const struct mdtest_test *t, enum m
     const struct mdtest_series *s = &t->results.series[op];
     const struct weir_stats *rank = times ? &s->rank_ms : &s->rank_rate;
     const char *title = mdtest_operations[op].title;
-    const struct weir_table *table = t->o->rank_stats ? &ranked[times] : &plain[times];
+    const struct weir_table *table = !t->o->rank_stats          ? &plain[times]
+                                     : mdtest_facts[op].is_tree ? &ranked_tree
+                                     : mdtest_facts[op].call    ? &ranked_more
+                                                                : &ranked[times];
 
-    if (t->o->rank_stats && op >= MDTEST_TREE_CREATE)
-        table = &ranked_tree;
     print_row(run, table, title, times ? &s->ms : &s->rate, rank);
     if (!t->o->rank_stats && op != MDTEST_DIR_RENAME) /* which 3.3 does not have */
         print_row(run, &old[times], title, times ? &s->time : &s->rate, rank);
@@ -161,7 +167,7 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
                             int op, bool times)
 {
     const struct mdtest_results *r = &t->results;
-    bool known = op < MDTEST_TREE_CREATE && (size_t)iteration < r->rooms; /* memory may be out */
+    bool known = !mdtest_facts[op].is_tree && (size_t)iteration < r->rooms; /* memory may be out */
     const struct mdtest_mine *m = known ? &r->mine[iteration * MDTEST_OPS + op] : NULL;
     struct weir_str cell = { 0 };
 
@@ -185,7 +191,8 @@ static void print_ranks(struct weir_run *run, const struct mdtest_test *t, bool 
     for (int i = 0; i < t->results.iterations; i++) {
         weir_report_line(&run->report, "iteration: %d", i);
         for (int op = first; op < MDTEST_OPS; op++)
-            print_operation(run, t, i, op, times);
+            if (mdtest_shows(t, op))
+                print_operation(run, t, i, op, times);
     }
 }
 
@@ -210,14 +217,15 @@ static void print_table(struct weir_run *run, const struct mdtest_test *t, bool 
             print_rows(run, t, (enum mdtest_op)op, times);
 }
 
-static void emit_row(struct weir_run *run, const struct weir_test *test, enum mdtest_op op)
+static void report_summary_row(struct weir_run *run, const struct weir_test *test,
+                               enum mdtest_op op)
 {
-    const struct mdtest_test *k = test->state;
-    const struct mdtest_series *s = &k->results.series[op];
+    const struct mdtest_test *t = test->state;
+    const struct mdtest_series *s = &t->results.series[op];
     const struct summary_row row = {
         .operation = mdtest_operations[op].title,
         .test = test->id,
-        .tasks = k->tasks,
+        .tasks = t->tasks,
         .iterations = (int64_t)s->rate.n,
         .items = (int64_t)s->items,
         .s = *s,
@@ -234,7 +242,7 @@ void mdtest_summary_rows(struct weir_run *run, const struct weir_test *tests, in
     weir_report_head(&run->report, &summary_table);
     for (int i = 0; i < n; i++)
         for (int op = 0; op < MDTEST_OPS; op++)
-            emit_row(run, &tests[i], (enum mdtest_op)op);
+            report_summary_row(run, &tests[i], (enum mdtest_op)op);
 }
 
 int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
@@ -242,7 +250,7 @@ int mdtest_summary(struct weir_run *run, void *state, struct weir_err *err)
     struct mdtest_test *t = state;
     const struct mdtest_options *o = t->o;
 
-    weir_run_say_notes(run);
+    weir_run_print_notes(run);
     if (o->rates_and_times || !o->times)
         print_table(run, t, false);
     if (o->rates_and_times || o->times)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-tree.c - full trees of directories with items spread over them, and the names of directories
  * and items */
-#include "config.h"
 #include "programs/mdtest/mdtest-tree.h"
 
 #include <inttypes.h>
@@ -56,24 +55,14 @@ static bool spread_items(struct weir_dirtree *t, const struct weir_dirtree_shape
            times(t->per_dir, t->dirs, &all); /* the highest number of an item */
 }
 
-/* Directories of the subtree below (and with) a directory on a level. Fits: the whole tree does. */
-static uint64_t below(const struct weir_dirtree *t, unsigned level)
-{
-    uint64_t n = 1;
-
-    full_tree(t->branch, t->depth - level, &n);
-    return n;
-}
-
 /* Both orders go down from the root: at each level the rest chooses the child whose subtree comes
  * next. */
 uint64_t weir_dirtree_preorder(const struct weir_dirtree *t, uint64_t nth)
 {
-    uint64_t dir = 0, size;
+    uint64_t dir = 0, size = t->dirs;
 
     if (t->branch == 1)
         return nth;
-    size = t->dirs;
     while (nth > 0) {
         nth--;
         size = (size - 1) / t->branch;
@@ -85,7 +74,7 @@ uint64_t weir_dirtree_preorder(const struct weir_dirtree *t, uint64_t nth)
 
 uint64_t weir_dirtree_postorder(const struct weir_dirtree *t, uint64_t nth)
 {
-    uint64_t dir = 0, size = below(t, 0);
+    uint64_t dir = 0, size = t->dirs;
 
     if (t->branch == 1)
         return t->dirs - 1 - nth;
@@ -103,28 +92,6 @@ uint64_t weir_dirtree_made(const struct weir_dirtree *t, uint64_t nth)
     if (t->first > 0 || t->branch == 1 || t->per_dir == 0)
         return weir_dirtree_linear(t, nth);
     return weir_dirtree_preorder(t, nth / t->per_dir) * t->per_dir + nth % t->per_dir;
-}
-
-/* Levels between a directory and the root. */
-static unsigned level_of(const struct weir_dirtree *t, uint64_t dir)
-{
-    unsigned level = 0;
-
-    if (t->branch == 1)
-        return (unsigned)dir;
-    for (; dir > 0; dir = (dir - 1) / t->branch)
-        level++;
-    return level;
-}
-
-/* Return the directory on the way to the root that is 'levels' levels above it. */
-static uint64_t above(const struct weir_dirtree *t, uint64_t dir, unsigned levels)
-{
-    if (t->branch == 1)
-        return dir - levels;
-    for (; levels > 0; levels--)
-        dir = (dir - 1) / t->branch;
-    return dir;
 }
 
 static int check_shape(const struct weir_dirtree_shape *s, bool unique, struct weir_err *err)
@@ -224,16 +191,13 @@ static char *put_branch(char *at, int whose, uint64_t dir)
     return weir_put_u64(at, dir);
 }
 
-/* The chain from the root down. */
+/* The chain from the root down; it is no deeper than a path is long. */
 static char *put_chain(const struct mdtest_names *n, char *at, int whose, uint64_t dir)
 {
-    unsigned level = level_of(n->tree, dir);
-
-    for (unsigned k = 0; k <= level; k++) {
-        *at++ = '/';
-        at = put_branch(at, whose, above(n->tree, dir, level - k));
-    }
-    return at;
+    if (dir > 0)
+        at = put_chain(n, at, whose, (dir - 1) / n->tree->branch);
+    *at++ = '/';
+    return put_branch(at, whose, dir);
 }
 
 const char *mdtest_name_test(struct mdtest_names *n, const char *base, int iteration, uint64_t loop)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest-tree.h - full trees of directories with items spread over them, as pure arithmetic, and the
  * names of directories and items */
-#ifndef WEIR_PROGRAMS_MDTEST_MDTEST_TREE_H
-#define WEIR_PROGRAMS_MDTEST_MDTEST_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,5 +106,3 @@ static inline const char *mdtest_name_item(struct mdtest_names *n, const char *b
     weir_put_u64(n->path + n->tail, item);
     return n->path;
 }
-
-#endif

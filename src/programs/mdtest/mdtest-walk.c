@@ -4,7 +4,6 @@
  *
  * Nothing is printed while a phase runs. The names that it visited follow from its place in the test,
  * so the lines of a phase are made after it. */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <string.h>
@@ -158,15 +157,6 @@ static void trace_collective(struct walk *w, uint64_t items)
 
 /* ---- phases ---- */
 
-static void trace_visits(struct walk *w, uint64_t low, uint64_t high)
-{
-    uint64_t item;
-
-    for (uint64_t i = low; i < high; i++)
-        mdtest_log(w->run, 3, "%s %s", words[w->op].item,
-                   mdtest_name_step(w->run, w->t, w->owner, i, &item));
-}
-
 static void trace_after_removal(struct walk *w)
 {
     struct mdtest_test *t = w->t;
@@ -189,7 +179,7 @@ static void trace_after_removal(struct walk *w)
 static void trace_loop(struct walk *w, uint64_t steps)
 {
     struct mdtest_test *t = w->t;
-    uint64_t low = w->loop * t->tree.per_loop, high = low + t->tree.per_loop;
+    uint64_t low = w->loop * t->tree.per_loop, high = low + t->tree.per_loop, item;
 
     if (t->o->unique)
         mdtest_log(w->run, 1, "Entering unique_dir_access, set it to %s", dir_path(w, 0));
@@ -202,9 +192,10 @@ static void trace_loop(struct walk *w, uint64_t steps)
     high = high < steps ? high : steps;
     if (w->run->log.verbose < 3 && !words[w->op].visit)
         return;
-    if (words[w->op].item)
-        trace_visits(w, low, high);
-    else if (words[w->op].visit && t->o->collective)
+    for (uint64_t i = low; words[w->op].item && i < high; i++)
+        mdtest_log(w->run, 3, "%s %s", words[w->op].item,
+                   mdtest_name_step(w->run, t, w->owner, i, &item));
+    if (words[w->op].visit && t->o->collective)
         trace_collective(w, high - low);
     else if (words[w->op].visit)
         trace_walk(w, high - low);
@@ -275,7 +266,8 @@ void mdtest_trace_phase(struct weir_run *run, struct mdtest_test *t, enum mdtest
 {
     struct walk w = { .run = run, .t = t, .op = op, .owner = t->pass.owner };
 
-    if (run->report.n == 0 || run->log.verbose < 1 || (op == MDTEST_DIR_RENAME && steps == 0))
+    if (run->report.n == 0 || run->log.verbose < 1 || mdtest_facts[op].call ||
+        (op == MDTEST_DIR_RENAME && steps == 0))
         return;
     w.whose = mdtest_tree_of(t, run, t->pass.owner);
     for (w.loop = 0; w.loop < t->tree.loops; w.loop++) {

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest.c - the metadata benchmark: the run over all numbers of tasks, and what one number takes */
-#include "config.h"
 #include "programs/mdtest/mdtest.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/steady.h"
 #include "engine/check/inputs.h"
-#include "engine/pace.h"
-#include "engine/place/items.h"
+#include "engine/ratelimit.h"
 #include "engine/place/status.h"
 
 /* The numbers of tasks from the first to the last. */
@@ -23,29 +22,6 @@ static int count_variants(const void *opt, const struct weir_par *world)
     return (o->last - o->first) / o->step + 1;
 }
 
-static int plan_test(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
-{
-    struct weir_test *test = run->test;
-    struct mdtest_options *own = chosen;
-    struct mdtest_test *t = state;
-
-    *t = (struct mdtest_test) { .o = own, .places.all_ours = true };
-    if (weir_values_backend(test->values, t->o->run.api, &run->world, &t->fs.be, &t->fs.be_opt,
-                            err) < 0 ||
-        mdtest_check(t, run, own, err) < 0)
-        return -1;
-    if (t->fs.be_opt.refused)
-        own->run.api = t->fs.be->name;
-    own->run.wear_out = true; /* after a deadline all tasks make as many items as the fastest */
-    test->plan.tasks = t->o->first + test->variant * t->o->step;
-    test->plan.is_run = !t->o->run.dry_run;
-    test->plan.path = t->o->dirs;
-    test->plan.between[0] = '@';
-    test->plan.writes = t->o->create;
-    test->plan.shared = !t->o->unique || t->o->shift != 0;
-    return 0;
-}
-
 /* ---- before the first phase ---- */
 
 static size_t larger(int64_t a, int64_t b)
@@ -53,30 +29,24 @@ static size_t larger(int64_t a, int64_t b)
     return (size_t)(a > b ? a : b);
 }
 
-static int take_buffers(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
+static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
     const struct mdtest_options *o = t->o;
     size_t in = larger(o->read_bytes, o->verify_write ? o->write_bytes : 0);
-    size_t want = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0;
+    size_t want = o->verify_read ? larger(o->read_bytes, o->write_bytes) : 0, longest = 0;
 
     t->out_len = (size_t)o->write_bytes;
     t->in_len = (size_t)o->read_bytes;
-    if (weir_small_files_begin(&t->fs, run->gpu, t->out_len, in, want, err) < 0)
-        return -1;
-    weir_small_files_fill(&t->fs, run, o->shared ? 0 : run->par.rank, 0, t->out_len);
-    return 0;
-}
-
-static int take_memory(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    size_t longest = 0;
-
     for (int i = 0; i < t->places.n; i++)
         longest = strlen(t->places.base[i]) > longest ? strlen(t->places.base[i]) : longest;
     if (mdtest_names_init(&t->names, &t->tree, longest, err) < 0 ||
-        mdtest_names_init(&t->target, &t->tree, longest, err) < 0 || take_buffers(t, run, err) < 0)
+        mdtest_names_init(&t->target, &t->tree, longest, err) < 0 ||
+        weir_small_files_begin(&t->fs, run->gpu, t->out_len, in, want, err) < 0)
         return -1;
-    if (t->o->latency && run->par.rank == 0 &&
+    weir_small_files_fill(&t->fs, run, o->shared ? 0 : run->par.rank, 0, t->out_len);
+    if (mdtest_asks_more(o) && !(t->value = calloc(2, MDTEST_XATTR_MAX)))
+        return weir_fail(err, WEIR_ESETUP, "memory for attributes");
+    if (o->latency && run->par.rank == 0 &&
         !(t->results.sum = calloc(MDTEST_OPS * WEIR_CALLS, sizeof(*t->results.sum))))
         return weir_fail(err, WEIR_ESETUP, "memory for latencies");
     return 0;
@@ -91,6 +61,7 @@ static void end(void *state)
     weir_small_files_end(&t->fs);
     free(t->results.mine);
     free(t->results.sum);
+    free(t->value);
 }
 
 /* The number of an earlier run. More items than the tree has room for can only be in a single
@@ -105,8 +76,8 @@ static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_
         return 0;
     if (weir_status_read(run, t->o->status_file, "items", &there, &items, err) < 0 ||
         (!there && weir_warn(&run->log, err,
-                             "Could not read stonewall status file '%s': the planned number of "
-                             "items is taken",
+                             "Could not read stonewall status file '%s': using the planned number "
+                             "of items",
                              t->o->status_file) < 0))
         return -1;
     mdtest_log(run, 1, "Read stonewall status; items: %" PRIu64 "\n", items);
@@ -130,10 +101,10 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
 
     t->tasks = run->par.size;
     t->pass.parts = run->report.details || t->o->latency;
-    t->pass.fine = t->pass.parts || run->records.wanted || run->records.picks ||
-                   run->records.intervals || weir_pace_wanted(&t->o->run) ||
+    t->pass.fine = t->pass.parts || run->records.wanted || run->records.sampled ||
+                   run->records.intervals || weir_ratelimit_wanted(&t->o->run) ||
                    weir_steady_asked(t->o->run.until);
-    return mdtest_plan(t, run, err) < 0 ? -1 : take_memory(run, t, err);
+    return mdtest_plan_tree(t, run, err) < 0 ? -1 : take_memory(run, t, err);
 }
 
 static int start(struct weir_run *run, void *state, struct weir_err *err)
@@ -146,31 +117,16 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
     return t->ready ? 0 : -1;
 }
 
-/* Make room for the numbers of the iteration that begins. */
-static int take_iteration(const struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
-{
-    struct mdtest_results *r = &t->results;
-    size_t need = t->o->all_procs ? (size_t)run->repetition + 1 : 1;
-    struct mdtest_mine *mine;
-
-    r->iterations = run->repetition + 1;
-    if (need <= r->rooms)
-        return 0;
-    mine = realloc(r->mine, 2 * need * MDTEST_OPS * sizeof(*mine));
-    if (!mine)
-        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", 2 * need);
-    r->mine = mine;
-    r->rooms = 2 * need;
-    return 0;
-}
-
 static int begin_iteration(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mdtest_test *t = state;
+    struct mdtest_results *r = &t->results;
+    size_t last = t->o->all_procs ? (size_t)run->repetition : 0;
 
-    if (take_iteration(run, t, err) < 0)
-        return -1;
-    memset(mdtest_mine_of(run, t), 0, sizeof(*t->results.mine) * MDTEST_OPS);
+    r->iterations = run->repetition + 1;
+    if (!weir_mem_room(&r->mine, last, &r->rooms, MDTEST_OPS * sizeof(*r->mine)))
+        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", last + 1);
+    memset(mdtest_mine_of(run, t), 0, sizeof(*r->mine) * MDTEST_OPS);
     t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;
     for (int k = 0; t->o->create && k < MDTEST_KINDS; k++)
         t->ledger.count[k] = t->ledger.planned;
@@ -178,12 +134,17 @@ static int begin_iteration(struct weir_run *run, void *state, struct weir_err *e
     return 0;
 }
 
+/* All phases of a test are judged. */
+_Static_assert((int)MDTEST_OPS <= WEIR_INPUTS_PHASES, "mdtest has more phases than are judged");
+
 /* Does a node look at what it made itself? */
 static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct mdtest_test *t = state;
+    bool looks = t->o->stat || t->o->read || mdtest_asks_more(t->o);
 
-    f->own_metadata = (t->o->stat || t->o->read) && weir_par_same_node(&run->par, t->shift) > 0;
+    f->own_metadata = looks && weir_par_same_node(&run->par, t->shift) > 0;
+    f->ratio = t->fs.data.ratio;
 }
 
 /* ---- the program ---- */
@@ -209,26 +170,7 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-#define ITEMS(op, k, t, moves)                                                                     \
-    [op] = { .key = (k), .title = (t), .unit = "items", .moves_bytes = (moves) }
-
-const struct weir_operation mdtest_operations[MDTEST_OPS + 1] = {
-    ITEMS(MDTEST_DIR_CREATE, "directory create", "Directory creation", false),
-    ITEMS(MDTEST_DIR_STAT, "directory stat", "Directory stat", false),
-    ITEMS(MDTEST_DIR_READ, "directory read", "Directory read", false),
-    ITEMS(MDTEST_DIR_RENAME, "directory rename", "Directory rename", false),
-    ITEMS(MDTEST_DIR_REMOVE, "directory remove", "Directory removal", false),
-    ITEMS(MDTEST_FILE_CREATE, "file create", "File creation", true),
-    ITEMS(MDTEST_FILE_STAT, "file stat", "File stat", false),
-    ITEMS(MDTEST_FILE_READ, "file read", "File read", true),
-    ITEMS(MDTEST_FILE_REMOVE, "file remove", "File removal", false),
-    ITEMS(MDTEST_TREE_CREATE, "tree create", "Tree creation", false),
-    ITEMS(MDTEST_TREE_REMOVE, "tree remove", "Tree removal", false),
-};
-
-#undef ITEMS
-
-static const struct weir_judged judged = { .inputs = inputs_of };
+static const struct weir_test_checks checks = { .inputs = inputs_of };
 
 const struct weir_program weir_mdtest = {
     .name = "mdtest",
@@ -238,17 +180,17 @@ const struct weir_program weir_mdtest = {
     .opt_size = sizeof(struct mdtest_options),
     .state_size = sizeof(struct mdtest_test),
     .operations = mdtest_operations,
-    .words = &mdtest_words,
-    .line = &mdtest_line,
+    .output = &mdtest_output,
+    .cli = &mdtest_cli,
     .variants = count_variants,
-    .plan = plan_test,
+    .plan = mdtest_plan,
     .enter = mdtest_enter_run,
     .leave = mdtest_leave_run,
     .begin = begin,
-    .made = &mdtest_made,
+    .files = &mdtest_files_made,
     .end = end,
     .start = start,
-    .judged = &judged,
+    .checks = &checks,
     .repetition = begin_iteration,
     .stages = mdtest_stages,
     .conclude = mdtest_summary,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mdtest.h - the metadata benchmark: its options, the state of one test with a struct for each
  * concern, and the functions that the files of this folder share. No other folder includes it */
-#ifndef WEIR_PROGRAMS_MDTEST_MDTEST_H
-#define WEIR_PROGRAMS_MDTEST_MDTEST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,9 +18,10 @@
 #include "engine/place/items.h"
 #include "engine/program.h"
 #include "engine/run.h"
+#include "engine/transfer.h"
 #include "programs/mdtest/mdtest-tree.h"
 
-/* Values of the option rows in mdtest-check.c, which have names and meaning. */
+/* Values of the option rows in mdtest-options.c, which have names and meaning. */
 struct mdtest_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *dirs, *status_file, *packet, *before, *after, *cleanup;
@@ -32,6 +32,8 @@ struct mdtest_options {
     bool random, shared, time_dirs, unique, verify_read, verify_write, sync_file, sync_phase,
         rank_stats;
     bool latency, reset_layout;
+    bool list, move, link, symlink, xattrs, chmod; /* xattrs: with xattr */
+    int64_t xattr;
 };
 
 struct mdtest_ledger {
@@ -57,20 +59,51 @@ static inline const char *mdtest_base_of(const struct mdtest_places *p, int whos
     return p->base[p->n > 1 && whose >= 0 ? whose % p->n : 0];
 }
 
-/* The operations that are measured, in the order of tables and files. */
+/* The operations, in the order of tables and files: key, title, name of the call, operation, option,
+ * shift. Then a usual one has its actions, one that only options ask for its call of the backend.
+ * doc/result.schema.awk reads the first three. */
+#define MDTEST_USUAL(ROW)                                                                          \
+    ROW("directory create", "Directory creation", "mkdir", DIR_CREATE, create, 0, .makes = true)   \
+    ROW("directory stat", "Directory stat", "stat", DIR_STAT, stat, 1, .visits = true)             \
+    ROW("directory read", "Directory read", NULL, DIR_READ, read, 2, .call = 0)                    \
+    ROW("directory rename", "Directory rename", "rename", DIR_RENAME, rename, 1, .call = 0)        \
+    ROW("directory remove", "Directory removal", "rmdir", DIR_REMOVE, remove, 3, .removes = true)  \
+    ROW("file create", "File creation", "create", FILE_CREATE, create, 0, .makes = true)           \
+    ROW("file stat", "File stat", "stat", FILE_STAT, stat, 1, .visits = true)                      \
+    ROW("file read", "File read", "read", FILE_READ, read, 2, .visits = true)                      \
+    ROW("file remove", "File removal", "remove", FILE_REMOVE, remove, 3, .removes = true)          \
+    ROW("tree create", "Tree creation", "mkdir", TREE_CREATE, create, 0, .is_tree = true)          \
+    ROW("tree remove", "Tree removal", "rmdir", TREE_REMOVE, remove, 0, .is_tree = true)
+
+#define MDTEST_MORE_DIRS(ROW)                                                                      \
+    ROW("directory readdir", "Directory readdir", "readdir", DIR_READDIR, list, 1, DIR)            \
+    ROW("directory readdirplus", "Directory readdirplus", "readdir", DIR_PLUS, list, 2, DIRPLUS)   \
+    ROW("directory move", "Directory move", "rename", DIR_MOVE, move, 1, RENAME)                   \
+    ROW("directory symlink", "Directory symlink", "symlink", DIR_SYMLINK, symlink, 1, SYMLINK)     \
+    ROW("directory readlink", "Directory readlink", "readlink", DIR_TEXT, symlink, 2, READLINK)    \
+    ROW("directory unsymlink", "Directory unsymlink", "unlink", DIR_UNLINK, symlink, 3, UNLINK)    \
+    ROW("directory setxattr", "Directory setxattr", "setxattr", DIR_SET, xattrs, 1, SETXATTR)      \
+    ROW("directory getxattr", "Directory getxattr", "getxattr", DIR_GET, xattrs, 2, GETXATTR)      \
+    ROW("directory listxattr", "Directory listxattr", "listxattr", DIR_ALL, xattrs, 3, LISTXATTR)  \
+    ROW("directory chmod", "Directory chmod", "chmod", DIR_CHMOD, chmod, 2, CHMOD)
+
+#define MDTEST_MORE_FILES(ROW)                                                                     \
+    ROW("file readdir", "File readdir", "readdir", FILE_READDIR, list, 1, DIR)                     \
+    ROW("file readdirplus", "File readdirplus", "readdir", FILE_PLUS, list, 2, DIRPLUS)            \
+    ROW("file move", "File move", "rename", FILE_MOVE, move, 1, RENAME)                            \
+    ROW("file link", "File link", "link", FILE_LINK, link, 1, LINK)                                \
+    ROW("file unlink", "File unlink", "unlink", FILE_UNLINK, link, 2, UNLINK)                      \
+    ROW("file symlink", "File symlink", "symlink", FILE_SYMLINK, symlink, 1, SYMLINK)              \
+    ROW("file readlink", "File readlink", "readlink", FILE_TEXT, symlink, 2, READLINK)             \
+    ROW("file unsymlink", "File unsymlink", "unlink", FILE_UNSYMLINK, symlink, 3, UNLINK)          \
+    ROW("file setxattr", "File setxattr", "setxattr", FILE_SET, xattrs, 1, SETXATTR)               \
+    ROW("file getxattr", "File getxattr", "getxattr", FILE_GET, xattrs, 2, GETXATTR)               \
+    ROW("file listxattr", "File listxattr", "listxattr", FILE_ALL, xattrs, 3, LISTXATTR)           \
+    ROW("file chmod", "File chmod", "chmod", FILE_CHMOD, chmod, 2, CHMOD)
+
 enum mdtest_op {
-    MDTEST_DIR_CREATE,
-    MDTEST_DIR_STAT,
-    MDTEST_DIR_READ,
-    MDTEST_DIR_RENAME,
-    MDTEST_DIR_REMOVE,
-    MDTEST_FILE_CREATE,
-    MDTEST_FILE_STAT,
-    MDTEST_FILE_READ,
-    MDTEST_FILE_REMOVE,
-    MDTEST_TREE_CREATE,
-    MDTEST_TREE_REMOVE,
-    MDTEST_OPS
+#define MDTEST_OP(key, title, call, op, ...) MDTEST_##op,
+    MDTEST_USUAL(MDTEST_OP) MDTEST_MORE_DIRS(MDTEST_OP) MDTEST_MORE_FILES(MDTEST_OP) MDTEST_OPS
 };
 
 extern const struct weir_operation mdtest_operations[MDTEST_OPS + 1];
@@ -83,6 +116,7 @@ struct mdtest_fact {
     size_t flag;                 /* of that option in struct mdtest_options */
     bool makes, removes, visits; /* items */
     bool is_tree;
+    enum weir_name_op call; /* 0 unless only an option asks for it */
 };
 extern const struct mdtest_fact mdtest_facts[MDTEST_OPS];
 
@@ -93,7 +127,7 @@ struct mdtest_pass {
     bool own;        /* the second pass of -c over files: each task opens and writes its own */
     bool again;      /* that pass follows */
     bool makes;      /* items; the second pass finds them made */
-    bool lone;       /* in a turn of --sweep */
+    bool subset;     /* in a turn of --sweep */
     bool alone;      /* only rank 0 works: -c for items that it makes or removes, or that exist once */
     uint64_t things; /* in one step: rank 0 may take it for every task */
     bool made_order; /* visit in the order of creation, not of the numbers */
@@ -157,39 +191,72 @@ struct mdtest_test {
     size_t out_len, in_len; /* written to and read from a file */
     struct mdtest_ledger ledger;
     struct mdtest_pass pass;
+    char *value; /* of an extended attribute, and after it what a call has read */
+    bool moved;  /* the item names.path is at target.path */
     struct weir_err damage; /* the first wrong data that this rank saw in a phase */
     struct mdtest_results results;
     bool ready; /* all ranks have what the phases need */
 };
 
+#define MDTEST_XATTR_MAX 65536 /* bytes of a value, and of all names, in Linux */
+
 extern const struct weir_program weir_mdtest;
 extern const struct weir_opt mdtest_opts[];
 
-/* mdtest-check.c: the options, before anything is done; fills what follows from them. Collective
- * over run->world. -1 and err (WEIR_EUSAGE) on every rank. */
-int mdtest_check(struct mdtest_test *t, struct weir_run *run, struct mdtest_options *own,
-                 struct weir_err *err);
+/* mdtest-plan.c: as plan of struct weir_program. */
+int mdtest_plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
 /* Tree and shift for one number of tasks. Local. -1 and err (WEIR_EUSAGE). */
-int mdtest_plan(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
+int mdtest_plan_tree(struct mdtest_test *t, const struct weir_run *run, struct weir_err *err);
 
-/* mdtest-items.c: rows of the phases by operation; NULL for "Directory read", which has nothing
+/* mdtest-phases.c: rows of the phases by operation; NULL for "Directory read", which has nothing
  * to do. */
 extern const struct weir_phase mdtest_phases[MDTEST_OPS];
 /* The second pass of -c over files. Actions of the user for the whole creation are done before
  * the first pass and after the second. */
 extern const struct weir_phase mdtest_write_phase;
 
-/* mdtest-phases.c: the same for all phases, as in struct weir_phase. */
+/* mdtest-more.c: the step of the operations that options add, as in struct weir_phase. */
+int mdtest_step_more(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns,
+                     struct weir_err *err);
+
+/* mdtest-pass.c: for all phases, as in struct weir_phase. */
 int mdtest_prepare(struct weir_run *run, void *state, struct weir_err *err);
 int mdtest_finish(struct weir_run *run, void *state, struct weir_err *err);
 
-/* mdtest-phases.c: the name of the nth item that a task creates. */
+/* mdtest-pass.c: the name of the nth item that a task creates. */
 const char *mdtest_name_created(struct mdtest_test *t, const struct weir_run *run,
                                 struct mdtest_names *n, enum mdtest_kind kind, int owner,
                                 uint64_t nth);
 
-/* mdtest-phases.c: the files of the read phase that begins, a weir_small_file_fn. */
+/* mdtest-pass.c: the files of the read phase that begins, a weir_small_file_fn. */
 bool mdtest_name_read(struct weir_run *run, void *state, uint64_t n, struct weir_small_file *file);
+
+/* True when the operation is part of the test. */
+static inline bool mdtest_wants(const struct mdtest_test *t, int op)
+{
+    const struct mdtest_fact *f = &mdtest_facts[op];
+
+    return (f->is_tree || t->ledger.kind[f->of]) && *((const bool *)t->o + f->flag);
+}
+
+/* True when results have a place for it: always, but for operations that options add. */
+static inline bool mdtest_shows(const struct mdtest_test *t, int op)
+{
+    return !mdtest_facts[op].call || mdtest_wants(t, op);
+}
+
+static inline bool mdtest_asks_more(const struct mdtest_options *o)
+{
+    return o->list || o->move || o->link || o->symlink || o->xattrs || o->chmod;
+}
+
+/* The items that a rank visits in the phase in progress, or the directories that it lists. */
+static inline uint64_t mdtest_visits(const struct mdtest_test *t)
+{
+    enum weir_name_op call = mdtest_facts[t->pass.op].call;
+
+    return call >= WEIR_NAME_DIR ? t->tree.dirs * t->tree.loops : t->ledger.count[t->pass.of];
+}
 
 /* The task whose tree holds the items of a task. */
 static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
@@ -197,7 +264,7 @@ static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_
     return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
 }
 
-/* mdtest-phases.c: find the directory of a step, and how many steps before and after it stay there. */
+/* mdtest-pass.c: find the directory of a step, and how many steps before and after it stay there. */
 void mdtest_locate_step(struct mdtest_test *t, uint64_t step);
 
 /* The name of a step's item; its number is left in *item. */
@@ -215,7 +282,7 @@ static inline const char *mdtest_name_step(struct weir_run *run, struct mdtest_t
                             t->pass.of, owner, *item);
 }
 
-/* mdtest-phases.c: one directory of one tree, and with -c -u that of every task's. Its name stands in
+/* mdtest-pass.c: one directory of one tree, and with -c -u that of every task's. Its name stands in
  * t->names.path. */
 typedef int mdtest_branch_act(struct weir_run *, void *arg, uint64_t dir, uint64_t *clock_ns,
                               struct weir_err *);
@@ -228,10 +295,16 @@ static inline void mdtest_enter(struct mdtest_test *t, const char *path)
     weir_session_enter(&t->fs.session, mdtest_calls[t->pass.op].whole, path);
 }
 
+/* mdtest-pass.c: an operation is over: rc is what its calls returned, and is returned. Reading
+ * the clock can take a fifth of the time of a stat, so without need it is not read for each. */
+int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, int rc, uint64_t item,
+                     uint64_t bytes, uint64_t begin, uint64_t *clock_ns,
+                     const struct weir_err *err);
+
 /* Rows of weir_mdtest: mdtest-places.c, mdtest-clean.c, mdtest-report.c, mdtest-run.c. */
-extern const struct weir_line mdtest_line;
-extern const struct weir_made mdtest_made;
-extern const struct weir_words mdtest_words;
+extern const struct weir_cli mdtest_cli;
+extern const struct weir_test_files mdtest_files_made;
+extern const struct weir_output mdtest_output;
 extern const struct weir_stage mdtest_stages[];
 
 /* mdtest-tables.c: rows and tables of what was measured. Rank 0; no-ops elsewhere, but for summary
@@ -281,5 +354,3 @@ static inline struct mdtest_mine *mdtest_mine_of(const struct weir_run *run,
 {
     return t->results.mine + (t->o->all_procs ? run->repetition * MDTEST_OPS : 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mib-phases.c - the write phase and the read phase */
-#include "config.h"
 #include "engine/phase.h"
 #include "programs/mib/mib.h"
 
@@ -84,35 +83,43 @@ static uint64_t word_at(int owner, uint64_t index)
            (index & ((UINT64_C(1) << NUMBER_BITS) - 1));
 }
 
-/* The bytes of one word from 'skip' on, at most len; how many there are. */
-static size_t take_word(int owner, uint64_t offset, size_t len, unsigned char out[8])
+/* The bytes of one block or word from the offset on, at most len; how many there are. */
+static size_t take_piece(const struct weir_pattern *p, int owner, uint64_t offset, size_t len,
+                         unsigned char out[WEIR_RATIO_BLOCK])
 {
+    size_t size = p->packet == WEIR_PACKET_RATIO ? WEIR_RATIO_BLOCK : 8, skip = offset % size;
+    size_t n = size - skip < len ? size - skip : len;
+    struct weir_pattern own = *p;
     uint64_t word = word_at(owner, offset / 8);
-    size_t skip = offset % 8, n = 8 - skip < len ? 8 - skip : len;
 
-    memcpy(out, (const unsigned char *)&word + skip, n);
+    own.rank = owner;
+    if (p->packet == WEIR_PACKET_RATIO)
+        weir_pattern_stamp(&own, out, n, offset);
+    else
+        memcpy(out, (const unsigned char *)&word + skip, n);
     return n;
 }
 
-void mib_data_fill(int owner, uint64_t offset, void *buf, size_t len)
+void mib_data_fill(const struct weir_pattern *p, int owner, uint64_t offset, void *buf, size_t len)
 {
     unsigned char *at = buf;
-    unsigned char piece[8];
+    unsigned char piece[WEIR_RATIO_BLOCK];
 
     for (size_t n; len > 0; at += n, offset += n, len -= n) {
-        n = take_word(owner, offset, len, piece);
+        n = take_piece(p, owner, offset, len, piece);
         memcpy(at, piece, n);
     }
 }
 
-size_t mib_data_right(int owner, uint64_t offset, const void *buf, size_t len)
+size_t mib_data_right(const struct weir_pattern *p, int owner, uint64_t offset, const void *buf,
+                      size_t len)
 {
     const unsigned char *at = buf;
-    unsigned char piece[8];
+    unsigned char piece[WEIR_RATIO_BLOCK];
     size_t done = 0, same;
 
     for (size_t n; done < len; done += n) {
-        n = take_word(owner, offset + done, len - done, piece);
+        n = take_piece(p, owner, offset + done, len - done, piece);
         for (same = 0; same < n && at[done + same] == piece[same]; same++)
             ;
         if (same < n)
@@ -138,7 +145,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
 
     begin_phase(t);
     t->planned = UINT64_MAX;
-    mib_data_fill(t->task, 0, t->buf, (size_t)t->o->call_size);
+    mib_data_fill(&t->data, t->task, 0, t->buf, (size_t)t->o->call_size);
     weir_gpu_filled(t->gpu, t->buf, (size_t)t->o->call_size);
     if (!t->o->fresh)
         return weir_session_admit(&t->session, path, WEIR_INTENT_REPLACE, err);
@@ -237,29 +244,22 @@ static void place_read(const struct mib_test *t, uint64_t i, struct weir_io *io)
         io->len = t->read_bytes - io->off;
 }
 
-static void verify(struct weir_run *run, struct mib_test *t, const struct weir_io *io,
-                   uint64_t *clock_ns)
-{
-    size_t right;
-
-    weir_gpu_wanted(t->gpu, io->buf, io->len);
-    right = mib_data_right(t->source, io->off, io->buf, io->len);
-
-    if (right < io->len && run->counters.wrong++ == 0)
-        t->wrong_at = io->off + right;
-    weir_clock_apart(&run->counters.verify_ns, clock_ns);
-}
-
-/* A call is over. */
+/* A call is over: check what a read has moved. */
 static void look_at(struct weir_run *run, void *state, const struct weir_io *io, uint64_t *clock_ns)
 {
     struct mib_test *t = state;
+    size_t right;
 
     if (io->dir == WEIR_DIR_WRITE)
         return;
     t->short_calls += io->len < t->extent.transfer;
-    if (t->o->verify)
-        verify(run, t, io, clock_ns);
+    if (!t->o->verify)
+        return;
+    weir_gpu_wanted(t->gpu, io->buf, io->len);
+    right = mib_data_right(&t->data, t->source, io->off, io->buf, io->len);
+    if (right < io->len && run->counters.wrong++ == 0)
+        t->wrong_at = io->off + right;
+    weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
 
 /* Its place, its length, and the data of a write. */
@@ -270,8 +270,8 @@ static void prepare_call(struct weir_run *run, const struct mib_test *t, uint64_
     io->off = i * io->len;
     if (io->dir == WEIR_DIR_READ) {
         place_read(t, i, io);
-    } else if (t->o->verify) {
-        mib_data_fill(t->task, io->off, io->buf, io->len);
+    } else if (t->varies) {
+        mib_data_fill(&t->data, t->task, io->off, io->buf, io->len);
         weir_gpu_filled(t->gpu, io->buf, io->len);
         weir_clock_apart(&run->counters.fill_ns, clock_ns);
     }
@@ -294,7 +294,7 @@ static int step_queued(struct weir_run *run, struct mib_test *t, enum weir_dir d
     if (!r)
         return -1;
     r->io = (struct weir_io) { .dir = dir, .buf = t->buf };
-    if (dir == WEIR_DIR_READ || t->o->verify)
+    if (dir == WEIR_DIR_READ || t->varies)
         r->io.buf = weir_queue_buffer(&t->queue, r);
     prepare_call(run, t, i, &r->io, clock_ns);
     return weir_flow_submit(run, &flow, r, clock_ns, err);
@@ -373,17 +373,12 @@ static void set_timing(const void *state, const struct weir_stage *stage,
         timing->deadline_s = 1e-9;
 }
 
-static bool is_first(const struct mib_options *o, const struct weir_stage *stage)
-{
-    return stage->index == WEIR_DIR_WRITE || o->read_only;
-}
-
 static int before_phase(struct weir_run *run, void *state, const struct weir_stage *stage,
                         struct weir_err *err)
 {
     struct mib_test *t = state;
 
-    if (t->unreported && is_first(t->o, stage))
+    if (t->unreported && (stage->index == WEIR_DIR_WRITE || t->o->read_only))
         mib_report_result(run, t); /* of the repetition before */
     if (stage->index == WEIR_DIR_WRITE) {
         t->made = true;

@@ -4,7 +4,6 @@
  * A table has a column for each task, or with -a for each node, the mean of its tasks. Row 0
  * has the times at which their steps began, row k those at which call k ended, in seconds after
  * the zero of the run. Each is "%f" and a tab; 0 where a task has fewer. */
-#include "config.h"
 #include "programs/mib/mib.h"
 
 #include <stdio.h>
@@ -14,7 +13,6 @@
 #include "base/text/wholefile.h"
 #include "engine/observe/gather.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 /* The facts of a rank that rank 0 must know. */
 struct column {
@@ -32,35 +30,40 @@ struct table {
     } * node;
 };
 
-static void put_seconds(struct table *t, double seconds)
-{
-    fprintf(t->out, "%f\t", seconds);
-}
-
-/* The mean of each node whose tasks have all come as far. */
-static void put_nodes(struct table *t, int ranks, const int64_t *ns)
+/* The mean of each node whose tasks have all come as far. The times of two neighbouring ranks are
+ * 'apart' numbers from each other. */
+static void put_nodes(struct table *t, int ranks, const int64_t *ns, size_t apart)
 {
     for (int n = 0; n < t->nodes; n++)
         t->node[n] = (struct node) { .sum = 0 };
-    for (int i = 0; i < ranks; i++) {
+    for (int i = 0; i < ranks; i++, ns += apart) {
         struct node *node = &t->node[t->column[i].node];
 
         node->tasks++;
-        node->there += ns[i] != WEIR_NO_TIME;
-        node->sum += ns[i] != WEIR_NO_TIME ? (double)ns[i] / WEIR_NS_PER_S : 0;
+        node->there += *ns != WEIR_NO_TIME;
+        node->sum += *ns != WEIR_NO_TIME ? (double)*ns / WEIR_NS_PER_S : 0;
     }
     for (int n = 0; n < t->nodes; n++)
-        put_seconds(t,
-                    t->node[n].there == t->node[n].tasks ? t->node[n].sum / t->node[n].tasks : 0);
+        fprintf(t->out, "%f\t",
+                t->node[n].there == t->node[n].tasks ? t->node[n].sum / t->node[n].tasks : 0);
 }
 
-static void put_row(struct table *t, int ranks, const int64_t *ns)
+static void put_row(struct table *t, int ranks, const int64_t *ns, size_t apart)
 {
     if (t->nodes)
-        put_nodes(t, ranks, ns);
-    for (int i = 0; !t->nodes && i < ranks; i++)
-        put_seconds(t, ns[i] != WEIR_NO_TIME ? (double)ns[i] / WEIR_NS_PER_S : 0);
+        put_nodes(t, ranks, ns, apart);
+    for (int i = 0; !t->nodes && i < ranks; i++, ns += apart)
+        fprintf(t->out, "%f\t", *ns != WEIR_NO_TIME ? (double)*ns / WEIR_NS_PER_S : 0);
     fputc('\n', t->out);
+}
+
+static FILE *open_table(const char *path, struct weir_err *err)
+{
+    FILE *f = weir_open_now(path, "w");
+
+    if (!f)
+        weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
+    return f;
 }
 
 /* Row 0: when the tasks began. Local; rank 0. */
@@ -76,46 +79,35 @@ static int begin_table(const struct weir_run *run, const char *path, bool by_nod
         begin[i] = table->column[i].begin_ns;
     if (!begin || !table->column || !table->node)
         weir_fail(err, WEIR_ESETUP, "memory for the table of %d tasks", ranks);
-    else if (!(table->out = weir_open_now(path, "w")))
-        weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
-    else
-        put_row(table, ranks, begin);
+    else if ((table->out = open_table(path, err)))
+        put_row(table, ranks, begin, 1);
     free(begin);
     return table->out ? 0 : -1;
 }
 
 /* ---- the ends of calls, on their way to rank 0 ---- */
 
-#define ROWS_MOST 4096
+#define ROWS_MAX 4096
 #define ROWS_BYTES ((size_t)4 << 20) /* on rank 0 */
 
-/* Some rows: of this rank, on rank 0 of all, and there one as it is shown. */
+/* Some rows: of this rank, and on rank 0 of all. */
 struct rows {
-    size_t most; /* at a time */
-    int64_t *mine, *all, *shown;
+    size_t max_rows; /* at a time */
+    int64_t *mine, *all;
 };
 
 static int take_rows(const struct weir_run *run, struct rows *w, struct weir_err *err)
 {
     size_t ranks = (size_t)run->par.size;
 
-    w->most = ROWS_BYTES / sizeof(*w->all) / ranks;
-    w->most = w->most < 1 ? 1 : w->most > ROWS_MOST ? ROWS_MOST : w->most;
-    w->mine = malloc(w->most * sizeof(*w->mine));
-    if (run->par.rank == 0) {
-        w->all = malloc(w->most * ranks * sizeof(*w->all));
-        w->shown = malloc(ranks * sizeof(*w->shown));
-    }
-    if (!w->mine || (run->par.rank == 0 && (!w->all || !w->shown)))
+    w->max_rows = ROWS_BYTES / sizeof(*w->all) / ranks;
+    w->max_rows = w->max_rows < 1 ? 1 : w->max_rows > ROWS_MAX ? ROWS_MAX : w->max_rows;
+    w->mine = malloc(w->max_rows * sizeof(*w->mine));
+    if (run->par.rank == 0)
+        w->all = malloc(w->max_rows * ranks * sizeof(*w->all));
+    if (!w->mine || (run->par.rank == 0 && !w->all))
         return weir_fail(err, WEIR_ESETUP, "memory for the operations of %d ranks", run->par.size);
     return 0;
-}
-
-static void free_rows(struct rows *w)
-{
-    free(w->mine);
-    free(w->all);
-    free(w->shown);
 }
 
 /* n rows of all ranks. Collective. */
@@ -128,11 +120,8 @@ static void move_rows(struct weir_run *run, struct rows *w, uint64_t from, size_
         w->mine[i] = from + i < r->n ? weir_records_time(run, r->rec[from + i].end_ns)
                                      : WEIR_NO_TIME;
     weir_gather(&run->par, w->mine, n * sizeof(*w->mine), w->all);
-    for (size_t i = 0; run->par.rank == 0 && i < n; i++) {
-        for (size_t k = 0; k < (size_t)run->par.size; k++)
-            w->shown[k] = w->all[k * n + i];
-        put_row(t, run->par.size, w->shown);
-    }
+    for (size_t i = 0; run->par.rank == 0 && i < n; i++)
+        put_row(t, run->par.size, w->all + i, n);
 }
 
 /* Put a row for each call of the task with the most calls. Collective. */
@@ -143,12 +132,13 @@ static int put_rows(struct weir_run *run, struct table *t, struct weir_err *err)
     int rc = weir_agree(&run->par, take_rows(run, &w, err), err);
 
     weir_allmax_i64(&run->par, &most, 1);
-    for (uint64_t from = 0; rc == 0 && from < (uint64_t)most; from += w.most) {
+    for (uint64_t from = 0; rc == 0 && from < (uint64_t)most; from += w.max_rows) {
         uint64_t left = (uint64_t)most - from;
 
-        move_rows(run, &w, from, left < w.most ? (size_t)left : w.most, t);
+        move_rows(run, &w, from, left < w.max_rows ? (size_t)left : w.max_rows, t);
     }
-    free_rows(&w);
+    free(w.mine);
+    free(w.all);
     return rc;
 }
 
@@ -198,13 +188,10 @@ static bool name_profile(const struct mib_options *o, const char *phase, struct 
 static int add_file(struct weir_files *files, const char *operation, const struct weir_str *path,
                     struct weir_err *err)
 {
-    struct weir_str role = { 0 };
-    const char *kept, *words;
+    const char *words =
+        weir_arena_textf(files->arena, err, "the table of calls (%s)", operation);
+    const char *kept = weir_arena_strdup(files->arena, weir_str_text(path), err);
 
-    weir_str_addf(&role, "the table of calls (%s)", operation);
-    words = weir_arena_strdup(files->arena, weir_str_text(&role), err);
-    kept = weir_arena_strdup(files->arena, weir_str_text(path), err);
-    weir_str_free(&role);
     return words && kept ? weir_files_add(files, words, kept, WEIR_FILE_WRITE, err) : -1;
 }
 
@@ -214,20 +201,10 @@ int mib_profile_files(const struct mib_options *o, struct weir_files *files, str
     int rc = 0;
 
     for (const struct weir_stage *s = mib_stages; s->key && rc == 0; s++)
-        if (s->phase && name_profile(o, s->key, &path))
+        if (name_profile(o, s->key, &path))
             rc = add_file(files, s->key, &path, err);
     weir_str_free(&path);
     return rc;
-}
-
-static int make_file(const char *path, struct weir_err *err)
-{
-    FILE *f = weir_open_now(path, "w");
-
-    if (!f)
-        return weir_fail(err, WEIR_ESETUP, "open '%s' for the table of calls", path);
-    fclose(f);
-    return 0;
 }
 
 int mib_profile_begin(const struct mib_test *t, struct weir_err *err)
@@ -235,9 +212,16 @@ int mib_profile_begin(const struct mib_test *t, struct weir_err *err)
     struct weir_str path = { 0 };
     int rc = 0;
 
-    for (const struct weir_stage *s = mib_stages; s->key && rc == 0; s++)
-        if (s->phase && s->wanted(t, s) && name_profile(t->o, s->key, &path))
-            rc = make_file(weir_str_text(&path), err);
+    for (const struct weir_stage *s = mib_stages; s->key && rc == 0; s++) {
+        FILE *f;
+
+        if (!s->wanted(t, s) || !name_profile(t->o, s->key, &path))
+            continue;
+        f = open_table(weir_str_text(&path), err);
+        if (f)
+            fclose(f);
+        rc = f ? 0 : -1;
+    }
     weir_str_free(&path);
     return rc;
 }

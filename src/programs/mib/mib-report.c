@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mib-report.c - the command line beside its options, and what is shown */
-#include "config.h"
 #include "engine/phase.h"
 #include "programs/mib/mib.h"
 
@@ -11,8 +10,6 @@
 #include "engine/about/banner.h"
 #include "engine/observer.h"
 #include "par/agree.h"
-
-#define MIB 1048576.0
 
 /* ---- the command line ---- */
 
@@ -53,7 +50,7 @@ static const char *const facts[] = { "cluster",
                                      "WARNING: *",
                                      NULL };
 
-const struct weir_line mib_line = {
+const struct weir_cli mib_cli = {
     .usage = "usage: mib [b::EFIhHl:L:np:PrRs:St:VWd]", /* of release 1.9.10 */
     .version = show_version,
     .without_mpi = is_without_mpi,
@@ -147,21 +144,15 @@ static void show_parameters(struct weir_run *run, const struct mib_test *t)
     }
 }
 
-static void show_file_system(struct weir_report *r, const struct weir_fs_type *fs)
-{
-    if (fs->name)
-        weir_report_line(r, "Testing a file system of type \"%s\" (f_type = %#lx)", fs->name,
-                         fs->number);
-    else
-        weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", fs->number);
-}
-
 void mib_report_begin(struct weir_run *run, const struct mib_test *t)
 {
     struct weir_report *r = &run->report;
 
-    if (t->o->environment && t->fs.number)
-        show_file_system(r, &t->fs);
+    if (t->o->environment && t->fs.name)
+        weir_report_line(r, "Testing a file system of type \"%s\" (f_type = %#lx)", t->fs.name,
+                         t->fs.number);
+    else if (t->o->environment && t->fs.number)
+        weir_report_line(r, "Testing an unregistered file system with f_type = %#lx", t->fs.number);
     if (t->o->environment && t->o->no_mpi)
         weir_report_line(r, "Command line forbade the use of MPI");
     if (t->o->signon)
@@ -217,7 +208,7 @@ static void fill_row(struct weir_run *run, const struct mib_test *t,
         .seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
         .unlink_ns = (double)longest,
     };
-    row->rate = (double)row->bytes / MIB / row->seconds;
+    row->rate = (double)row->bytes / WEIR_MIB / row->seconds;
 }
 
 static void show_end(struct weir_report *r, const struct weir_phase_rec *rec)
@@ -246,7 +237,8 @@ static void show_values(struct weir_run *run, const struct mib_test *t,
     weir_report_line(r, "\nAfter %" PRIu64 " calls and %f seconds", rec->steps_max,
                      (double)own_ns / WEIR_NS_PER_S);
     if (row->tasks > 1)
-        weir_report_line(r, "%f MB %s in %f seconds", (double)row->bytes / MIB, done, row->seconds);
+        weir_report_line(r, "%f MB %s in %f seconds", (double)row->bytes / WEIR_MIB, done,
+                         row->seconds);
     if (row->short_calls)
         weir_report_line(r, "%" PRId64 " short %ss", row->short_calls, phase);
     if (t->o->profiles)
@@ -309,7 +301,7 @@ static void show_head(struct weir_report *r, bool task)
 void mib_report_result(struct weir_run *run, struct mib_test *t)
 {
     const struct mib_options *o = t->o;
-    bool large = o->call_size > (int64_t)MIB;
+    bool large = o->call_size > (int64_t)WEIR_MIB;
     struct weir_str task = { 0 };
     char now[32];
 
@@ -319,7 +311,7 @@ void mib_report_result(struct weir_run *run, struct mib_test *t)
         weir_str_addf(&task, "%6d ", t->task);
     weir_report_line(&run->report, "%s%s %6d %4" PRId64 "%c %5d %5.15g %10.2f %10.2f",
                      weir_str_text(&task), weir_banner_now(now, WEIR_BANNER_CTIME), run->par.size,
-                     o->call_size / (int64_t)(large ? MIB : 1024), large ? 'M' : 'k', o->call_limit,
+                     o->call_size / (int64_t)(large ? WEIR_MIB : 1024), large ? 'M' : 'k', o->call_limit,
                      o->run.deadline_s, t->rate[WEIR_DIR_WRITE], t->rate[WEIR_DIR_READ]);
     weir_report_flush(&run->report);
     weir_report_free(&run->report, &task);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mib.c - mib: option rows, kinds of file systems, and the life of a test */
-#include "config.h"
 #include "programs/mib/mib.h"
 
 #include <errno.h>
@@ -12,14 +11,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "base/shape/shift.h"
 #include "base/size.h"
 #include "base/text/path.h"
 #include "engine/check/inputs.h"
 #include "engine/place/usage.h"
 #include "par/agree.h"
-#include "par/reduce.h"
 
 #define DATA "mibData."
 
@@ -56,8 +53,8 @@ static const struct weir_opt options[] = {
     OPT_FLAG('n', "new", NULL, O, fresh, "Files of an earlier run removed before they are written",
              OPT_FIRST(FILES)),
     OPT_STR('p', "profiles", NULL, O, profiles, NULL, "PREFIX",
-            "Files PREFIX.write and PREFIX.read with the time of each call (default: "
-            "write.profile and read.profile in log_dir)",
+            "Times of calls in PREFIX.write and PREFIX.read (default: write.profile, read.profile "
+            "in log_dir)",
             .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE | WEIR_OPT_OPTARG | WEIR_OPT_NEXT,
             OPT_IN(OUTPUT)),
     OPT_FLAG('P', "show_progress", NULL, O, progress, "Progress bar of a phase",
@@ -74,9 +71,13 @@ static const struct weir_opt options[] = {
     OPT_STR('t', "test_dir", "testdir", O, test_dir, NULL, "DIR",
             "Directory of the files (default: the current one)",
             .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE | WEIR_OPT_PLACE, OPT_FIRST(FILES)),
-    OPT_ALIAS('V', NULL, "version=1", "Show the version and end"),
+    OPT_ALIAS('V', NULL, "version=1", "Version, and nothing else"),
     OPT_FLAG(0, "verify", NULL, O, verify, "Data that differ in each place, and a check of reads",
              OPT_IN(DATA)),
+    OPT_STR(0, "dataPacketType", NULL, O, packet, NULL, "TYPE",
+            "Data in the files: random, or random:compress=X,dedupe=Y, which compress to 1/X, and "
+            "1/Y of their blocks differ (default: repeated bytes)", OPT_IN(DATA),
+            .suggestions = weir_pattern_random, .flags = WEIR_OPT_ABBREV),
     OPT_FLAG('W', "write_only", NULL, O, write_only, "Only writes", OPT_FIRST(ORDER)),
     OPT_RUN(depth, 0, "depth", NULL),
     OPT_RUN(repetitions, 0, "repetitions", NULL),
@@ -189,7 +190,7 @@ static int check_file_system(struct mib_test *t, int nodes, struct weir_err *err
 }
 
 /* The bytes that a task writes at most, if they can be counted. */
-static uint64_t most_bytes(const struct mib_options *o)
+static uint64_t max_bytes(const struct mib_options *o)
 {
     uint64_t calls = o->run.deadline_s == 0 ? 1 : (uint64_t)o->call_limit;
 
@@ -200,7 +201,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 {
     struct mib_options *o = chosen;
     struct mib_test *t = state;
-    uint64_t all = (uint64_t)weir_signed(most_bytes(o));
+    uint64_t all = (uint64_t)weir_signed(max_bytes(o));
 
     if (o->write_only && o->read_only) /* both or none: both phases */
         o->write_only = o->read_only = false;
@@ -221,6 +222,13 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
                     .depth = o->run.depth },
         .extent = { .transfer = (uint64_t)o->call_size, .block = all, .file_bytes = all, .segments = 1 },
     };
+    t->varies = o->verify || o->packet;
+    if (o->packet && weir_pattern_parse(&t->data, "--dataPacketType", o->packet,
+                                        weir_pattern_random, err) < 0)
+        return -1;
+    if (t->data.packet == WEIR_PACKET_RANDOM)
+        t->data = (struct weir_pattern) { .packet = WEIR_PACKET_RATIO,
+                                          .ratio = { WEIR_RATIO_ONE, WEIR_RATIO_ONE } };
     if (!o->test_dir)
         o->test_dir = ".";
     run->test->plan.path = o->test_dir;
@@ -254,7 +262,7 @@ static int check_space(struct weir_run *run, struct mib_test *t, struct weir_err
 {
     struct weir_plan plan = run->test->plan;
     const char *path = weir_str_text(&t->own);
-    uint64_t there = bytes_there(t, path), most = most_bytes(t->o);
+    uint64_t there = bytes_there(t, path), most = max_bytes(t->o);
     uint64_t share = UINT64_MAX / (uint64_t)run->par.size; /* the sum can be counted */
 
     plan.bytes = there < most ? most - there : 0;
@@ -268,7 +276,7 @@ static int check_granularity(struct weir_run *run, void *state, struct weir_err 
 {
     struct mib_test *t = state;
     const char *path = weir_str_text(&t->peer);
-    uint64_t least = (uint64_t)t->o->granularity, most = most_bytes(t->o);
+    uint64_t least = (uint64_t)t->o->granularity, most = max_bytes(t->o);
 
     if (t->o->write_only || most >= least || (!t->o->fresh && bytes_there(t, path) >= least))
         return 0;
@@ -287,7 +295,7 @@ static void note_place(struct weir_run *run, const struct mib_test *t)
               "without -t, %d task%s up to %s%s to " DATA "* in the current directory%s%s; the "
               "files %s",
               run->par.size, run->par.size == 1 ? " writes" : "s write",
-              weir_size_show(weir_signed(most_bytes(t->o)), size),
+              weir_size_show(weir_signed(max_bytes(t->o)), size),
               run->par.size == 1 ? "" : " each", place ? ", " : "", place ? place : "",
               t->o->remove ? "are removed at the end (-r)" : "stay; -r removes them at the end");
     free(place);
@@ -299,7 +307,7 @@ static int take_buffers(struct weir_run *run, void *state, struct weir_err *err)
     size_t call = (size_t)t->o->call_size;
 
     t->gpu = run->gpu;
-    if (weir_gpu_take(t->gpu, &t->buf, 4096, call, err) < 0)
+    if (weir_gpu_take(t->gpu, true, &t->buf, 4096, call, err) < 0)
         return -1;
     return weir_queue_begin(&t->queue, &t->session, (uint64_t)t->o->call_limit, call,
                             (struct iovec) { t->buf, call }, err);
@@ -341,8 +349,7 @@ static int add_files(const void *opt, int tasks, struct weir_files *files, struc
     const struct mib_options *o = opt;
     const struct weir_file_names names = { .n = (uint64_t)tasks, .name = name_data, .arg = o };
 
-    if (weir_files_add_inside(files, "the data", o->test_dir, DATA, names, WEIR_FILE_WRITE, err) <
-        0)
+    if (weir_files_add_inside(files, "the data", o->test_dir, DATA, names, err) < 0)
         return -1;
     return mib_profile_files(o, files, err);
 }
@@ -409,7 +416,10 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
     f->transfer = (double)o->call_size;
     f->own_node = o->read_only ? NAN : own;
     f->service.of_others = !o->no_mpi && t->source != run->par.rank;
-    f->data_kind = o->verify ? WEIR_DATA_UNKNOWN : WEIR_DATA_REPEATED;
+    f->data_kind = o->packet   ? WEIR_DATA_RANDOM
+                   : o->verify ? WEIR_DATA_UNKNOWN
+                               : WEIR_DATA_REPEATED;
+    f->ratio = t->data.ratio;
 }
 
 static bool range_of(struct weir_run *run, void *state, const struct weir_stage *stage,
@@ -438,14 +448,14 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_made made = {
-    .files = add_files,
+static const struct weir_test_files files = {
+    .add = add_files,
     .existing = WEIR_EXISTING_REPLACE | WEIR_EXISTING_FAIL,
     .keeps = keeps,
     .remove = remove_file,
 };
 
-static const struct weir_judged judged = { .inputs = inputs_of, .range = range_of };
+static const struct weir_test_checks checks = { .inputs = inputs_of, .range = range_of };
 
 const struct weir_program weir_mib = {
     .name = "mib",
@@ -455,14 +465,14 @@ const struct weir_program weir_mib = {
     .opt_size = sizeof(struct mib_options),
     .state_size = sizeof(struct mib_test),
     .operations = operations,
-    .line = &mib_line,
+    .cli = &mib_cli,
     .plan = plan,
     .enter = enter,
     .begin = begin,
-    .made = &made,
+    .files = &files,
     .end = end,
     .start = start,
-    .judged = &judged,
+    .checks = &checks,
     .stages = mib_stages,
     .conclude = conclude,
 };

@@ -2,10 +2,10 @@
 /* mib.h - mib: every task writes a file of its own in calls of one size until a number of calls
  * or a time is reached. Then it reads the file of another task: its number is larger by half
  * the number of tasks, modulo that number */
-#ifndef WEIR_PROGRAMS_MIB_MIB_H
-#define WEIR_PROGRAMS_MIB_MIB_H
+#pragma once
 
 #include "backends/session/queue.h"
+#include "base/data/pattern.h"
 #include "engine/program.h"
 
 enum weir_fs_kind {
@@ -25,7 +25,7 @@ struct weir_fs_type weir_fs_type_of(unsigned long number);
 
 struct mib_options {
     struct weir_run_options run; /* first: the engine reads it; deadline_s is the time limit */
-    const char *log_dir, *test_dir;
+    const char *log_dir, *test_dir, *packet;
     const char *profiles;     /* NULL: none; "": in log_dir; else a prefix */
     int64_t granularity;      /* of random reads, bytes; 0: reads are not random */
     int64_t call_size;        /* bytes */
@@ -53,6 +53,8 @@ struct mib_test {
     struct weir_session session;
     struct weir_queue queue; /* of the session */
     struct weir_gpu *gpu;    /* which the buffers are of; NULL: of the host */
+    struct weir_pattern data; /* of --dataPacketType; zeros: words, see mib_data_fill */
+    bool varies;              /* each call has its own data */
     int task, source;     /* number of this task, and of that whose file it reads: ranks, but
                            * for runs without MPI */
     bool anywhere;        /* -t was not given */
@@ -77,7 +79,7 @@ extern const struct weir_stage mib_stages[];
 
 /* mib-report.c: what is shown */
 
-extern const struct weir_line mib_line;
+extern const struct weir_cli mib_cli;
 
 /* Above the results. */
 void mib_report_begin(struct weir_run *run, const struct mib_test *t);
@@ -90,11 +92,13 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
  * limit that is nearer; those of the last step before the end where there were more. Local. */
 int weir_bar_stars(const struct weir_bar *b, uint64_t steps, double seconds);
 
-/* mib-phases.c: fill in any bytes of the owner's file. A word is the owner plus 1 in the high
- * 20 bits, and the number of the word in the file in the low 44. The check (mib_data_right)
- * returns the number of first bytes that are right: len when all are. Local. */
-void mib_data_fill(int owner, uint64_t offset, void *buf, size_t len);
-size_t mib_data_right(int owner, uint64_t offset, const void *buf, size_t len);
+/* mib-phases.c: fill in any bytes of the owner's file: blocks with the ratio of p, or words. A word
+ * is the owner plus 1 in the high 20 bits, and the number of the word in the file in the low 44.
+ * The check (mib_data_right) returns the number of first bytes that are right: len when all are.
+ * Local. */
+void mib_data_fill(const struct weir_pattern *p, int owner, uint64_t offset, void *buf, size_t len);
+size_t mib_data_right(const struct weir_pattern *p, int owner, uint64_t offset, const void *buf,
+                      size_t len);
 
 /* mib-profile.c: the files of -p. */
 
@@ -107,5 +111,3 @@ int mib_profile_begin(const struct mib_test *t, struct weir_err *err);
  * ranks (WEIR_ESETUP). */
 int mib_profile_phase(struct weir_run *run, const struct mib_test *t,
                       const struct weir_phase_rec *rec, struct weir_err *err);
-
-#endif

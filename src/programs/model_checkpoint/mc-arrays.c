@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-arrays.c - the layout of one file of arrays. Each tensor is an array of HDF5, of which a
  * rank writes its box. It reads the box that it needs in any shape */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "backends/session/session-array.h"
 #include "engine/transfer.h"
@@ -94,8 +92,8 @@ static int open_all(struct mc_test *t, bool saves, struct weir_err *err)
         spec = spec_of(&whole);
         weir_str_clear(&name);
         mc_part_name(job, &whole, &name);
-        rc = saves ? weir_array_make(t->arrays.file, weir_str_text(&name), &spec, &t->arrays.array[i], err)
-                   : weir_array_open(t->arrays.file, weir_str_text(&name), &spec, &t->arrays.array[i], err);
+        rc = weir_array_open(t->arrays.file, weir_str_text(&name), saves, &spec,
+                             &t->arrays.array[i], err);
     }
     weir_str_free(&name);
     return rc < 0 || !saves ? rc : weir_arrays_commit(t->arrays.file, err);
@@ -153,7 +151,7 @@ int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t
     char *memory = t->memory.at + m->memory;
     enum mc_operation op = saves ? MC_WRITE : MC_READ;
     uint64_t begin_ns = *clock_ns;
-    int rc = saves ? weir_array_put(a, &box, NULL, memory, err) : weir_array_get(a, &box, NULL, memory, err);
+    int rc = weir_array_move(a, saves ? WEIR_DIR_WRITE : WEIR_DIR_READ, &box, NULL, memory, err);
 
     *clock_ns = weir_now_ns();
     if (rc < 0) {

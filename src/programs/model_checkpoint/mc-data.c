@@ -1,53 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-data.c - the bytes of tensors: words that follow from the save, the state, the tensor and
  * the place in the whole tensor, for any division of it. Wrong bytes are explained */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
-#include <string.h>
+#include "base/rng.h"
 
 #define WORD 8u
 #define UNIT 512u /* bytes that are compared at once */
 
-/* The contents of a word. */
+/* The contents of a word, or of blocks with a ratio. */
 struct content {
     uint64_t tag, state, tensor, index; /* 12, 2, 18 and 32 bits */
+    struct weir_ratio ratio;            /* zeros: words */
 };
 
 #define MARK UINT64_C(0x9e3779b97f4a7c15)
-
-/* A bijection of 64 bits, whose values look like random ones (the last step of SplitMix64), and its inverse. */
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static uint64_t unmix(uint64_t z)
-{
-    z = (z ^ z >> 31 ^ z >> 62) * UINT64_C(0x319642b2d24d8ec3);
-    z = (z ^ z >> 27 ^ z >> 54) * UINT64_C(0x96de1b173f119089);
-    return z ^ z >> 30 ^ z >> 60;
-}
 
 static uint64_t word_of(const struct content *c, uint64_t index)
 {
     uint64_t key = c->tag << 52 | c->state << 50 | (c->tensor & 0x3ffff) << 32;
 
-    return mix((key | (index & UINT32_MAX)) ^ MARK);
+    return weir_rng_mix((key | (index & UINT32_MAX)) ^ MARK);
 }
 
 static struct content content_of(uint64_t word)
 {
-    uint64_t z = unmix(word) ^ MARK;
+    uint64_t z = weir_rng_unmix(word) ^ MARK;
 
-    return (struct content) { z >> 52, z >> 50 & 3, z >> 32 & 0x3ffff, z & UINT32_MAX };
+    return (struct content) { .tag = z >> 52, .state = z >> 50 & 3, .tensor = z >> 32 & 0x3ffff, .index = z & UINT32_MAX };
 }
 
-static struct content content_wanted(const struct mc_part *p, int64_t sequence)
+static struct content content_wanted(const struct mc_part *p, const struct mc_data *d)
 {
-    return (struct content) { (uint64_t)sequence & 0xfff, (uint64_t)p->state, p->tensor, 0 };
+    return (struct content) { .tag = (uint64_t)d->sequence & 0xfff, .state = (uint64_t)p->state, .tensor = p->tensor,
+                              .ratio = d->ratio };
 }
 
 /* Some bytes of one word, from its byte 'skip' on. */
@@ -64,6 +50,13 @@ static void fill_run(const struct content *c, uint64_t at, unsigned char *out, u
 {
     uint64_t index = at / WORD, done = 0, word;
 
+    if (c->ratio.compress > 0) { /* blocks as those of a file, with a seed of the tensor */
+        const struct weir_pattern p = { .packet = WEIR_PACKET_RATIO, .ratio = c->ratio, .files = WEIR_FILES_SHARED,
+                                        .signature = (uint32_t)(c->tag << 20 | c->state << 18 | (c->tensor & 0x3ffff)) };
+
+        weir_pattern_stamp(&p, out, n, at);
+        return;
+    }
     if (at % WORD > 0)
         done = fill_piece(c, index++, at % WORD, out, n);
     for (; n - done >= WORD; done += WORD) {
@@ -90,9 +83,9 @@ static uint64_t place_of(const struct mc_part *p, uint64_t at, uint64_t *togethe
     return ((p->start[0] + row) * p->len[1] + p->start[1] + column) * elem + at % elem;
 }
 
-void mc_data_fill(const struct mc_part *p, int64_t sequence, uint64_t at, void *buf, uint64_t len)
+void mc_data_fill(const struct mc_part *p, const struct mc_data *d, uint64_t at, void *buf, uint64_t len)
 {
-    const struct content c = content_wanted(p, sequence);
+    const struct content c = content_wanted(p, d);
     uint64_t bytes = mc_part_bytes(p), n = 0, done = 0, there = at < bytes ? bytes - at : 0;
     unsigned char *out = buf;
 
@@ -123,8 +116,7 @@ static enum weir_damage damage_of(const struct content *want, uint64_t index, co
     uint64_t right[UNIT / WORD];
     struct content c;
 
-    for (size_t i = 0; i < n; i++)
-        right[i] = word_of(want, index + i);
+    fill_run(want, index * WORD, (unsigned char *)right, n * WORD);
     for (size_t i = 0; i + 1 < n; i++) {
         if (got[i] == right[i] || !is_ours(got + i, &c))
             continue;
@@ -164,10 +156,10 @@ static bool is_padding(const unsigned char *got, uint64_t begin, uint64_t at, ui
     return false;
 }
 
-bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const void *buf, uint64_t len, uint64_t *wrong,
-                   enum weir_damage *kind)
+bool mc_data_check(const struct mc_part *p, const struct mc_data *d, uint64_t at, const void *buf, uint64_t len,
+                   uint64_t *wrong, enum weir_damage *kind)
 {
-    const struct content c = content_wanted(p, sequence);
+    const struct content c = content_wanted(p, d);
     uint64_t bytes = mc_part_bytes(p), there = at < bytes ? bytes - at : 0, n = 0, skip = 0;
     const unsigned char *got = buf;
     unsigned char want[UNIT];

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-directories.c - checkpoints in directories of the system: published by a new name, when all files are durable */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,17 +30,6 @@ static int check_place(const char *path, struct weir_err *err)
 
 /* One job saves into a directory at a time: its unpublished files would be taken for the rest
  * of a killed job. The lock ends with the process. Without locks the user takes care. */
-static int take_lock(struct mc_test *t, struct weir_err *err)
-{
-    t->pub.lock = open(t->o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (t->pub.lock < 0)
-        return weir_fail(err, WEIR_ESETUP, "open directory '%s'", t->o->path);
-    if (flock(t->pub.lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return 0;
-    return weir_refuse(err, WEIR_ESETUP,
-                       "another model_checkpoint saves into '%s'; wait for it, or choose another directory (-o)", t->o->path);
-}
-
 static int take(struct mc_test *t, struct weir_err *err)
 {
     if (check_place(t->o->path, err) < 0)
@@ -50,8 +37,14 @@ static int take(struct mc_test *t, struct weir_err *err)
     if (mkdir(t->o->path, 0777) == 0)
         t->pub.made_dir = true;
     else if (errno != EEXIST)
-        return weir_fail(err, WEIR_ESETUP, "make directory '%s'", t->o->path);
-    return take_lock(t, err);
+        return weir_fail(err, WEIR_ESETUP, "create directory '%s'", t->o->path);
+    t->pub.lock = open(t->o->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (t->pub.lock < 0)
+        return weir_fail(err, WEIR_ESETUP, "open directory '%s'", t->o->path);
+    if (flock(t->pub.lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0;
+    return weir_refuse(err, WEIR_ESETUP,
+                       "another model_checkpoint saves into '%s'; wait for it, or choose another directory (-o)", t->o->path);
 }
 
 /* ---- existing checkpoints ---- */
@@ -163,7 +156,7 @@ static int make(struct mc_test *t, struct weir_err *err)
 {
     const char *path = weir_str_text(&t->pub.staged);
 
-    return mkdir(path, 0777) < 0 ? weir_fail(err, WEIR_EIO, "make directory '%s'", path) : 0;
+    return mkdir(path, 0777) < 0 ? weir_fail(err, WEIR_EIO, "create directory '%s'", path) : 0;
 }
 
 static int rename_directory(struct mc_test *t, const char *from, const char *to, struct weir_err *err)
@@ -172,22 +165,19 @@ static int rename_directory(struct mc_test *t, const char *from, const char *to,
 }
 
 /* The order makes it safe: files, metadata, their names; then the name of the checkpoint, and that is durable. */
-static int put_and_rename(struct mc_test *t, struct weir_err *err)
+static int publish(struct mc_test *t, struct weir_err *err)
 {
     const char *staged = weir_str_text(&t->pub.staged), *place = weir_str_text(&t->pub.place);
     const char *path = mc_path(t, staged, MC_METADATA, err);
+    int rc = -1;
 
-    if (!path || put(path, &t->pub.names, err) < 0 || sync_directory(staged, err) < 0 ||
-        rename_directory(t, staged, place, err) < 0)
-        return -1;
-    t->pub.is_staged = false;
-    return sync_directory(t->o->path, err);
-}
-
-static int publish(struct mc_test *t, struct weir_err *err)
-{
-    weir_session_enter(&t->session, "publish", weir_str_text(&t->pub.staged)); /* for --io-timeout */
-    return weir_session_leave(&t->session, put_and_rename(t, err));
+    weir_session_enter(&t->session, "publish", staged); /* for --io-timeout */
+    if (path && put(path, &t->pub.names, err) == 0 && sync_directory(staged, err) == 0 &&
+        rename_directory(t, staged, place, err) == 0) {
+        t->pub.is_staged = false;
+        rc = sync_directory(t->o->path, err);
+    }
+    return weir_session_leave(&t->session, rc);
 }
 
 /* ---- removal ---- */

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-find.c - before a load: the newest checkpoint, the shape that loads it, and which bytes of which files each rank
- * needs */
-#include "config.h"
-#include "engine/phase.h"
+/* mc-find.c - before a load: the newest checkpoint, its shape, and which bytes each rank needs */
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "engine/place/pagecache.h"
@@ -16,18 +12,6 @@
 #include "par/textfile.h"
 
 /* ---- which one ---- */
-
-static int find_newest(struct mc_test *t, struct weir_err *err)
-{
-    struct mc_found f;
-    int rc = mc_place_look(t, &f, err);
-
-    if (rc == 0 && f.n == 0)
-        rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
-    t->load.step = f.n > 0 ? f.step[f.n - 1] : -1;
-    mc_found_free(&f);
-    return rc;
-}
 
 /* The path of its metadata; its directory is then t->load.from. */
 static const char *metadata_of(struct mc_test *t, struct weir_err *err)
@@ -51,41 +35,35 @@ struct metadata {
 static int read_newest(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct metadata *m = state;
+    struct mc_test *t = m->t;
+    struct mc_found f;
     const char *path;
+    int rc;
 
     if (run->par.rank > 0)
         return 0;
-    if (find_newest(m->t, err) < 0)
-        return -1;
-    path = metadata_of(m->t, err);
-    if (!path || m->t->store->read(m->t, path, &m->text, err) < 0)
+    rc = mc_place_look(t, &f, err);
+    if (rc == 0 && f.n == 0)
+        rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
+    t->load.step = f.n > 0 ? f.step[f.n - 1] : -1;
+    mc_found_free(&f);
+    path = rc == 0 ? metadata_of(t, err) : NULL;
+    if (!path || t->store->read(t, path, &m->text, err) < 0)
         return -1;
     weir_str_add(&m->text, "", 0); /* also an empty one is a text */
     return m->text.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for metadata '%s'", path) : 0;
 }
 
-/* The directory of one step has no metadata of another one. */
-static int take_meta(struct mc_test *t, const char *path, char *text, size_t len, struct weir_err *err)
-{
-    struct mc_loading *l = &t->load;
-
-    if (mc_meta_read(&l->meta, text, len, path, err) < 0)
-        return -1;
-    if (l->meta.step == l->step)
-        return 0;
-    return weir_refuse(err, WEIR_EDATA, "'%s' has step %" PRId64 ", but its directory has step "
-                                        "%" PRId64, path, l->meta.step, l->step);
-}
-
 /* The newest checkpoint: the names of its files and the shape, on all ranks. */
 static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
+    struct mc_loading *l = &t->load;
     struct metadata m = { .t = t };
     struct weir_shared_text all = { .what = "metadata" };
     int rc = weir_local(run, read_newest, &m, err);
 
     if (rc == 0) {
-        weir_bcast(&run->par, &t->load.step, sizeof(t->load.step), 0);
+        weir_bcast(&run->par, &l->step, sizeof(l->step), 0);
         all.path = metadata_of(t, err);
         rc = weir_agree(&run->par, all.path ? 0 : -1, err);
     }
@@ -93,14 +71,18 @@ static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *e
         weir_str_free(&m.text);
         return -1;
     }
-    mc_meta_free(&t->load.meta);
+    mc_meta_free(&l->meta);
     all.text = m.text.text;
     all.len = m.text.len;
-    if (weir_shared_text_tell(&run->par, &all, err) < 0) {
+    if (weir_shared_text_bcast(&run->par, &all, err) < 0) {
         free(all.text);
         return -1;
     }
-    return weir_agree_check(&run->par, take_meta(t, all.path, all.text, all.len, err), err);
+    rc = mc_meta_read(&l->meta, all.text, all.len, all.path, err);
+    if (rc == 0 && l->meta.step != l->step) /* the metadata are those of another directory */
+        rc = weir_refuse(err, WEIR_EDATA, "'%s' has step %" PRId64 ", but its directory has step "
+                                          "%" PRId64, all.path, l->meta.step, l->step);
+    return weir_agree_check(&run->par, rc, err);
 }
 
 /* ---- what is to be read ---- */
@@ -160,10 +142,8 @@ static int plan_part(struct mc_test *t, const struct mc_part *need, struct weir_
     while (mc_sources_next(&it, &s)) {
         int region = region_of(&t->load.meta, s.rank, need->state);
 
-        if (s.bytes == 0)
-            continue;
         if (region < 0)
-            return weir_refuse(err, WEIR_EDATA, "'%s': the metadata have no file of rank %d", weir_str_text(&t->load.from), s.rank);
+            return weir_refuse(err, WEIR_EDATA, "'%s': the metadata list no file of rank %d", weir_str_text(&t->load.from), s.rank);
         got += s.bytes;
         if (plan_pieces(t, need, &s, region, err) < 0)
             return -1;
@@ -200,10 +180,15 @@ static int compare_moves(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
-static void sort(struct mc_move *m, size_t n)
+/* In the order of regions from number 'first' on, and around. */
+static void sort(struct mc_move *m, size_t n, int first, int regions)
 {
+    for (size_t i = 0; i < n; i++)
+        m[i].region = (m[i].region - first + regions) % regions;
     if (n > 1)
         qsort(m, n, sizeof(*m), compare_moves);
+    for (size_t i = 0; i < n; i++)
+        m[i].region = (m[i].region + first) % regions;
 }
 
 /* Places in files, by what the saved ranks have, and in memory: tables of contents first, then the moves in their order. */
@@ -263,11 +248,17 @@ static int join_moves(struct mc_test *t, size_t same, struct weir_err *err)
     return 0;
 }
 
-/* The first 'same' moves, and the others, in the order of files and places. */
+/* The first 'same' moves, and the others, in the order of files and places. The others begin with
+ * what a rank of this number has saved, so that ranks are not all in one file at a time. */
 static int order_moves(struct mc_test *t, size_t same, struct weir_err *err)
 {
-    sort(t->load.plan.move, same);
-    sort(t->load.plan.move + same, t->load.plan.moves - same);
+    const struct mc_meta *m = &t->load.meta;
+    int own = 0;
+
+    while (own < m->regions - 1 && m->region[own].rank < t->load.role)
+        own++;
+    sort(t->load.plan.move, same, 0, m->regions);
+    sort(t->load.plan.move + same, t->load.plan.moves - same, own, m->regions);
     return place_moves(t, err) < 0 ? -1 : join_moves(t, same, err);
 }
 
@@ -362,27 +353,27 @@ static int begin_load(struct weir_run *run, struct mc_test *t, struct weir_err *
     const struct mc_shape *x = &l->job.shape;
     int color = l->role < 0 ? (int)(x->tp * x->pp * x->ep) : (int)(place.tp + x->tp * (place.pp + x->pp * place.ep));
 
-    return t->o->broadcast && l->copies.group.size == 0 ? weir_test_roots(run, &l->copies, color, err) : 0;
+    return t->o->broadcast && l->copies.group.size == 0 ? weir_test_leaders(run, &l->copies, color, err) : 0;
 }
 
-typedef void cache_fn(const char *path, struct weir_below *below);
+typedef void cache_fn(const char *path, struct weir_underlying *underlying);
 
 /* The files that this rank has saved, and those that it will load. */
 static void do_files(struct mc_test *t, cache_fn *what, bool loads)
 {
     struct mc_loading *l = &t->load;
-    struct weir_below below = { .known = false };
+    struct weir_underlying underlying = { .known = false };
     const char *last = "", *path, *dir = weir_str_text(&l->from);
 
     for (int k = 0; k < t->save.regions; k++)
         if (t->save.region[k].lines > 0 && t->pub.step == l->step &&
             (path = mc_path(t, dir, t->save.region[k].file, NULL)))
-            what(path, &below);
+            what(path, &underlying);
     for (size_t i = 0; loads && i < l->plan.moves; i++) {
         const char *file = l->meta.region[l->plan.move[i].region].file;
 
         if (strcmp(file, last) != 0 && (path = mc_path(t, dir, file, NULL)))
-            what(path, &below);
+            what(path, &underlying);
         last = file;
     }
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-job.c - which shapes a model can have on a number of ranks, and the possible ones for an error */
 #include "programs/model_checkpoint/mc-shape.h"
-#include "config.h"
 
 #include <inttypes.h>
-#include <strings.h>
 
+#include "base/options/option.h"
 #include "base/size.h"
 
 /* Bytes of an element of the parameters, and of the copy in 32 bits that an optimizer needs beside smaller ones. */
@@ -27,9 +26,10 @@ const char *const mc_optimizer_names[N(optimizers) + 1] = { "adam", "sgd", "none
 
 static int find_name(const char *const *names, const char *what, const char *name, struct weir_err *err)
 {
-    for (int i = 0; names[i]; i++)
-        if (strcasecmp(names[i], name) == 0)
-            return i;
+    int i = weir_opt_choice(names, name);
+
+    if (i >= 0)
+        return i;
     return weir_refuse(err, WEIR_EUSAGE, "%s: use %s, %s or %s", what, names[0], names[1], names[2]);
 }
 
@@ -129,14 +129,14 @@ static int check_range(const struct mc_shape *s, struct weir_err *err)
 {
     const struct {
         const char *name;
-        int64_t value, least, most;
+        int64_t value, min, max;
     } all[] = { { "tp", s->tp, 1, INT16_MAX }, { "pp", s->pp, 1, INT16_MAX }, { "dp", s->dp, 0, INT32_MAX },
                 { "ep", s->ep, 1, INT32_MAX }, { "zero", s->zero, 0, 3 } };
 
     for (size_t i = 0; i < N(all); i++)
-        if (all[i].value < all[i].least || all[i].value > all[i].most)
+        if (all[i].value < all[i].min || all[i].value > all[i].max)
             return weir_refuse(err, WEIR_EUSAGE, "%s=%" PRId64 ": it must be from %" PRId64 " to %" PRId64, all[i].name,
-                               all[i].value, all[i].least, all[i].most);
+                               all[i].value, all[i].min, all[i].max);
     return 0;
 }
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-list.c - what each rank has of a model, as a table */
 #include "programs/model_checkpoint/mc-shape.h"
-#include "config.h"
 
 #include <inttypes.h>
 
 #include "base/text/columns.h"
 
 #define S struct mc_sum
-#define MIB 1048576.0
 
 static const struct weir_col sum_columns[] = {
     COL_INT(S, rank, "rank", "Rank of the job", .head = "rank", .width = 8, .gap = 1),
@@ -25,14 +23,14 @@ static const struct weir_col sum_columns[] = {
     WEIR_COL_END
 };
 
-void mc_sum_rank(const struct mc_job *job, int rank, unsigned states, bool only_written, struct mc_sum *out)
+void mc_sum_rank(const struct mc_job *job, int rank, bool only_written, struct mc_sum *out)
 {
     struct mc_place p = mc_job_place(job, rank);
     struct mc_parts it;
     struct mc_part part;
 
     *out = (struct mc_sum) { .rank = rank, .tp = p.tp, .pp = p.pp, .dp = p.dp, .ep = p.ep };
-    mc_parts_begin(&it, job, rank, states, only_written);
+    mc_parts_begin(&it, job, rank, MC_ALL_STATES, only_written);
     while (mc_parts_next(&it, &part)) {
         int64_t bytes = (int64_t)mc_part_bytes(&part);
 
@@ -93,7 +91,7 @@ bool mc_list(const struct mc_job *job, bool details, FILE *to)
     for (int rank = 0; good && rank < ranks; rank++) {
         struct mc_sum sum;
 
-        mc_sum_rank(job, rank, MC_ALL_STATES, true, &sum);
+        mc_sum_rank(job, rank, true, &sum);
         weir_col_text(&out, sum_columns, &sum);
         weir_str_addc(&out, '\n');
         if (details)

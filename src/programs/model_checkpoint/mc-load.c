@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-load.c - load what mc-find.c has planned, and is every byte right? */
-#include "config.h"
-#include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/node/machine.h"
 #include "engine/transfer.h"
@@ -28,14 +25,11 @@ static int prepare_load(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* Its transfers: a file of arrays reads each by itself. */
-static const struct mc_plan *reads_of(const struct mc_test *t)
-{
-    return t->layout == MC_ARRAYS ? &t->load.plan : &t->load.reads;
-}
-
 static uint64_t count_load(struct weir_run *run, void *state)
 {
-    return reads_of(state)->moves;
+    const struct mc_test *t = state;
+
+    return t->layout == MC_ARRAYS ? t->load.plan.moves : t->load.reads.moves;
 }
 
 static int close_in(struct weir_run *run, void *state, struct weir_err *err)
@@ -136,24 +130,21 @@ static void share(const struct mc_test *t, uint64_t i, bool is_read, uint64_t *c
     *clock_ns = weir_now_ns();
 }
 
-/* The first of its group says why where it did not read. */
-static int step_same(struct weir_run *run, struct mc_test *t, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
-{
-    int rc = t->load.copies.is_root ? step_own(run, t, i, clock_ns, err) : 0;
-
-    share(t, i, rc == 0, clock_ns);
-    return rc;
-}
-
 static int step_load(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
+    bool is_same = i < t->load.same;
+    int rc = 0;
 
     if (t->arrays.file) {
         t->load.used.read += t->load.plan.move[i].len;
         return mc_arrays_move(run, t, false, i, clock_ns, err);
     }
-    return i < t->load.same ? step_same(run, t, i, clock_ns, err) : step_own(run, t, i, clock_ns, err);
+    if (!is_same || t->load.copies.is_leader)
+        rc = step_own(run, t, i, clock_ns, err);
+    if (is_same)
+        share(t, i, rc == 0, clock_ns);
+    return rc;
 }
 
 /* A rank that has failed tells the others so, or takes what they have. */
@@ -229,14 +220,17 @@ static struct weir_err *first(uint64_t wrong, struct weir_err *err)
     return wrong == 0 ? err : NULL;
 }
 
-/* The file of a region ends where its last region does. A length that cannot be asked for is no wrong data. */
+/* The file of a region ends where its last region does, and one of arrays where it did after the save.
+ * A length that cannot be asked for is no wrong data. */
 static int check_length(struct mc_test *t, const struct mc_region *r, uint64_t *wrong, struct weir_err *err)
 {
     struct mc_loading *l = &t->load;
     const char *path = mc_path(t, weir_str_text(&l->from), r->file, err);
     uint64_t want = 0, bytes;
 
-    for (int i = 0; i < l->meta.regions; i++)
+    if (t->layout == MC_ARRAYS)
+        want = (uint64_t)l->meta.file_bytes;
+    for (int i = 0; i < l->meta.regions && t->layout != MC_ARRAYS; i++)
         if (strcmp(l->meta.region[i].file, r->file) == 0 && l->meta.region[i].at + l->meta.region[i].bytes > want)
             want = l->meta.region[i].at + l->meta.region[i].bytes;
     if (!path || weir_session_size(&t->session, path, &bytes, first(*wrong, err)) < 0)
@@ -250,22 +244,27 @@ int mc_load_verify(struct mc_test *t, uint64_t *n, struct weir_err *err)
 {
     struct mc_loading *l = &t->load;
     const struct mc_region *last = NULL;
+    const struct mc_data data = { l->meta.sequence, l->meta.data.ratio };
     enum weir_damage kind;
     uint64_t wrong;
     int rc = 0;
 
     weir_gpu_wanted(t->memory.gpu, t->memory.at, l->bytes);
+    if (weir_gpu_lost(t->memory.gpu, err) < 0)
+        return -1;
     for (int i = 0; i < l->meta.regions; i++)
         if (l->meta.region[i].has_toc)
             *n += !has_right_head(t, &l->meta.region[i], first(*n, err));
     for (size_t i = 0; i < l->plan.moves; i++) {
         const struct mc_move *m = &l->plan.move[i];
 
-        if (!mc_data_check(&l->plan.part[m->part], l->meta.sequence, m->at, t->memory.at + m->memory, m->len, &wrong,
+        if (!mc_data_check(&l->plan.part[m->part], &data, m->at, t->memory.at + m->memory, m->len, &wrong,
                            &kind) &&
             (*n)++ == 0)
             keep_wrong(t, m, wrong, kind, err);
     }
+    if (t->layout == MC_ARRAYS && l->meta.file_bytes > 0 && t->session.par->rank == 0)
+        rc = check_length(t, &l->meta.region[0], n, err);
     for (int i = 0; i < l->meta.regions && rc == 0; i++) {
         const struct mc_region *r = &l->meta.region[i];
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-meta.c - the metadata of a checkpoint: a text that is written last, and without which there is no checkpoint */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -33,6 +34,8 @@ static void add_head(const struct mc_test *t, struct weir_str *s)
                   x->tp,
                   x->pp, x->dp, x->ep, x->zero, x->spread);
     weir_str_addf(s, "api = %s\n", t->session.be->name);
+    if (o->packet)
+        weir_str_addf(s, "data = %s\n", o->packet);
     weir_str_addf(s, "dtype = %s\noptimizer = %s\nalign = %" PRId64 "\nbytes = %" PRIu64 "\nmodel {\n", o->dtype, o->optimizer,
                   o->align, mc_job_bytes(&t->job));
     mc_model_write(&t->job.model, s);
@@ -52,13 +55,35 @@ static void add_piece(void *arg, const char *bytes, size_t len)
     weir_str_add(arg, bytes, len);
 }
 
-int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str *out, struct weir_err *err)
+/* Bytes of the file of arrays that was saved; 0: it has only a part of the data. A network file
+ * system knows what other nodes have written when the file is opened. */
+static int arrays_size(struct mc_test *t, uint64_t *bytes, struct weir_err *err)
 {
-    struct weir_str own = { 0 };
-    char last[LAST];
-    int rc;
+    const char *path = mc_path(t, weir_str_text(&t->pub.staged), MC_ARRAYS_FILE, err);
+    struct stat st = { .st_size = 0 };
+    int fd, rc = 0;
 
-    if (t->layout == MC_ARRAYS && run->par.rank == 0)
+    *bytes = 0;
+    if (!path || (t->session.flags & WEIR_BE_OTHER_SIZE))
+        return path ? 0 : -1;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) < 0)
+        rc = weir_fail(err, WEIR_EIO, "size of '%s'", path);
+    if (fd >= 0)
+        close(fd);
+    *bytes = (uint64_t)st.st_size;
+    return rc;
+}
+
+int mc_meta_write(struct weir_run *run, struct mc_test *t, struct weir_str *out, struct weir_err *err)
+{
+    bool is_arrays = t->layout == MC_ARRAYS && run->par.rank == 0;
+    struct weir_str own = { 0 };
+    uint64_t bytes = 0;
+    char last[LAST];
+    int rc, sized = is_arrays ? arrays_size(t, &bytes, err) : 0;
+
+    if (is_arrays)
         weir_str_addf(&own, "region %s 0 0 0 %" PRIu64 " 0\n", t->save.region[0].file, t->save.bytes);
     for (int k = 0; t->layout != MC_ARRAYS && k < t->save.regions; k++)
         if (t->save.region[k].lines > 0)
@@ -67,12 +92,16 @@ int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str
                           t->save.region[k].at, t->save.region[k].head, t->save.region[k].bytes, t->save.region[k].lines);
     if (run->par.rank == 0)
         add_head(t, out);
+    if (bytes > 0)
+        weir_str_addf(out, "file_bytes = %" PRIu64 "\n", bytes);
     rc = weir_pieces(&run->par, &own, add_piece, out);
     weir_str_free(&own);
     show_last(weir_str_text(out), out->len, last);
     if (run->par.rank == 0)
         weir_str_addf(out, "%s\n", last);
-    if (rc < 0 || out->failed)
+    if (sized < 0)
+        rc = -1;
+    else if (rc < 0 || out->failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the metadata of the checkpoint");
     return weir_agree(&run->par, rc, err);
 }
@@ -106,12 +135,14 @@ static bool read_key(struct reader *r, const char *line)
     } numbers[] = {
         { "step", &r->m->step },  { "sequence", &r->m->sequence }, { "ranks", &r->m->ranks }, { "align", &r->m->align },
         { "bytes", &r->m->bytes }, { "first", &r->m->first },       { "last", &r->m->last },
+        { "file_bytes", &r->m->file_bytes },
         { "tp", &r->shape.tp },          { "pp", &r->shape.pp },    { "dp", &r->shape.dp },
         { "ep", &r->shape.ep },   { "zero", &r->shape.zero },      { "spread", &r->spread },
     };
     const struct {
         const char *key, **to;
-    } words[] = { { "layout", &r->layout }, { "dtype", &r->m->dtype }, { "optimizer", &r->m->optimizer }, { "api", &r->m->api } };
+    } words[] = { { "layout", &r->layout }, { "dtype", &r->m->dtype }, { "optimizer", &r->m->optimizer }, { "api", &r->m->api },
+                  { "data", &r->m->packet } };
     const char *value;
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
@@ -123,41 +154,25 @@ static bool read_key(struct reader *r, const char *line)
     return false;
 }
 
-/* In the order of their ranks, and a rank has one region of a file. */
-static bool is_after(const struct mc_meta *m, const struct mc_region *x)
-{
-    const struct mc_region *last = m->regions > 0 ? &m->region[m->regions - 1] : NULL;
-
-    return !last || last->rank < x->rank || (last->rank == x->rank && strcmp(last->file, x->file) != 0);
-}
-
 /* "region FILE RANK AT HEAD BYTES LINES"; a name without a directory. */
 static bool read_region(struct reader *r, const char *line)
 {
+    const struct mc_region *last = r->m->regions > 0 ? &r->m->region[r->m->regions - 1] : NULL;
     struct mc_region x = { .rank = 0 };
-    const char *at = line + strlen("region "), *blank = strchr(at, ' ');
-    size_t len = blank ? (size_t)(blank - at) : 0;
-    uint64_t n[5];
-    char *end;
+    uint64_t rank;
+    int end = 0;
 
-    if (len == 0 || len >= MC_FILE_TEXT || memchr(at, '/', len) || *at == '.')
+    if (sscanf(line, "region %63s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 "%n",
+               x.file, &rank, &x.at, &x.head, &x.bytes, &x.lines, &end) != 6 ||
+        line[end] || strchr(x.file, '/') || *x.file == '.')
         return false;
-    memcpy(x.file, at, len);
-    for (int i = 0; i < 5; i++, blank = end) {
-        n[i] = strtoull(blank, &end, 10);
-        if (end == blank)
-            return false;
-    }
-    x.rank = (int)n[0];
-    x.at = n[1];
-    x.head = n[2];
-    x.bytes = n[3];
-    x.lines = n[4];
-    if (*end != '\0' || n[0] >= (uint64_t)r->m->ranks || r->m->align <= 0 || x.lines > UINT32_MAX || x.bytes > INT64_MAX ||
-        x.at > INT64_MAX || x.head > x.bytes || x.head != (x.lines > 0 ? mc_aligned((x.lines + 1) * MC_LINE,
+    x.rank = (int)rank;
+    if (rank >= (uint64_t)r->m->ranks || r->m->align <= 0 || x.lines > UINT32_MAX ||
+        x.bytes > INT64_MAX || x.at > INT64_MAX || x.head > x.bytes || x.head != (x.lines > 0 ? mc_aligned((x.lines + 1) * MC_LINE,
             (uint64_t)r->m->align) : 0))
         return false;
-    if (!is_after(r->m, &x))
+    /* in the order of their ranks, and a rank has one region of a file */
+    if (last && (last->rank > x.rank || (last->rank == x.rank && strcmp(last->file, x.file) == 0)))
         return false;
     if (!weir_mem_room(&r->m->region, (size_t)r->m->regions, &r->room, sizeof(*r->m->region)))
         return false;
@@ -233,12 +248,13 @@ int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, st
     show_last(text, len < LAST ? 0 : len - LAST, last);
     *m = (struct mc_meta) { .text = text, .last = -1 };
     if (strlen(text) != len)
-        return weir_refuse(err, WEIR_EDATA, "'%s': a NUL byte; this is not a text file", path);
+        return weir_refuse(err, WEIR_EDATA, "'%s': " WEIR_NOT_TEXT, path);
     if (read_lines(&r, text, path, err) < 0)
         return -1;
     if (!is_whole(&r))
         return weir_refuse(err, WEIR_EDATA, "'%s' is incomplete", path);
-    if (mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0 &&
+    if ((!m->packet || weir_pattern_parse(&m->data, "data", m->packet, weir_pattern_random, err) == 0) &&
+        mc_job_init(&m->job, &r.model, &r.shape, m->dtype, m->optimizer, (int)m->ranks, err) == 0 &&
         (mc_job_bytes(&m->job) == (uint64_t)m->bytes ||
          weir_refuse(err, WEIR_EDATA, "bytes = %" PRId64 ", but the tensors of the model have %" PRIu64, m->bytes,
                      mc_job_bytes(&m->job)) == 0) &&

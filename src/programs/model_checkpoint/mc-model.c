@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-model.c - models: the table of public ones, files that describe others, and smaller ones of the same form */
 #include "programs/model_checkpoint/mc-shape.h"
-#include "config.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +9,6 @@
 
 #include "base/options/option.h"
 #include "base/size.h"
-#include "base/text/path.h"
 #include "base/text/script.h"
 
 /* Public figures, and the number of parameters that they make. */
@@ -79,7 +77,8 @@ static const struct weir_opt keys[] = {
     COUNT(ffn, "ffn", 1, MOST_WIDE, "Width inside the feed-forward part"),
     COUNT(vocabulary, "vocabulary", 1, MOST_WIDE, "Words of the vocabulary"),
     OPT_SIZE(0, "vocabulary-multiple", NULL, M, vocabulary_multiple, "128", "N",
-             "The vocabulary is divided as if it were a multiple of this and of tp", .min = 1, .max = MOST_WIDE),
+             "Rounding of the vocabulary when it is divided: multiple of N x tp",
+             .min = 1, .max = MOST_WIDE),
     COUNT(positions, "positions", 0, MOST_WIDE, "Learned positions"),
     COUNT(experts, "experts", 0, 1 << 16, "Experts of each layer"),
     OPT_FLAG(0, "gated", NULL, M, gated, "Three matrices in the feed-forward part, not two", .def = "1"),
@@ -90,7 +89,7 @@ static const struct weir_opt keys[] = {
     OPT_END
 };
 
-#define COUNT_MOST (UINT64_C(1) << 50) /* parameters: sums of bytes of all states and ranks stay below 2^63 */
+#define COUNT_MAX (UINT64_C(1) << 50) /* parameters: sums of bytes of all states and ranks stay below 2^63 */
 
 /* Rules about several lines. */
 static int check_model(struct mc_model *m, struct weir_err *err)
@@ -108,7 +107,7 @@ static int check_model(struct mc_model *m, struct weir_err *err)
     if (m->heads % m->kv_heads != 0)
         return weir_refuse(err, WEIR_EUSAGE, "heads = %" PRId64 " is no multiple of kv-heads = %" PRId64, m->heads,
                            m->kv_heads);
-    if (mc_model_parameters(m) > COUNT_MOST)
+    if (mc_model_parameters(m) > COUNT_MAX)
         return weir_refuse(err, WEIR_EUSAGE, "the model has more than 2^50 parameters");
     return 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-need.c - the memory that the states of ranks take, compared with that of their nodes */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
@@ -48,32 +47,23 @@ static int sum_node(const struct weir_par *par, const uint64_t mine[NEEDS], uint
                                    ranks);
 }
 
-/* The states are in memory of the host, and it has less. */
-static int compare(const struct weir_run *run, uint64_t bytes, struct weir_err *err)
-{
-    double memory = weir_machine_memory();
-    char needed[WEIR_SIZE_TEXT], there[WEIR_SIZE_TEXT];
-
-    if (run->test->plan.options->gpu_memory || !((double)bytes > memory))
-        return 0;
-    return weir_refuse(err, WEIR_ESETUP,
-                       "the ranks of a node need %s of memory for their states, and the node has "
-                       "%s: use more nodes, --play for some ranks, or a smaller model (--scale)",
-                       weir_size_show(weir_signed(bytes), needed),
-                       weir_size_show((int64_t)memory, there));
-}
-
 int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_test *t,
                   struct weir_err *err)
 {
     const int rank = t->play.first + par->rank;
     const uint64_t mine[NEEDS] = { memory_bytes(t, rank), written_bytes(t, rank) };
+    char needed[WEIR_SIZE_TEXT], there[WEIR_SIZE_TEXT];
+    double memory = weir_machine_memory(); /* of the host */
     uint64_t node[NEEDS] = { 0 };
     int64_t most[2 * NEEDS];
     int rc = sum_node(par, mine, node, err);
 
-    if (rc == 0)
-        rc = compare(run, node[MEMORY], err);
+    if (rc == 0 && !run->test->plan.options->gpu_memory && (double)node[MEMORY] > memory)
+        rc = weir_refuse(err, WEIR_ESETUP,
+                         "the ranks of a node need %s of memory for their states, and the node has "
+                         "%s: use more nodes, --play for some ranks, or a smaller model (--scale)",
+                         weir_size_show(weir_signed(node[MEMORY]), needed),
+                         weir_size_show((int64_t)memory, there));
     for (int i = 0; i < NEEDS; i++) {
         most[i] = weir_signed(mine[i]);
         most[NEEDS + i] = weir_signed(node[i]);

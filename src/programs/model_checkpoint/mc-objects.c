@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-objects.c - checkpoints as objects of a service, which have no rename: the metadata are put last, at once and whole,
  * and only with them there is a checkpoint. All is done by the session of the backend. */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BEGIN "checkpoint-"
 
@@ -141,36 +139,28 @@ static int read_text(struct mc_test *t, const char *path, struct weir_str *text,
 
 /* ---- publish ---- */
 
-/* A checkpoint of another job that saves here is not replaced, and is not ours to remove. */
-static int refuse_other(struct mc_test *t, const char *path, struct weir_err *err)
-{
-    t->pub.is_staged = false;
-    return weir_refuse(err, WEIR_EIO, "'%s' exists: another model_checkpoint saves into '%s', and "
-                                      "only one can do so at a time", path, t->o->path);
-}
-
-/* The condition is that no such object is there. */
-static int put(struct mc_test *t, const char *path, struct weir_err *err)
-{
-    const unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL;
-    struct weir_err why = WEIR_ERR_INIT;
-
-    if (move_all(&t->session, path, flags, t->pub.names.text, t->pub.names.len, (uint64_t)t->o->transfer, &why) == 0)
-        return 0;
-    if (why.sys == EEXIST)
-        return refuse_other(t, path, err);
-    *err = why;
-    return -1;
-}
-
+/* The condition is that no such object is there: a checkpoint of another job that saves here is not
+ * replaced, and is not ours to remove. */
 static int publish(struct mc_test *t, struct weir_err *err)
 {
+    const unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_EXCL;
     const char *path = mc_path(t, weir_str_text(&t->pub.place), MC_METADATA, err);
+    struct weir_err why = WEIR_ERR_INIT;
+    int rc;
 
-    if (!path || put(t, path, err) < 0)
+    if (!path)
         return -1;
+    rc = move_all(&t->session, path, flags, t->pub.names.text, t->pub.names.len,
+                  (uint64_t)t->o->transfer, &why);
+    if (rc < 0 && why.sys != EEXIST) {
+        *err = why;
+        return -1;
+    }
     t->pub.is_staged = false;
-    return 0;
+    if (rc < 0)
+        weir_refuse(err, WEIR_EIO, "'%s' exists: another model_checkpoint saves into '%s', and "
+                                   "only one can do so at a time", path, t->o->path);
+    return rc;
 }
 
 /* ---- removal ---- */

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-place.c - the place of checkpoints: names, what is published, what a killed run has left, and what may be
- * removed */
-#include "config.h"
+/* mc-place.c - the place of checkpoints: names, existing checkpoints, what may be removed */
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 
 #define DIGITS 8 /* at least */
-#define DIGITS_MOST 19
+#define DIGITS_MAX 19
 
 int mc_place_store(struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
 {
@@ -55,9 +52,8 @@ int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct 
     const struct mc_options *o = opt;
     int rc = 0;
 
-    (void)tasks;
     for (size_t i = 0; i < sizeof(forms) / sizeof(*forms) && rc == 0; i++)
-        rc = weir_files_add_inside(files, "", o->path, forms[i].before, any, WEIR_FILE_WRITE, err);
+        rc = weir_files_add_inside(files, "", o->path, forms[i].before, any, err);
     return rc;
 }
 
@@ -69,7 +65,7 @@ int64_t mc_place_step(const char *name, size_t len, enum mc_name what)
     if (len < before + DIGITS + after || strncmp(name, forms[what].before, before) != 0)
         return -1;
     n = len - before - after;
-    if (n > DIGITS_MOST || strspn(name + before, "0123456789") < n || strncmp(name + len - after, forms[what].after, after) != 0)
+    if (n > DIGITS_MAX || strspn(name + before, "0123456789") < n || strncmp(name + len - after, forms[what].after, after) != 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         step = step * 10 + (name[before + i] - '0');
@@ -127,23 +123,6 @@ void mc_found_free(struct mc_found *f)
     free(f->step);
     weir_str_free(&f->left);
     *f = (struct mc_found) { .last = -1 };
-}
-
-int64_t mc_place_sequence(struct mc_test *t, int64_t step)
-{
-    static const char key[] = "\nsequence = ";
-    struct weir_str dir = { 0 }, text = { 0 };
-    const char *path, *at = NULL;
-    int64_t sequence;
-
-    mc_place_name(t->o->path, MC_PUBLISHED, step, &dir);
-    path = mc_path(t, weir_str_text(&dir), MC_METADATA, NULL);
-    if (path && t->store->read(t, path, &text, NULL) == 0)
-        at = strstr(weir_str_text(&text), key);
-    sequence = at ? (int64_t)(strtoull(at + sizeof(key) - 1, NULL, 10) & INT32_MAX) : 0;
-    weir_str_free(&dir);
-    weir_str_free(&text);
-    return sequence;
 }
 
 /* ---- removal ---- */

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-preset.c - jobs that are larger than a run: --preset, the models of MLPerf Storage as its rules
  * divide them; --play, the ranks of a job that the tasks are */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
 #include "base/text/quote.h"
 #include "base/text/ranges.h"
 
 #define GB 1e9
-#define GIB 1073741824.0
 
 /* The rows of the rules of version 2.0, CLOSED. gigabytes: of a checkpoint, as they print it. */
 static const struct preset {
@@ -94,7 +91,7 @@ void mc_preset_words(const struct mc_options *o, const struct mc_job *job, struc
     add_size(p->gigabytes, out);
     weir_str_addf(out, " in the rules, a difference of %+.3g %% (%+.3g %% if a GB there is a GiB)",
                   100 * (bytes / (p->gigabytes * GB) - 1),
-                  100 * (bytes / (p->gigabytes * GIB) - 1));
+                  100 * (bytes / (p->gigabytes * WEIR_GIB) - 1));
 }
 
 /* ---- --play ---- */

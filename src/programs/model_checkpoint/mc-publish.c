@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-publish.c - what makes files a checkpoint, when all are durable; and the end of old ones */
-#include "config.h"
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
@@ -93,7 +92,7 @@ static int list_gone(struct mc_test *t, const char *path, struct weir_err *err)
     weir_str_addf(&t->removal.gone, "%s%c", path, 0);
     if (t->store->files(t, path, &t->pub.names, &ours, err) < 0)
         return -1;
-    return ours ? 0 : weir_refuse(err, WEIR_EIO, "'%s' changes while it is removed", path);
+    return ours ? 0 : weir_refuse(err, WEIR_EIO, "another process changed '%s' at its removal", path);
 }
 
 static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
@@ -142,12 +141,12 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
 }
 
 /* The names of files on all ranks. */
-static int tell(struct weir_run *run, struct mc_test *t, struct weir_err *err)
+static int share_names(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     struct weir_shared_text list = {
         .what = "the files in", .path = t->o->path, .text = t->pub.names.text, .len = t->pub.names.len
     };
-    int rc = weir_shared_text_tell(&run->par, &list, err);
+    int rc = weir_shared_text_bcast(&run->par, &list, err);
 
     if (run->par.rank == 0 || !list.text)
         return rc;
@@ -165,7 +164,7 @@ int mc_before_remove(struct weir_run *run, void *state, const struct weir_stage 
 
     t->removal.own = (stage->flags & WEIR_STAGE_LAST) != 0;
     t->removal.keep = t->removal.own ? 0 : t->o->keep;
-    if (weir_local(run, choose, t, err) < 0 || tell(run, t, err) < 0)
+    if (weir_local(run, choose, t, err) < 0 || share_names(run, t, err) < 0)
         return -1;
     one = t->removal.stays == 1;
     if (run->par.rank == 0 && t->removal.stays > 0 && run->repetition == 0)
@@ -262,6 +261,24 @@ static int remove_left(struct weir_run *run, struct mc_test *t, struct mc_found 
     return rc;
 }
 
+/* The number of the save of a published checkpoint; 0: not known. */
+static int64_t sequence_of(struct mc_test *t, int64_t step)
+{
+    static const char key[] = "\nsequence = ";
+    struct weir_str dir = { 0 }, text = { 0 };
+    const char *path, *at = NULL;
+    int64_t sequence;
+
+    mc_place_name(t->o->path, MC_PUBLISHED, step, &dir);
+    path = mc_path(t, weir_str_text(&dir), MC_METADATA, NULL);
+    if (path && t->store->read(t, path, &text, NULL) == 0)
+        at = strstr(weir_str_text(&text), key);
+    sequence = at ? (int64_t)(strtoull(at + sizeof(key) - 1, NULL, 10) & INT32_MAX) : 0;
+    weir_str_free(&dir);
+    weir_str_free(&text);
+    return sequence;
+}
+
 static int take_place(struct weir_run *run, struct mc_test *t, int64_t found[2], struct weir_err *err)
 {
     struct mc_found f = { .last = -1 };
@@ -274,7 +291,7 @@ static int take_place(struct weir_run *run, struct mc_test *t, int64_t found[2],
         rc = remove_left(run, t, &f, err);
     found[0] = f.last;
     for (size_t i = 0; i < f.n; i++) {
-        int64_t sequence = mc_place_sequence(t, f.step[i]);
+        int64_t sequence = sequence_of(t, f.step[i]);
 
         found[1] = sequence > found[1] ? sequence : found[1];
     }

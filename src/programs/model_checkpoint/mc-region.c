@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-region.c - what a rank writes, and where: its regions of files, their tables of contents, and the transfers */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "engine/test.h"
@@ -98,14 +96,6 @@ static void end_line(struct weir_str *s, size_t line)
     weir_str_addc(s, '\n');
 }
 
-static void add_title(const struct mc_job *job, const struct mc_region *r, struct weir_str *s)
-{
-    weir_str_addf(s, TITLE ": rank %d of %d, %" PRIu64 " tensors. State, tensor, offset, bytes, bytes of an element, "
-                  "shape, start, count, elements from, to, name", r->rank,
-                  (int)(job->shape.tp * job->shape.pp * job->shape.dp), r->lines);
-    end_line(s, 0);
-}
-
 /* Numbers first, so that a name that is too long takes nothing else away. */
 static void add_line(const struct mc_job *job, const struct mc_part *p, uint64_t off, size_t line, struct weir_str *s)
 {
@@ -156,7 +146,11 @@ int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct
 {
     struct mc_walk w;
 
-    add_title(form->job, r, out);
+    weir_str_addf(out,
+                  TITLE ": rank %d of %d, %" PRIu64 " tensors. State, tensor, offset, bytes, bytes "
+                        "of an element, shape, start, count, elements from, to, name",
+                  r->rank, (int)mc_job_ranks(form->job), r->lines);
+    end_line(out, 0);
     mc_walk_begin(&w, form, r);
     for (size_t line = 1; walk_on(&w); line++)
         add_line(form->job, &w.part, w.off, line, out);
@@ -283,7 +277,7 @@ int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *e
     uint64_t sum[4];
 
     s->regions = t->layout == MC_DEEPSPEED ? 2 : 1;
-    if (weir_test_roots(run, &s->sharers, file_color(t, rank), err) < 0)
+    if (weir_test_leaders(run, &s->sharers, file_color(t, rank), err) < 0)
         return -1;
     for (int k = 0; k < s->regions; k++) {
         struct mc_region *r = &s->region[k];

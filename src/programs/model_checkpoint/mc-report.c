@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-report.c - the rows of saves and loads, and their summary */
-#include "config.h"
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
@@ -12,8 +11,6 @@
 #include "engine/about/banner.h"
 #include "engine/observer.h"
 #include "par/agree.h"
-
-#define MIB 1048576.0
 
 /* A save or a load. Bytes, seconds; NaN: it has none. */
 struct row {
@@ -34,7 +31,7 @@ static const struct weir_col cols[] = {
     COL_INT(R, step, "step", "Training step of the checkpoint", .head = "step", .rule = "------", .width = 8, .gap = 1),
     COL_INT(R, tasks, "tasks", "Ranks that save or load"),
     COL_INT(R, bytes, "bytes", "Bytes of tensors that were saved, or that ranks asked for"),
-    COL_REAL(R, rate, "rate", "These in 'time', MiB/s", .unit = MIB, .head = "MiB/s", .rule = "-----", .width = 10, .prec = 2,
+    COL_REAL(R, rate, "rate", "These in 'time', MiB/s", .unit = WEIR_MIB, .head = "MiB/s", .rule = "-----", .width = 10, .prec = 2,
              .gap = 1),
     TIME(seconds, "time",
          "Save: until it is durable, without the removal of old ones; load: until the last rank has all, with the "
@@ -54,7 +51,7 @@ static const struct weir_col cols[] = {
          .head = "slowest(s)", .rule = "----------"),
     COL_REAL(R, slowest_rate, "slowestRate",
              "The lowest rate of a rank, the bytes of its transfers in that time, MiB/s",
-             .unit = MIB, .none = "-"),
+             .unit = WEIR_MIB, .none = "-"),
     TIME(find, "findTime", "Load: search for the newest checkpoint, and its metadata, seconds"),
     TIME(metadata, "metadataTime",
          "Load: search, metadata, opens and tables of contents of the rank that took longest for them, seconds",
@@ -195,7 +192,7 @@ struct sum_row {
 };
 
 #define S struct sum_row
-#define RATE(f, k, h, ...) COL_REAL(S, f, k, h, .unit = MIB, .width = 10, .prec = 2, .gap = 1, .none = "-", __VA_ARGS__)
+#define RATE(f, k, h, ...) COL_REAL(S, f, k, h, .unit = WEIR_MIB, .width = 10, .prec = 2, .gap = 1, .none = "-", __VA_ARGS__)
 
 static const struct weir_col sum_cols[] = {
     COL_STR(S, operation, "operation", "save or load", .head = "operation", .width = -9, .gap = 1),
@@ -210,7 +207,7 @@ static const struct weir_col sum_cols[] = {
     COL_REAL(S, slowest, "slowestTime", "Mean time of the slowest rank, seconds",
              .head = "slowest(s)", .width = 10, .prec = 4, .none = "-", .gap = 1),
     COL_REAL(S, slowest_rate, "slowestRate", "Mean of the lowest rates of a rank, MiB/s",
-             .head = "slowest MiB/s", .unit = MIB, .width = 13, .prec = 2, .none = "-"),
+             .head = "slowest MiB/s", .unit = WEIR_MIB, .width = 13, .prec = 2, .none = "-"),
     WEIR_COL_END
 };
 
@@ -306,4 +303,4 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-const struct weir_words mc_words = { .deviation = WEIR_DEVIATION_SAMPLE, .report = report_test };
+const struct weir_output mc_output = { .deviation = WEIR_DEVIATION_SAMPLE, .report = report_test };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-reshard.c - from where a rank of one shape gets its parts when another shape was saved */
 #include "programs/model_checkpoint/mc-shape.h"
-#include "config.h"
 
 static uint64_t most(uint64_t a, uint64_t b)
 {
@@ -133,11 +132,8 @@ static bool measure(const struct mc_part *need, struct mc_source *out)
 
     out->bytes = 0;
     mc_pieces_begin(&pieces, &out->part, need);
-    while (mc_pieces_next(&pieces, &at, &to, &len)) {
-        out->begin = out->bytes == 0 ? at : out->begin;
-        out->end = at + len;
+    while (mc_pieces_next(&pieces, &at, &to, &len))
         out->bytes += len;
-    }
     return out->bytes > 0;
 }
 

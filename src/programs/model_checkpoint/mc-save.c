@@ -1,32 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mc-save.c - save: the copy to memory, and the files, which are not published yet, with the emulated work of the training
- * that goes on beside */
-#include "config.h"
+/* mc-save.c - save: the copy in memory, the files until they are published, the work beside them */
 #include "engine/phase.h"
 #include "programs/model_checkpoint/mc.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backends/session/session-array.h"
 #include "engine/observer.h"
 #include "engine/transfer.h"
 #include "par/agree.h"
 
-#define SLICE_NS 500000u /* of emulated work between two looks at the queue */
+#define SLICE_NS 500000u /* of emulated work between two looks at a thread */
 
 /* ---- emulated work ---- */
 
-uint64_t mc_work(struct mc_test *t)
+/* Some of it was done since begin_ns. Returns how long that was, ns. */
+static uint64_t count_work(struct mc_saving *s, uint64_t begin_ns, uint64_t now_ns)
+{
+    uint64_t ns = mc_least(now_ns - begin_ns, s->work_left_ns);
+
+    s->work_left_ns -= ns;
+    return ns;
+}
+
+/* Sleep for some of the work that is left beside an asynchronous save, or a little while. */
+static void work(struct mc_test *t)
 {
     struct mc_saving *s = &t->save;
-    uint64_t begin_ns = weir_now_ns(), ns;
+    uint64_t begin_ns = weir_now_ns();
 
     weir_sleep_ns(s->work_left_ns > 0 && s->work_left_ns < SLICE_NS ? s->work_left_ns : SLICE_NS);
-    ns = weir_now_ns() - begin_ns;
-    s->work_left_ns -= ns < s->work_left_ns ? ns : s->work_left_ns;
-    return ns;
+    count_work(s, begin_ns, weir_now_ns());
 }
 
 /* The work before a checkpoint for which it waits. */
@@ -44,21 +53,33 @@ static char *at_of(char *memory, const struct mc_test *t, const struct mc_move *
     return memory + t->save.base[m->region] + (m->off - t->save.region[m->region].at);
 }
 
+/* Make the pages here, and not in a copy or a load that is measured. The kernel does it, as in a
+ * transfer: in virtual machines with shadow page tables its first access to a page is a fault, too. */
+static void make_pages(const struct mc_memory *m, char *p, uint64_t bytes)
+{
+    int fd = m->gpu ? -1 : open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    uint64_t at = 0;
+    ssize_t n = 1;
+
+    for (; fd >= 0 && n > 0 && at < bytes; at += n > 0 ? (uint64_t)n : 0)
+        n = read(fd, p + at, bytes - at);
+    memset(p + at, 0, bytes - at);
+    if (fd >= 0)
+        close(fd);
+}
+
 int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err)
 {
     void *p = NULL;
-    int rc;
 
     if (m->room >= bytes)
         return 0;
     weir_gpu_give(m->gpu, m->at);
     m->at = NULL;
     m->room = 0;
-    rc = m->is_copy ? weir_gpu_take_pinned(m->gpu, &p, WEIR_HUGE, bytes, err)
-                    : weir_gpu_take(m->gpu, &p, WEIR_HUGE, bytes, err);
-    if (rc < 0)
+    if (weir_gpu_take(m->gpu, !m->is_copy, &p, WEIR_HUGE, bytes, err) < 0)
         return weir_err_within(err, "memory for the state of a rank");
-    memset(p, 0, bytes); /* its pages are made here, and not in a copy or a load that is measured */
+    make_pages(m, p, bytes);
     m->at = p;
     m->room = bytes;
     return 0;
@@ -69,6 +90,7 @@ static int fill(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
     struct mc_saving *s = &t->save;
+    const struct mc_data data = { t->pub.sequence, t->data.ratio };
     uint64_t bytes = 0;
 
     for (int k = 0; k < s->regions; k++) {
@@ -89,7 +111,7 @@ static int fill(struct weir_run *run, void *state, struct weir_err *err)
         if (m->part == MC_HEAD)
             memcpy(at_of(t->memory.at, t, m), s->head[m->region].text + m->at, m->len);
         else
-            mc_data_fill(&s->plan.part[m->part], t->pub.sequence, m->at, at_of(t->memory.at, t, m), m->len);
+            mc_data_fill(&s->plan.part[m->part], &data, m->at, at_of(t->memory.at, t, m), m->len);
     }
     weir_gpu_filled(run->gpu, t->memory.at, bytes);
     return 0;
@@ -141,6 +163,98 @@ int mc_after_copy(struct weir_run *run, void *state, const struct weir_stage *st
     return 0;
 }
 
+/* ---- the transfers of a save, and a thread that writes them ---- */
+
+static struct weir_io save_io(const struct mc_test *t, const struct mc_move *m)
+{
+    return (struct weir_io) {
+        .dir = WEIR_DIR_WRITE, .buf = at_of(t->async ? t->copy.at : t->memory.at, t, m), .len = m->len, .off = m->off
+    };
+}
+
+/* The thread writes one transfer after the other while the work goes on, and until end_writer only
+ * it uses the session. It calls no MPI: the backends that do have a queue (mc.c). */
+struct mc_writer {
+    pthread_t thread;
+    const struct mc_test *t;
+    struct weir_err err; /* of the transfer that failed */
+    size_t done;         /* transfers that were written; set by the thread */
+    bool failed;         /* set by the thread, before it ends */
+    bool stop;           /* for the thread */
+    struct {
+        uint64_t begin_ns, end_ns;
+    } time[]; /* of each transfer */
+};
+
+static void *write_all(void *arg)
+{
+    struct mc_writer *w = arg;
+    const struct mc_plan *plan = transfers(w->t);
+
+    for (size_t i = 0; i < plan->moves && !__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE); i++) {
+        const struct weir_io io = save_io(w->t, &plan->move[i]);
+        struct weir_file *file = w->t->save.file[plan->move[i].region];
+
+        w->time[i].end_ns = w->time[i].begin_ns = weir_now_ns();
+        if (weir_session_xfer(file, &io, &w->time[i].end_ns, &w->err) < 0) {
+            __atomic_store_n(&w->failed, true, __ATOMIC_RELEASE);
+            break;
+        }
+        __atomic_store_n(&w->done, i + 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+static int begin_writer(struct mc_test *t, struct weir_err *err)
+{
+    size_t moves = transfers(t)->moves;
+    struct mc_writer *w = calloc(1, sizeof(*w) + moves * sizeof(w->time[0]));
+    int sys;
+
+    if (!w)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for the times of %zu transfers", moves);
+    w->t = t;
+    w->err = (struct weir_err) WEIR_ERR_INIT;
+    sys = pthread_create(&w->thread, NULL, write_all, w);
+    if (sys != 0) {
+        free(w);
+        errno = sys;
+        return weir_fail(err, WEIR_ESETUP, "start a thread that writes in the background");
+    }
+    t->save.writer = w;
+    return 0;
+}
+
+static int wait_for_writer(struct weir_run *run, struct mc_test *t, uint64_t i, uint64_t *clock_ns,
+                           struct weir_err *err)
+{
+    struct mc_writer *w = t->save.writer;
+    const struct weir_io io = save_io(t, &transfers(t)->move[i]);
+    bool failed = false;
+
+    while (__atomic_load_n(&w->done, __ATOMIC_ACQUIRE) <= i && !(failed = __atomic_load_n(&w->failed, __ATOMIC_ACQUIRE)))
+        work(t);
+    *clock_ns = weir_now_ns();
+    /* it may have written this one before it failed */
+    if (failed && __atomic_load_n(&w->done, __ATOMIC_ACQUIRE) <= i) {
+        *err = w->err;
+        weir_records_add_failed(&run->records, MC_WRITE, w->time[i].begin_ns, w->time[i].end_ns, io.off, err);
+        return -1;
+    }
+    weir_transfer_count(run, &io, w->time[i].begin_ns, w->time[i].end_ns);
+    return 0;
+}
+
+static void end_writer(struct mc_test *t)
+{
+    if (!t->save.writer)
+        return;
+    __atomic_store_n(&t->save.writer->stop, true, __ATOMIC_RELEASE);
+    pthread_join(t->save.writer->thread, NULL);
+    free(t->save.writer);
+    t->save.writer = NULL;
+}
+
 /* ---- files ---- */
 
 /* Rank 0 makes the place, which is a part of the save. */
@@ -180,7 +294,7 @@ static int close_files(struct weir_run *run, void *state, struct weir_err *err)
     uint64_t begin_ns = weir_now_ns();
     int rc = mc_arrays_close(t, err);
 
-    mc_writer_end(t);
+    end_writer(t);
     for (int k = 0; k < t->save.regions; k++) {
         if (weir_session_close(t->save.file[k], rc < 0 ? NULL : err) < 0)
             rc = -1;
@@ -221,7 +335,7 @@ static int open_files(struct weir_run *run, void *state, struct weir_err *err)
     for (int k = 0; rc == 0 && k < t->save.regions; k++)
         rc = open_file(t, k, err);
     if (rc == 0 && t->async && t->queue.depth == 0)
-        rc = mc_writer_begin(t, transfers(t), err);
+        rc = begin_writer(t, err);
     if (t->save.is_shared_upload)
         rc = weir_agree(&t->save.sharers.group, rc, err);
     if (rc < 0)
@@ -237,17 +351,19 @@ static struct weir_flow flow_of(void *state)
     return (struct weir_flow) { .queue = &t->queue, .file = t->save.file[0] ? t->save.file[0] : t->save.file[1] };
 }
 
-/* Go on with the work while 'in_flight' transfers are in flight. */
+/* Go on with the work while 'in_flight' transfers are in flight. It takes no processor time, so
+ * the rank waits for the next of them: one that sleeps would find small ones ended long ago. */
 static int work_while(struct weir_run *run, struct mc_test *t, int in_flight, uint64_t *worked_ns, uint64_t *clock_ns,
                       struct weir_err *err)
 {
     const struct weir_flow flow = flow_of(t);
 
     while (t->save.work_left_ns > 0 && weir_queue_in_flight(&t->queue) >= in_flight) {
-        *worked_ns += mc_work(t);
-        *clock_ns = weir_now_ns();
-        if (weir_flow_reap(run, &flow, clock_ns, err) < 0)
+        uint64_t begin_ns = *clock_ns;
+
+        if (weir_flow_reap(run, &flow, 1, clock_ns, err) < 0)
             return -1;
+        *worked_ns += count_work(&t->save, begin_ns, *clock_ns);
     }
     return 0;
 }
@@ -267,26 +383,19 @@ int mc_transfer(struct weir_run *run, struct mc_test *t, struct weir_file *f, co
     return weir_flow_submit(run, &flow, r, clock_ns, err);
 }
 
-struct weir_io mc_save_io(const struct mc_test *t, const struct mc_move *m)
-{
-    return (struct weir_io) {
-        .dir = WEIR_DIR_WRITE, .buf = at_of(t->async ? t->copy.at : t->memory.at, t, m), .len = m->len, .off = m->off
-    };
-}
-
 /* The time that a step takes away from the work counts as a stall. */
 static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
     const struct mc_move *m = &transfers(t)->move[i];
-    const struct weir_io io = mc_save_io(t, m);
+    const struct weir_io io = save_io(t, m);
     uint64_t begin_ns = *clock_ns, worked_ns = 0;
     bool works = t->save.work_left_ns > 0;
 
     if (t->arrays.file)
         return mc_arrays_move(run, t, true, i, clock_ns, err);
     if (t->save.writer)
-        return mc_writer_wait(run, t, i, clock_ns, err);
+        return wait_for_writer(run, t, i, clock_ns, err);
     if (works && work_while(run, t, t->queue.depth, &worked_ns, clock_ns, err) < 0)
         return -1;
     if (mc_transfer(run, t, t->save.file[m->region], &io, clock_ns, err) < 0)
@@ -325,19 +434,18 @@ static int flush(struct weir_run *run, void *state, struct weir_err *err)
 
     if (t->arrays.file)
         return weir_arrays_sync(t->arrays.file, err);
-    mc_writer_end(t);
+    end_writer(t);
     if (t->save.work_left_ns == 0 || (t->session.flags & WEIR_BE_NEEDS_MPI) ||
         pthread_create(&thread, NULL, flush_files, &f) != 0) {
-        uint64_t begin_ns = weir_now_ns(), ns;
+        uint64_t begin_ns = weir_now_ns();
 
         flush_files(&f);
-        ns = weir_now_ns() - begin_ns;
         if (t->save.work_left_ns > 0)
-            t->times.own_ns[MC_BLOCKED] += ns;
+            t->times.own_ns[MC_BLOCKED] += weir_now_ns() - begin_ns;
         return f.rc;
     }
     while (t->save.work_left_ns > 0 && !__atomic_load_n(&f.done, __ATOMIC_ACQUIRE))
-        mc_work(t);
+        work(t);
     pthread_join(thread, NULL);
     return f.rc;
 }

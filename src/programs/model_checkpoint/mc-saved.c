@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-saved.c - before a load: whether a checkpoint is what the options describe, and the shape that loads it */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
 /* A file of arrays is loaded by HDF5, with which the test has begun, and no other file is. */

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-shape.c - the ranks of a training job: which tensors each has, and which part of them */
 #include "programs/model_checkpoint/mc-shape.h"
-#include "config.h"
-
-#include <inttypes.h>
 
 static uint64_t divide_up(uint64_t n, uint64_t by)
 {
@@ -252,20 +249,17 @@ static void held(const struct mc_job *job, const struct mc_place *p, uint64_t i,
     mc_tensor_get(&job->model, &job->rows, section, of_layer, expert, row, out);
 }
 
-static uint64_t count_held(const struct mc_job *job, const struct mc_place *p)
-{
-    const int *n = job->rows.n;
-    int64_t layers = first_layer(job, p->pp + 1) - first_layer(job, p->pp);
-    int64_t ends = (p->pp == 0 ? n[MC_FIRST] : 0) + (p->pp == job->shape.pp - 1 ? n[MC_LAST] : 0);
-
-    return (uint64_t)(ends + layers * (n[MC_LAYER] + job->model.experts / job->shape.ep * n[MC_EXPERT]) +
-                      copies_embedding(job, p->pp));
-}
-
 void mc_parts_begin(struct mc_parts *it, const struct mc_job *job, int rank, unsigned states, bool only_written)
 {
-    *it = (struct mc_parts) { .job = job, .place = mc_job_place(job, rank), .states = states, .only_written = only_written };
-    it->n = count_held(job, &it->place);
+    const int *n = job->rows.n;
+    const struct mc_place p = mc_job_place(job, rank);
+    int64_t experts = job->model.experts / job->shape.ep * n[MC_EXPERT];
+    int64_t layers = first_layer(job, p.pp + 1) - first_layer(job, p.pp);
+    int64_t ends = (p.pp == 0 ? n[MC_FIRST] : 0) + (p.pp == job->shape.pp - 1 ? n[MC_LAST] : 0);
+
+    *it = (struct mc_parts) { .job = job, .place = p, .states = states };
+    it->only_written = only_written;
+    it->n = (uint64_t)(ends + layers * (n[MC_LAYER] + experts) + copies_embedding(job, p.pp));
 }
 
 bool mc_parts_next(struct mc_parts *it, struct mc_part *out)

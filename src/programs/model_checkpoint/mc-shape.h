@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-shape.h - a model, the ranks of a training job, and which bytes of which tensor each rank has. Numbers only:
  * everything here is local, and nothing needs memory or time in proportion to the number of ranks */
-#ifndef WEIR_PROGRAMS_MC_SHAPE_H
-#define WEIR_PROGRAMS_MC_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,12 +60,12 @@ enum mc_section {
     MC_SECTIONS
 };
 
-#define MC_ROWS_MOST 20 /* of a section */
+#define MC_ROWS_MAX 20 /* of a section */
 
 /* The rows of the table of tensors that a model has. */
 struct mc_rows {
     int n[MC_SECTIONS];
-    unsigned char row[MC_SECTIONS][MC_ROWS_MOST];
+    unsigned char row[MC_SECTIONS][MC_ROWS_MAX];
 };
 
 /* The division of a tensor among the ranks of a tensor-parallel group. */
@@ -196,8 +195,7 @@ bool mc_job_whole(const struct mc_job *job, enum mc_state state, uint64_t tensor
 /* Append the name of the tensor and state. */
 void mc_part_name(const struct mc_job *job, const struct mc_part *p, struct weir_str *out);
 
-/* The parts of a rank: the parameters, then each state of the optimizer that 'states' has (a bit each), from the first layer
- * to the last. */
+/* The parts of a rank: parameters, then each state that 'states' has (a bit each), by layers. */
 struct mc_parts {
     const struct mc_job *job;
     struct mc_place place;
@@ -216,11 +214,11 @@ uint64_t mc_parts_bytes(const struct mc_job *job, int rank, unsigned states, boo
 
 /* ---- another shape (mc-reshard.c) ---- */
 
-/* A rank of the saved shape, its part, and the bytes of this part that are needed: how many, and the range that holds them. */
+/* A rank of the saved shape, its part, and how many bytes of this part are needed. */
 struct mc_source {
     int rank;
     struct mc_part part;
-    uint64_t bytes, begin, end;
+    uint64_t bytes;
 };
 
 /* From where a rank gets a part: all sources in the saved shape, whose parts together have each byte once. */
@@ -259,10 +257,8 @@ struct mc_sum {
     int64_t parameters, optimizer, bytes;           /* bytes */
 };
 
-void mc_sum_rank(const struct mc_job *job, int rank, unsigned states, bool only_written, struct mc_sum *out);
+void mc_sum_rank(const struct mc_job *job, int rank, bool only_written, struct mc_sum *out);
 
 /* Write the text of --list: what each rank would write; details: each of its tensors, too. A rank at a time, so that a job of
  * any size needs no memory. False: it cannot be written. */
 bool mc_list(const struct mc_job *job, bool details, FILE *to);
-
-#endif

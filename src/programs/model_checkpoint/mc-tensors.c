@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc-tensors.c - the tensors of a model: names, shapes, order */
 #include "programs/model_checkpoint/mc-shape.h"
-#include "config.h"
 
 #include <inttypes.h>
 
@@ -69,14 +68,8 @@ static const struct {
     size_t n;
 } sections[MC_SECTIONS] = { ROWS(first), ROWS(layer), ROWS(expert), ROWS(last) };
 
-_Static_assert(COUNT(first) <= MC_ROWS_MOST && COUNT(layer) <= MC_ROWS_MOST, "mc-shape.h");
-_Static_assert(COUNT(expert) <= MC_ROWS_MOST && COUNT(last) <= MC_ROWS_MOST, "mc-shape.h");
-
-static unsigned traits(const struct mc_model *m)
-{
-    return (m->positions ? WITH_POSITIONS : 0) | (m->norm_bias ? NORM_BIAS : 0) | (m->qkv_bias ? QKV_BIAS : 0) |
-           (m->bias ? BIAS : 0) | (m->experts ? SPARSE : DENSE) | (m->gated ? GATED : 0) | (m->tied ? 0 : UNTIED);
-}
+_Static_assert(COUNT(first) <= MC_ROWS_MAX && COUNT(layer) <= MC_ROWS_MAX, "mc-shape.h");
+_Static_assert(COUNT(expert) <= MC_ROWS_MAX && COUNT(last) <= MC_ROWS_MAX, "mc-shape.h");
 
 static uint64_t length(const struct mc_model *m, enum dim dim)
 {
@@ -89,7 +82,9 @@ static uint64_t length(const struct mc_model *m, enum dim dim)
 
 void mc_rows_of(const struct mc_model *m, struct mc_rows *rows)
 {
-    const unsigned is = traits(m);
+    const unsigned is = (m->positions ? WITH_POSITIONS : 0) | (m->norm_bias ? NORM_BIAS : 0) |
+                        (m->qkv_bias ? QKV_BIAS : 0) | (m->bias ? BIAS : 0) |
+                        (m->experts ? SPARSE : DENSE) | (m->gated ? GATED : 0) | (m->tied ? 0 : UNTIED);
 
     for (int s = 0; s < MC_SECTIONS; s++) {
         rows->n[s] = 0;

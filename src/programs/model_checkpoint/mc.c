@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc.c - model_checkpoint: what follows from the options, the life of a test, and what the program is made of */
-#include "config.h"
 #include "programs/model_checkpoint/mc.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "backends/plugin.h"
@@ -52,6 +50,7 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
         { !saves(o) && !loads(o), "--save=no and --load=no: nothing is left to do" },
         { o->transfer % o->align != 0, "the transfer size (-t) must be a multiple of --align" },
         { o->compute_s > 0 && !saves(o), "--compute is work between saves; --save=no has none" },
+        { o->packet && !saves(o), "--dataPacketType is of what a run saves; leave --save=no out" },
         { o->remove && !saves(o), "--remove removes what this run saves; --save=no saves nothing" },
         { o->broadcast && is_word(o->layout, "arrays"),
             "--broadcast is for files with tables of contents; --layout=arrays has none" },
@@ -74,33 +73,26 @@ static int check_options(const struct mc_options *o, struct weir_err *err)
     return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
-/* A row of the table, or what a file says. Collective over run->world. */
-static int find_model(struct weir_run *run, struct mc_test *t, const char *name, struct mc_model *m, struct weir_err *err)
-{
-    struct weir_shared_text text = { .what = "model", .path = name };
-    int rc;
-
-    if (mc_model_row(name, m, NULL) == 0)
-        return 0;
-    if (weir_shared_text_read(&run->world, &text, err) < 0) {
-        free(text.text);
-        return -1;
-    }
-    rc = text.text ? mc_model_read(text.text, text.len, name, 0, &t->arena, m, err)
-                   : mc_model_row(name, m, err);
-    free(text.text);
-    return weir_agree_check(&run->world, rc, err);
-}
-
-/* Collective over run->world. */
+/* A row of the table, or what a file says; --scale makes it smaller. Collective over run->world. */
 static int choose_model(struct weir_run *run, struct mc_test *t, const struct mc_options *o,
                         struct weir_err *err)
 {
+    const char *name = o->model ? o->model : MC_MODEL;
+    struct weir_shared_text text = { .what = "model", .path = name };
     struct mc_model *m = &t->job.model;
+    int rc = mc_model_row(name, m, NULL);
 
-    return find_model(run, t, o->model ? o->model : MC_MODEL, m, err) < 0
-               ? -1
-               : mc_model_scale(m, o->scale ? o->scale : "1", err);
+    if (rc < 0) {
+        bool shared = weir_shared_text_read(&run->world, &text, err) == 0;
+
+        if (shared && text.text)
+            rc = mc_model_read(text.text, text.len, name, 0, &t->arena, m, err);
+        else if (shared)
+            rc = mc_model_row(name, m, err);
+        rc = shared ? weir_agree_check(&run->world, rc, err) : -1;
+        free(text.text);
+    }
+    return rc < 0 ? -1 : mc_model_scale(m, o->scale ? o->scale : "1", err);
 }
 
 /* The model and the ranks, and what is not given. Collective over run->world. */
@@ -148,15 +140,6 @@ static int ranks_of(const struct mc_options *o, int tasks, struct weir_err *err)
                        o->list ? "--list shows" : "a job has", INT32_MAX);
 }
 
-static enum mc_layout layout_of(const struct mc_options *o)
-{
-    int i = 0;
-
-    while (!is_word(o->layout, mc_layout_names[i]))
-        i++;
-    return (enum mc_layout)i;
-}
-
 /* Bytes and files at the fullest: those that are kept, and the one that is written. */
 static void plan_place(const struct mc_test *t, const struct mc_options *o, int ranks, struct weir_plan *plan)
 {
@@ -188,10 +171,10 @@ static int choose_writer(struct mc_test *t, const struct weir_backend *be, struc
 static int check_backend(struct mc_test *t, const struct weir_backend *be, struct weir_err *err)
 {
     if (t->layout == MC_ARRAYS && strcmp(be->name, "HDF5") != 0)
-        return weir_refuse(err, WEIR_EUSAGE, "%s cannot keep arrays of tensors; use --layout=arrays with -a HDF5", be->name);
+        return weir_refuse(err, WEIR_EUSAGE, "%s cannot store tensors as arrays; use -a HDF5", be->name);
     if (t->layout != MC_ARRAYS && (be->flags & WEIR_BE_CONTAINER))
         return weir_refuse(err, WEIR_EUSAGE,
-                           "%s cannot keep plain files; use a backend like POSIX, URING or MPIIO, or --layout=arrays", be->name);
+                           "%s cannot store plain files; use POSIX, URING, MPIIO or --layout=arrays", be->name);
     if ((be->flags & WEIR_BE_NO_DATA) && !saves(t->o))
         return weir_refuse(err, WEIR_EUSAGE, "%s stores no data to load", be->name);
     return t->async && choose_writer(t, be, err) < 0 ? -1 : mc_place_store(t, be, err);
@@ -200,7 +183,7 @@ static int check_backend(struct mc_test *t, const struct weir_backend *be, struc
 /* Fill in the settings that follow from the options alone. */
 static struct mc_test test_of(const struct mc_options *o)
 {
-    enum mc_layout layout = layout_of(o);
+    enum mc_layout layout = (enum mc_layout)weir_opt_choice(mc_layout_names, o->layout);
 
     return (struct mc_test) {
         .o = o,
@@ -220,7 +203,8 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     int ranks;
 
     *t = test_of(o);
-    if (mc_preset_take(run->test->values, o, err) < 0 || check_options(o, err) < 0)
+    if (mc_preset_take(run->test->values, o, err) < 0 || check_options(o, err) < 0 ||
+        (o->packet && weir_pattern_parse(&t->data, "--dataPacketType", o->packet, weir_pattern_random, err) < 0))
         return -1;
     ranks = o->play ? ranks_of(o, run->world.size, err) : run->world.size;
     if (ranks < 0 || mc_play_read(&run->world, t, saves(o) ? ranks : INT32_MAX, err) < 0 ||
@@ -405,6 +389,7 @@ static void declare_inputs(struct weir_run *run, void *state, struct weir_inputs
     f->transfer = (double)t->o->transfer;
     f->unread = 0;
     f->data_kind = WEIR_DATA_RANDOM;
+    f->ratio = t->data.ratio;
     if (saves(t->o))
         f->planned_bytes = (double)(t->is_objects ? t->save.once_bytes : t->save.bytes);
     if (saves(t->o) && loads(t->o))
@@ -468,9 +453,9 @@ static const struct weir_example examples[] = {
     { .args = NULL }
 };
 
-static const struct weir_line line = { .instead = list_instead };
-static const struct weir_made made = { .files = mc_place_files, .clean = mc_clean };
-static const struct weir_judged judged = { .inputs = declare_inputs, .range = range_of };
+static const struct weir_cli cli = { .instead = list_instead };
+static const struct weir_test_files files = { .add = mc_place_files, .clean = mc_clean };
+static const struct weir_test_checks checks = { .inputs = declare_inputs, .range = range_of };
 
 const struct weir_program weir_model_checkpoint = {
     .name = "model_checkpoint",
@@ -482,10 +467,10 @@ const struct weir_program weir_model_checkpoint = {
     .state_size = sizeof(struct mc_test),
     .operations = operations,
     .whole = true,
-    .line = &line,
-    .made = &made,
-    .words = &mc_words,
-    .judged = &judged,
+    .cli = &cli,
+    .files = &files,
+    .output = &mc_output,
+    .checks = &checks,
     .plan = plan,
     .start = start,
     .repetition = repetition,

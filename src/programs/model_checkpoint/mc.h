@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mc.h - checkpoints of models: each rank of a training job saves its parts of the tensors, and the
  * checkpoint is published as a whole. The ranks of the same or of another shape load it and verify it */
-#ifndef WEIR_PROGRAMS_MC_H
-#define WEIR_PROGRAMS_MC_H
+#pragma once
 
 #include <string.h>
 
@@ -15,7 +14,7 @@
 struct mc_options {
     struct weir_run_options run; /* first: the engine reads it */
     const char *path, *model, *scale, *preset, *play, *dtype, *optimizer, *layout;
-    const char *save, *load, *read_back;
+    const char *save, *load, *read_back, *packet;
     int tp, pp, dp, ep, zero, load_tp, load_pp, load_dp, load_ep, keep, every;
     int64_t align, transfer, sieve;
     double compute_s;
@@ -73,11 +72,14 @@ struct mc_plan {
 struct mc_meta {
     char *text;        /* all of it */
     const char *dtype, *optimizer, *api; /* api: of the backend that saved it */
+    const char *packet; /* --dataPacketType of the run that saved it; NULL: none */
+    struct weir_pattern data; /* of it */
     struct mc_job job;
     struct weir_arena arena; /* of names in the job */
     int layout; /* enum mc_layout */
     int64_t step, sequence, ranks, align, bytes;
     int64_t first, last; /* ranks whose files there are */
+    int64_t file_bytes;  /* of a file of arrays; 0: not known */
     struct mc_region *region; /* in the order of their ranks */
     int regions;
 };
@@ -104,8 +106,7 @@ struct mc_series {
     struct weir_stats rate, seconds, stall, slowest, slowest_rate;
 };
 
-/* Memory that is as large as it was ever asked for: of a GPU, or for a copy of it pinned memory of
- * the host. */
+/* Memory, as large as was ever asked for: of a GPU, or for its copy pinned memory of the host. */
 struct mc_memory {
     char *at;
     uint64_t room;
@@ -118,7 +119,7 @@ struct mc_saving {
     uint64_t bytes; /* of the tensors that the tasks write; 0: of another job, and not yet known */
     uint64_t opens, files;     /* of all ranks */
     uint64_t once_bytes;       /* objects: of all files, or that loading each byte once reads, whichever is more */
-    struct weir_roots sharers; /* the ranks that share the file of the first region */
+    struct weir_leaders sharers; /* the ranks that share the file of the first region */
     bool is_shared_upload;     /* objects: several of them write it */
     struct mc_region region[MC_REGIONS];
     int regions;
@@ -170,7 +171,7 @@ struct mc_loading {
     int64_t step;
     unsigned states; /* that are loaded, a bit each */
     struct weir_str from;
-    struct weir_roots copies; /* --broadcast: ranks that need the same */
+    struct weir_leaders copies; /* --broadcast: ranks that need the same */
     struct mc_meta meta;
     struct mc_plan plan;
     struct mc_plan reads; /* its moves as they are read: neighbours in one transfer */
@@ -193,6 +194,7 @@ struct mc_test {
         int first, tasks; /* --play: the rank that the first task is; tasks 0: they are all ranks */
     } play;
     struct mc_need need;
+    struct weir_pattern data; /* that are saved */
     struct weir_access access;
     struct weir_session session;
     struct weir_queue queue;
@@ -216,13 +218,19 @@ extern const struct weir_opt mc_opts[];
 
 /* ---- mc-data.c: the bytes of tensors ---- */
 
-/* len bytes of a part from byte 'at' of it on, of save number 'sequence'; zeros after its end. They are the same however
- * the tensor is divided. Local. */
-void mc_data_fill(const struct mc_part *p, int64_t sequence, uint64_t at, void *buf, uint64_t len);
+/* The data of a save. */
+struct mc_data {
+    int64_t sequence;        /* its number */
+    struct weir_ratio ratio; /* zeros: words that do not repeat */
+};
+
+/* len bytes of a part from byte 'at' of it on; zeros after its end. They are the same however the tensor is divided.
+ * Local. */
+void mc_data_fill(const struct mc_part *p, const struct mc_data *d, uint64_t at, void *buf, uint64_t len);
 
 /* Compare, with the zeros after its end. Returns whether all are right; else *wrong is the first wrong byte of the part, and *kind what it
  * is. Local, without allocation. */
-bool mc_data_check(const struct mc_part *p, int64_t sequence, uint64_t at, const void *buf, uint64_t len,
+bool mc_data_check(const struct mc_part *p, const struct mc_data *d, uint64_t at, const void *buf, uint64_t len,
                    uint64_t *wrong, enum weir_damage *kind);
 
 /* ---- mc-region.c: what a rank writes, and where ---- */
@@ -278,7 +286,7 @@ bool mc_walk_to(struct mc_walk *w, const struct mc_part *p, uint64_t *off);
 
 /* The text of a checkpoint that this test saves; on rank 0. Collective over run->par. Returns 0, or -1 and err on
  * every rank. */
-int mc_meta_write(struct weir_run *run, const struct mc_test *t, struct weir_str *out, struct weir_err *err);
+int mc_meta_write(struct weir_run *run, struct mc_test *t, struct weir_str *out, struct weir_err *err);
 
 /* Read it; text belongs to *m then, also after an error. Local. Returns 0, or -1 and err (WEIR_EDATA) that names the
  * line. */
@@ -332,7 +340,7 @@ extern const struct mc_store mc_objects;     /* mc-objects.c */
 void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir_str *out);
 /* The path of a file of a checkpoint, until the next call. Local. NULL and err (WEIR_ESETUP): no memory. */
 const char *mc_path(struct mc_test *t, const char *dir, const char *file, struct weir_err *err);
-/* Add the paths of checkpoints in all states. As 'files' of struct weir_made. */
+/* Add the paths of checkpoints in all states. As 'add' of struct weir_test_files. */
 int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
 /* The step in 'len' bytes of a name; -1: it is no name of ours for that. */
 int64_t mc_place_step(const char *name, size_t len, enum mc_name what);
@@ -345,11 +353,7 @@ int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err);
 int mc_place_look(struct mc_test *t, struct mc_found *f, struct weir_err *err);
 void mc_found_free(struct mc_found *f);
 
-/* The number of the save of a published checkpoint; 0: not known. */
-int64_t mc_place_sequence(struct mc_test *t, int64_t step);
-
-/* Remove a checkpoint with its files; one in which something else is stays as it is (*stays). Returns 0, or -1 and err
- * (WEIR_EIO). */
+/* Remove a checkpoint, unless other files are in it (*stays). 0, or -1 and err (WEIR_EIO). */
 int mc_place_remove(struct mc_test *t, const char *path, bool *stays, struct weir_err *err);
 
 /* ---- mc-save.c, mc-publish.c, mc-load.c: what the stages do ---- */
@@ -361,23 +365,9 @@ extern const struct weir_phase mc_copy, mc_save, mc_publish, mc_remove, mc_load;
 extern weir_stage_fn mc_compute, mc_before_copy, mc_before_save, mc_before_publish, mc_before_remove, mc_before_load;
 extern mc_after_fn mc_after_copy, mc_after_save, mc_after_publish, mc_after_remove;
 
-/* Sleep for some of the work that is left beside an asynchronous save, or a little while. Local. Returns how long that was, ns. */
-uint64_t mc_work(struct mc_test *t);
-
-/* A transfer of a save. Local. */
-struct weir_io mc_save_io(const struct mc_test *t, const struct mc_move *m);
 /* Move it: now, or begin it where there is a queue. *clock_ns as in weir_transfer. Local. Returns 0, or -1 and err. */
 int mc_transfer(struct weir_run *run, struct mc_test *t, struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns,
                 struct weir_err *err);
-
-/* mc-writer.c: start a thread that writes these transfers into t->save.file; only it uses the session until mc_writer_end. Local.
- * Returns 0, or -1 and err (WEIR_ESETUP). */
-int mc_writer_begin(struct mc_test *t, const struct mc_plan *plan, struct weir_err *err);
-/* Work until transfer i is written, and count it. *clock_ns is then the time now. Local. Returns 0, or -1 and err: it has
- * failed, or one before it. */
-int mc_writer_wait(struct weir_run *run, struct mc_test *t, uint64_t i, uint64_t *clock_ns, struct weir_err *err);
-/* End the thread after its transfer. Harmless without one. Local. */
-void mc_writer_end(struct mc_test *t);
 
 /* Get memory of at least 'bytes' bytes; old contents are lost. Local. Returns 0, or -1 and err (WEIR_ESETUP). */
 int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err);
@@ -385,7 +375,7 @@ int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err);
 /* Before the first save: take the place, remove what a killed run has left, and choose the step. Collective. Returns
  * 0, or -1 and err on every rank. */
 int mc_publish_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
-/* After a failure: as clean of struct weir_made. */
+/* After a failure: as clean of struct weir_test_files. */
 void mc_clean(struct weir_run *run, void *state);
 
 /* Choose the rank whose part each rank loads, by --read-back; before the first load.
@@ -445,9 +435,7 @@ int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t
 
 /* ---- mc-report.c ---- */
 
-extern const struct weir_words mc_words;
+extern const struct weir_output mc_output;
 extern weir_stage_fn mc_saved;    /* a save is over: its row, and the work that is left */
 extern mc_after_fn mc_after_load; /* a load is: verify it, and its row */
 int mc_conclude(struct weir_run *run, void *state, struct weir_err *err);
-
-#endif

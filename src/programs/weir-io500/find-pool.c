@@ -5,8 +5,7 @@
  * becomes the child of the giver. It reports back when it has none left, and its own children have none. When rank 0, the
  * root, has no work and no child, no rank has. That costs one empty message for each message with pieces, and no rounds.
  * The end is sent from peer to peer; it is the last message between any two, so none is pending when all have it. */
-#include "config.h"
-#include "programs/weir-io500/find-pool.h"
+#include "programs/weir-io500/find.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -66,7 +65,7 @@ struct io500_piece *io500_pool_take(struct io500_pool *p)
 /* ---- messages ---- */
 
 /* Send without any bytes: it needs no buffer, and does not block. */
-static void tell(const struct io500_pool *p, int rank, enum tag tag)
+static void send_tag(const struct io500_pool *p, int rank, enum tag tag)
 {
     MPI_Request sent;
 
@@ -74,10 +73,10 @@ static void tell(const struct io500_pool *p, int rank, enum tag tag)
     weir_mpi_must(p->par, MPI_Request_free(&sent), "MPI_Request_free");
 }
 
-static void tell_all(const struct io500_pool *p, enum tag tag)
+static void send_tag_to_all(const struct io500_pool *p, enum tag tag)
 {
     for (int i = 0; i < p->peers; i++)
-        tell(p, p->peer[i].rank, tag);
+        send_tag(p, p->peer[i].rank, tag);
 }
 
 void io500_pool_stop(struct io500_pool *p)
@@ -87,7 +86,7 @@ void io500_pool_stop(struct io500_pool *p)
     if (p->stopped || p->over)
         return;
     p->stopped = true;
-    tell_all(p, TAG_STOP);
+    send_tag_to_all(p, TAG_STOP);
     while ((piece = io500_pool_take(p)))
         free(piece);
 }
@@ -97,43 +96,29 @@ static void end_all(struct io500_pool *p)
     if (p->over)
         return;
     p->over = true;
-    tell_all(p, TAG_OVER);
+    send_tag_to_all(p, TAG_OVER);
 }
 
-static struct io500_pool_peer *peer_of(struct io500_pool *p, int rank)
-{
-    int i = 0;
-
-    while (p->peer[i].rank != rank)
-        i++;
-    return &p->peer[i];
-}
-
-/* Each piece is its length and its bytes. */
-static void unpack(struct io500_pool *p, const char *message, size_t len)
-{
-    for (size_t at = 0, piece; at < len; at += piece) {
-        memcpy(&piece, message + at, sizeof(piece));
-        at += sizeof(piece);
-        io500_pool_put(p, message + at, piece);
-    }
-}
-
-/* A rank that works has a parent already, and the root needs none: what else comes has ended for its giver at once. */
+/* Each piece is its length and its bytes. A rank that works has a parent already, and the root needs
+ * none: what else comes has ended for its giver at once. */
 static void receive_pieces(struct io500_pool *p, struct io500_pool_peer *from, const char *message, int len)
 {
     from->asked = false;
     if (p->parent < 0 && p->par->rank != 0)
         p->parent = from->rank;
     else
-        tell(p, from->rank, TAG_ENDED);
-    unpack(p, message, (size_t)len);
+        send_tag(p, from->rank, TAG_ENDED);
+    for (size_t at = 0, piece; at < (size_t)len; at += piece) {
+        memcpy(&piece, message + at, sizeof(piece));
+        at += sizeof(piece);
+        io500_pool_put(p, message + at, piece);
+    }
 }
 
 static bool receive_one(struct io500_pool *p)
 {
     char *message = p->messages + (size_t)p->peers * IO500_POOL_MESSAGE;
-    struct io500_pool_peer *from;
+    struct io500_pool_peer *from = p->peer;
     MPI_Status status;
     int there = 0, len = 0;
 
@@ -144,7 +129,8 @@ static bool receive_one(struct io500_pool *p)
                   MPI_Recv(message, (int)IO500_POOL_MESSAGE, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, p->comm, &status),
                   "MPI_Recv");
     weir_mpi_must(p->par, MPI_Get_count(&status, MPI_BYTE, &len), "MPI_Get_count");
-    from = peer_of(p, status.MPI_SOURCE);
+    while (from->rank != status.MPI_SOURCE)
+        from++;
     switch ((enum tag)status.MPI_TAG) {
     case TAG_PIECES: receive_pieces(p, from, message, len); break;
     case TAG_ENDED: p->unended--; break;
@@ -173,15 +159,6 @@ static void look(struct io500_pool *p)
 }
 
 /* ---- giving ---- */
-
-static bool can_give(struct io500_pool *p, struct io500_pool_peer *peer)
-{
-    int complete = 0;
-
-    if (peer->asks)
-        weir_mpi_must(p->par, MPI_Test(&peer->sent, &complete, MPI_STATUS_IGNORE), "MPI_Test");
-    return complete != 0;
-}
 
 /* The oldest are mostly those that bring the most work. */
 static void give(struct io500_pool *p, struct io500_pool_peer *peer, uint64_t share)
@@ -214,9 +191,15 @@ void io500_pool_serve(struct io500_pool *p, bool busy)
     int n = 0;
 
     look(p);
-    for (int i = 0; i < p->peers; i++)
-        if (can_give(p, &p->peer[i]))
+    for (int i = 0; i < p->peers; i++) {
+        int complete = 0;
+
+        if (p->peer[i].asks)
+            weir_mpi_must(p->par, MPI_Test(&p->peer[i].sent, &complete, MPI_STATUS_IGNORE),
+                          "MPI_Test");
+        if (complete)
             waiting[n++] = &p->peer[i];
+    }
     for (; n > 0; n--) {
         uint64_t spare = busy || p->n == 0 ? p->n : p->n - 1;
 
@@ -232,13 +215,13 @@ static void rest(struct io500_pool *p)
     if (p->unended == 0 && p->par->rank == 0)
         end_all(p);
     if (p->unended == 0 && p->parent >= 0) {
-        tell(p, p->parent, TAG_ENDED);
+        send_tag(p, p->parent, TAG_ENDED);
         p->parent = -1;
     }
     for (int i = 0; i < p->peers && !p->over && !p->stopped; i++)
         if (p->peer[i].gives && !p->peer[i].asked) {
             p->peer[i].asked = true;
-            tell(p, p->peer[i].rank, TAG_ASK);
+            send_tag(p, p->peer[i].rank, TAG_ASK);
         }
 }
 

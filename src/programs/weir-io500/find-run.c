@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* find-run.c - a find over all ranks: its begin, and what all of them have found */
-#include "config.h"
 #include "programs/weir-io500/find.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +13,6 @@
 #include "base/text/quote.h"
 #include "base/text/wholefile.h"
 #include "par/agree.h"
-#include "programs/weir-io500/find-walk.h"
 
 #define QUEUE 10000
 #define QUEUE_BYTES ((uint64_t)16 << 20)
@@ -36,34 +35,20 @@ static int read_newer(struct io500_walk *w, const struct weir_par *par, struct w
     return 0;
 }
 
-/* The last part of a path, as find(1) compares it: without the slashes at its end. */
-static void add_last_part(struct weir_str *out, const char *path)
-{
-    size_t end = strlen(path), begin;
-
-    while (end > 1 && path[end - 1] == '/')
-        end--;
-    begin = end;
-    while (begin > 0 && path[begin - 1] != '/')
-        begin--;
-    weir_str_add(out, path + (begin < end ? begin : 0), begin < end ? end - begin : end);
-}
-
-/* The directory itself is an entry, too. */
+/* The directory itself is an entry, too; its name is compared without the slashes at its end. */
 static int look_at_start(struct io500_walk *w, struct weir_err *err)
 {
-    struct weir_str name = { 0 };
+    char *path = strdup(w->find->directory);
     struct stat st;
     int rc = 0;
 
-    add_last_part(&name, w->find->directory);
-    if (fstat(w->root, &st) < 0)
-        rc = weir_fail(err, WEIR_EIO, "stat '%s'", w->find->directory);
-    else if (io500_walk_matches(w, weir_str_text(&name), &st))
-        io500_walk_hit(w, "", "");
-    if (name.failed)
+    if (!path)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for a path");
-    weir_str_free(&name);
+    else if (fstat(w->root, &st) < 0)
+        rc = weir_fail(err, WEIR_EIO, "stat '%s'", w->find->directory);
+    else if (io500_walk_matches(w, basename(path), &st))
+        io500_walk_hit(w, "", "");
+    free(path);
     w->count.total = 1;
     return rc;
 }
@@ -80,8 +65,6 @@ static int start(struct io500_walk *w, const struct weir_par *par, struct weir_e
         rc = look_at_start(w, err);
     if (rc < 0)
         io500_pool_stop(&w->pool);
-    else if (par->rank == 0)
-        io500_walk_put_root(w);
     return rc;
 }
 
@@ -143,7 +126,7 @@ static int search(struct io500_walk *w, const struct weir_par *par, struct io500
     uint64_t begin_ns = weir_now_ns(), end_ns;
     int rc = start(w, par, err);
 
-    io500_walk_run(w);
+    io500_walk_run(w, rc == 0 && par->rank == 0);
     end_ns = weir_now_ns();
     if (w->root >= 0)
         close(w->root);
@@ -163,7 +146,7 @@ int io500_find_run(const struct weir_par *par, const struct io500_find *find, st
     struct io500_walk w = {
         .find = find,
         .root = -1,
-        .pool = { .most = find->queue > 0 ? find->queue : QUEUE, .most_bytes = QUEUE_BYTES, .next = find->next,
+        .pool = { .max_pieces = find->queue > 0 ? find->queue : QUEUE, .max_bytes = QUEUE_BYTES, .next = find->next,
                   .asks = find->stop, .arg = find->arg },
     };
     int rc;

@@ -5,8 +5,7 @@
  * They must because a condition needs more than the name, or the directory does not report their kind. A batch is 'e', the path,
  * a NUL, and for each entry '?' (its kind is not known) or '.', its name and a NUL. So all ranks look up the entries of a wide
  * directory, while one reads it. */
-#include "config.h"
-#include "programs/weir-io500/find-walk.h"
+#include "programs/weir-io500/find.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,26 +122,20 @@ static int open_part(int from, const char **path)
     return fd;
 }
 
-static void close_quietly(int fd)
-{
-    const int reason = errno;
-
-    close(fd);
-    errno = reason;
-}
-
 /* A directory of any path. -1 and errno. */
 static int open_directory(const struct io500_walk *w, const char *path, int flags)
 {
     const char *rest;
-    int start = nearest(w, path, &rest), at = start, next;
+    int start = nearest(w, path, &rest), at = start, next, reason;
 
     do {
         bool last = strlen(rest) < PATH_MAX;
 
         next = last ? openat(at, *rest ? rest : ".", flags | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : open_part(at, &rest);
+        reason = errno;
         if (at != start)
-            close_quietly(at);
+            close(at);
+        errno = reason;
         if (last || next < 0)
             return next;
         at = next;
@@ -210,11 +203,6 @@ static void put_directory(struct io500_walk *w, const char *path, const char *na
     weir_str_addc(&piece, '\0');
     put(w, &piece);
     weir_str_free(&piece);
-}
-
-void io500_walk_put_root(struct io500_walk *w)
-{
-    put_directory(w, "", "");
 }
 
 static void look_at(struct io500_walk *w, int fd, const char *path, const char *name, bool is_known)
@@ -292,14 +280,6 @@ static void see(struct io500_walk *w, struct io500_directory *d, const struct di
         add_to_batch(w, d, e->d_name, is_known);
 }
 
-/* The inner one of those that are open has been read. */
-static void end_directory(struct io500_walk *w)
-{
-    end_batch(w, &w->open[w->n - 1]);
-    close_directory(&w->last);
-    w->last = w->open[--w->n];
-}
-
 static void read_some(struct io500_walk *w)
 {
     struct io500_directory *d = &w->open[w->n - 1];
@@ -318,8 +298,11 @@ static void read_some(struct io500_walk *w)
     }
     if (!e && errno != 0)
         miss(w, "read directory", d->path, "");
-    if (!e)
-        end_directory(w);
+    if (e)
+        return;
+    end_batch(w, d);
+    close_directory(&w->last);
+    w->last = w->open[--w->n];
 }
 
 /* Reading brings pieces, so it pauses while many wait; where too many directories are open, it does not. */
@@ -343,8 +326,10 @@ static bool step(struct io500_walk *w)
     return true;
 }
 
-void io500_walk_run(struct io500_walk *w)
+void io500_walk_run(struct io500_walk *w, bool begins)
 {
+    if (begins)
+        put_directory(w, "", "");
     do {
         while (!w->pool.stopped && step(w)) {
             /* until this rank has nothing */

@@ -3,7 +3,6 @@
  *
  * A directory is the one that was made, by device and inode. Within it paths are removed that look like those of its family; others stay,
  * and are named. Each rank walks through all directories and removes the files that fall to it by their names. */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <dirent.h>
@@ -11,7 +10,6 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -66,7 +64,7 @@ static int visit(struct walk *w, int dir, const struct dirent *e, struct weir_er
     if (e->d_type != DT_UNKNOWN)
         return (e->d_type == DT_DIR ? remove_directory : remove_file)(w, dir, e->d_name, err);
     if (fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-        return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "look at '%s'", weir_str_text(&w->path));
+        return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "stat '%s'", weir_str_text(&w->path));
     return (S_ISDIR(st.st_mode) ? remove_directory : remove_file)(w, dir, e->d_name, err);
 }
 
@@ -94,43 +92,33 @@ static int walk(struct walk *w, int dir, struct weir_err *err)
     return rc;
 }
 
-/* Open the directory of a family if it is there; -1: it is not, or err. It must be the one that was made. */
-static int open_family(const struct io500 *t, int family, const char *name, struct weir_err *err)
-{
-    int dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct stat st;
-
-    if (dir < 0 || fstat(dir, &st) < 0)
-        return errno == ENOENT ? -1 : weir_fail(err, WEIR_EIO, "read '%s'", name);
-    if (st.st_ino == t->made[family].inode && st.st_dev == t->made[family].device)
-        return dir;
-    close(dir);
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is not the directory that the rehearsal has worked in: nothing in it is removed", name);
-}
-
 static int walk_family(struct walk *w, const struct io500 *t, int family, struct weir_err *err)
 {
-    struct weir_str name = { 0 };
+    const char *name = io500_places_name(w->run, t, family, err);
     int dir, rc = 0;
+    struct stat st;
 
-    io500_places_name(t, family, &name);
-    dir = open_family(t, family, weir_str_text(&name), err);
-    if (dir >= 0)
+    if (!name)
+        return -1;
+    dir = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0 || fstat(dir, &st) < 0) {
+        rc = errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "read '%s'", name);
+    } else if (st.st_ino == t->made[family].inode && st.st_dev == t->made[family].device) {
         rc = walk(w, dir, err);
-    if (rc < 0 || err->code)
-        rc = weir_err_within(err, "%s", weir_str_text(&name));
-    weir_str_free(&name);
-    return rc;
+    } else {
+        close(dir);
+        rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is not the directory of the rehearsal any more; "
+                                           "nothing in it is removed", name);
+    }
+    return rc < 0 ? weir_err_within(err, "%s", name) : 0;
 }
 
-static void remove_made(struct io500 *t, int family)
+static void remove_made(struct weir_run *run, struct io500 *t, int family)
 {
-    struct weir_str name = { 0 };
+    const char *name = io500_places_name(run, t, family, NULL);
 
-    io500_places_name(t, family, &name);
-    if (t->made[family].ours && rmdir(weir_str_text(&name)) == 0)
+    if (name && t->made[family].ours && rmdir(name) == 0)
         t->made[family] = (struct io500_made) { .ours = false };
-    weir_str_free(&name);
 }
 
 /* Rank 0 alone: what is left, and the directories. */
@@ -146,7 +134,7 @@ static int finish_family(struct walk *w, struct io500 *t, int family, bool direc
         weir_note(&w->run->log, "%" PRIu64 " path%s in '%s/%s' remain%s, like '%s': the rehearsal did not create %s", w->left, w->left == 1 ? "" : "s",
                   t->place.data, io500_families[family].section, w->left == 1 ? "s" : "", weir_str_text(&w->first), w->left == 1 ? "it" : "them");
     if (rc == 0 && directory && !w->left)
-        remove_made(t, family);
+        remove_made(w->run, t, family);
     return rc;
 }
 
@@ -184,7 +172,7 @@ int io500_clean_all(struct weir_run *run, struct io500 *t, struct weir_err *err)
         all += left;
     }
     if (run->par.rank == 0 && !all) {
-        remove_made(t, IO500_FAMILIES);
+        remove_made(run, t, IO500_FAMILIES);
         for (size_t i = 0; i < sizeof(kept) / sizeof(*kept);
              i++) /* the last one says what may still be removed */
             unlinkat(t->lock, kept[i], 0);

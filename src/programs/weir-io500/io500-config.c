@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-config.c - the configuration of IO500: one table of sections, keys and defaults */
-#include "config.h"
 #include "programs/weir-io500/io500.h"
 
 #include <fnmatch.h>
@@ -91,7 +90,7 @@ const struct io500_key io500_keys[] = {
     { .section = NULL }
 };
 
-_Static_assert(sizeof(io500_keys) / sizeof(*io500_keys) <= IO500_KEYS_MOST, "there is room for all values");
+_Static_assert(sizeof(io500_keys) / sizeof(*io500_keys) <= IO500_KEYS_MAX, "there is room for all values");
 
 static const struct io500_key *find_key(const char *section, const char *name)
 {
@@ -199,7 +198,7 @@ static int use_old(struct reader *r, const struct old_value *o, struct weir_err 
         value = flag ? "FALSE" : "TRUE";
     if (!value || (*to && !is_api))
         note(r, o->line, o->section,
-             "%s = %s is of an earlier release and has no effect here: it is left out", o->key,
+             "%s = %s is of an earlier release, has no effect here, and is ignored", o->key,
              o->value);
     else
         note(r, o->line, o->section, "%s = %s is of an earlier release: used as %s = %s", o->key,
@@ -226,7 +225,7 @@ static int use_all_old(struct reader *r, struct weir_err *err)
 /* Name the nearest word: a section, or with 'section' a key of it. */
 static int refuse_unknown(const char *section, const char *typed, struct weir_err *err)
 {
-    const char *names[IO500_KEYS_MOST + 1] = { NULL };
+    const char *names[IO500_KEYS_MAX + 1] = { NULL };
     char shown[WEIR_QUOTE_TEXT];
     int n = 0;
 
@@ -251,7 +250,7 @@ static int begin_section(void *arg, const char *section, struct weir_err *err)
     if (!find_earlier(section, NULL))
         return refuse_unknown(NULL, section, err);
     note(r, r->sink.line, section,
-         "is of an earlier release, and its phases are no longer a part of IO500: it is left out");
+         "is of an earlier release, and its phases are no longer a part of IO500: it is ignored");
     return 0;
 }
 
@@ -307,17 +306,6 @@ static int keep_value(void *arg, const char *section, const char *key, const cha
     return 0;
 }
 
-/* Rules about several keys. */
-static int check_all(const struct io500_config *c, struct weir_err *err)
-{
-    int64_t transfer = io500_number(c, "ior-easy", "transferSize"), block = io500_number(c, "ior-easy", "blockSize");
-
-    if (block % transfer)
-        return weir_refuse(err, WEIR_EUSAGE, "[ior-easy] blockSize = %s is no multiple of transferSize = %s",
-                           io500_text(c, "ior-easy", "blockSize"), io500_text(c, "ior-easy", "transferSize"));
-    return 0;
-}
-
 int io500_config_read(const char *text, size_t len, const char *name, struct weir_arena *arena,
                       struct io500_config *c, struct weir_str *notes, struct weir_err *err)
 {
@@ -331,7 +319,11 @@ int io500_config_read(const char *text, size_t len, const char *name, struct wei
 
     if (weir_ini_read(text, len, name, &r.sink, arena, err) < 0 || use_all_old(&r, err) < 0)
         return -1;
-    return check_all(c, err) < 0 ? weir_err_within(err, "%s", weir_quote_str(name, shown)) : 0;
+    if (io500_number(c, "ior-easy", "blockSize") % io500_number(c, "ior-easy", "transferSize") == 0)
+        return 0;
+    weir_refuse(err, WEIR_EUSAGE, "[ior-easy] blockSize = %s is no multiple of transferSize = %s",
+                io500_text(c, "ior-easy", "blockSize"), io500_text(c, "ior-easy", "transferSize"));
+    return weir_err_within(err, "%s", weir_quote_str(name, shown));
 }
 
 /* ---- values ---- */

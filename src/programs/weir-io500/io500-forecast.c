@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-forecast.c - what a run of IO500 would be, from short phases: arithmetic without I/O */
-#include "config.h"
-#include "programs/weir-io500/forecast.h"
+#include "programs/weir-io500/io500.h"
 
 #include <math.h>
 

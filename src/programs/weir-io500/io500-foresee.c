@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-foresee.c - a forecast: each phase is run shortly; what would a whole run be? */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
-#include <string.h>
 #include <sys/statvfs.h>
 
 #include "base/text/columns.h"
 #include "par/agree.h"
 
-#define GIB 1073741824.0
 #define HARD_BYTES 47008
 #define FILE_BYTES 4096 /* of a file of 3901 bytes, in blocks */
 #define MDW_SETS 10
@@ -59,7 +56,7 @@ static const struct weir_table table = { .key = "forecast", .cols = cols, .reade
 
 static double unit_of(const struct io500_phase *p)
 {
-    return p->family <= IO500_IOR_HARD ? GIB : 1000;
+    return p->family <= IO500_IOR_HARD ? WEIR_GIB : 1000;
 }
 
 /* Where no interval is known, the value alone. */
@@ -83,13 +80,6 @@ static struct io500_range outwards(struct io500_range r)
     return (struct io500_range) { r.value, two_digits(r.low, floor), two_digits(r.high, ceil) };
 }
 
-static double limit_of(const struct io500 *t, const struct io500_phase *p)
-{
-    const struct io500_family_row *f = &io500_families[p->family];
-
-    return (double)io500_number(&t->config, f->section, f->limit) * (p->family == IO500_IOR_HARD ? HARD_BYTES : 1);
-}
-
 /* Files that there would be below the directory of a find. */
 static struct io500_range files_of(const struct io500_phase *p, const struct outlook *out)
 {
@@ -107,13 +97,13 @@ static const char *remedy_of(struct weir_run *run, const struct io500 *t, const 
 {
     const struct io500_family_row *f = &io500_families[p->family];
     double transfer = (double)io500_number(&t->config, "ior-easy", "transferSize");
-    bool mib = fmod(transfer, 1048576) == 0;
+    bool mib = fmod(transfer, WEIR_MIB) == 0;
 
     if (p->family == IO500_IOR_EASY)
-        wanted = ceil(wanted / transfer) * transfer / (mib ? 1048576 : 1);
+        wanted = ceil(wanted / transfer) * transfer / (mib ? WEIR_MIB : 1);
     else if (p->family == IO500_IOR_HARD)
         wanted = io500_round_up(wanted / HARD_BYTES);
-    return io500_textf(run, err, "[%s] %s = %.0f%s", f->section, f->limit, wanted,
+    return weir_arena_textf(&run->arena, err, "[%s] %s = %.0f%s", f->section, f->limit, wanted,
                        p->family == IO500_IOR_EASY && mib ? "m" : "");
 }
 
@@ -122,8 +112,11 @@ static int foresee_write(struct weir_run *run, struct io500 *t, int phase, struc
     static const char *const lengths[] = { "long enough", "perhaps too short", "too short" };
     const struct io500_phase *p = &io500_phases[phase];
     const struct io500_done *d = &t->done[phase];
-    struct io500_writes w = { .rate = rate_of(p, d), .spread = d->spread, .limit = limit_of(t, p), .ranks = run->par.size,
-                                    .stonewall_s = WALL(t) };
+    const struct io500_family_row *f = &io500_families[p->family];
+    double each = p->family == IO500_IOR_HARD ? HARD_BYTES : 1;
+    double limit = (double)io500_number(&t->config, f->section, f->limit) * each;
+    struct io500_writes w = { .rate = rate_of(p, d), .spread = d->spread, .limit = limit,
+                              .ranks = run->par.size, .stonewall_s = WALL(t) };
     struct io500_written r = io500_forecast_writes(&w);
 
     if (out->mended && r.length != IO500_LONG_ENOUGH) {
@@ -192,7 +185,7 @@ static int foresee_phase(struct weir_run *run, struct io500 *t, int phase, struc
     out->unknown |= isnan(d->low) && row.seconds.value > 1;
     weir_report_row(&run->report, &table, &row);
     weir_col_text(&line, cols, &row);
-    io500_say(run, t, "%s", weir_str_words(&line));
+    io500_print(run, t, "%s", weir_str_words(&line));
     weir_str_free(&line);
     return 0;
 }
@@ -200,8 +193,8 @@ static int foresee_phase(struct weir_run *run, struct io500 *t, int phase, struc
 /* ---- the whole ---- */
 
 /* Facts of the run with the remedies have names of their own. */
-static void tell(struct weir_run *run, const struct outlook *out, const char *name, const char *end,
-                 double value)
+static void report_value(struct weir_run *run, const struct outlook *out, const char *name,
+                         const char *end, double value)
 {
     struct weir_str key = { 0 };
 
@@ -210,15 +203,15 @@ static void tell(struct weir_run *run, const struct outlook *out, const char *na
     weir_str_free(&key);
 }
 
-static void say_range(struct weir_run *run, struct io500 *t, const struct outlook *out, const char *what, struct io500_range r, double unit, const char *name)
+static void print_range(struct weir_run *run, struct io500 *t, const struct outlook *out, const char *what, struct io500_range r, double unit, const char *name)
 {
     const struct io500_range shown = outwards(io500_range_times(r, 1 / unit));
 
-    io500_say(run, t, "%-28s %12.6g %s (%.6g to %.6g)", what, shown.value, name, shown.low,
+    io500_print(run, t, "%-28s %12.6g %s (%.6g to %.6g)", what, shown.value, name, shown.low,
               shown.high);
-    tell(run, out, what, "", r.value);
-    tell(run, out, what, "Low", r.low);
-    tell(run, out, what, "High", r.high);
+    report_value(run, out, what, "", r.value);
+    report_value(run, out, what, "Low", r.low);
+    report_value(run, out, what, "High", r.high);
 }
 
 /* "fit", "perhaps do not fit", "do not fit" */
@@ -228,30 +221,32 @@ static const char *fit_of(struct io500_range r, double free)
 }
 
 /* Rank 0. */
-static void say_room(struct weir_run *run, struct io500 *t, const struct outlook *out, const struct statvfs *v)
+static void print_space(struct weir_run *run, struct io500 *t, const struct outlook *out, const struct statvfs *v)
 {
     double bytes = (double)v->f_bavail * (double)v->f_frsize, inodes = v->f_files ? (double)v->f_favail : INFINITY;
 
-    io500_say(run, t, "%-28s %12.6g GiB: the bytes %s", "Free", bytes / GIB, fit_of(out->bytes, bytes));
+    io500_print(run, t, "%-28s %12.6g GiB: the bytes %s", "Free", bytes / WEIR_GIB,
+                fit_of(out->bytes, bytes));
     if (v->f_files)
-        io500_say(run, t, "%-28s %12.6g inodes: the files %s", "", inodes, fit_of(out->inodes, inodes));
+        io500_print(run, t, "%-28s %12.6g inodes: the files %s", "", inodes, fit_of(out->inodes, inodes));
     weir_report_str(&run->report, WEIR_FOR_DATA, out->mended ? "mendedRoom" : "allRoom",
                     out->bytes.high > bytes ? fit_of(out->bytes, bytes) : fit_of(out->inodes, inodes));
 }
 
-static void say_all(struct weir_run *run, struct io500 *t, struct outlook *out, const struct statvfs *v)
+static void print_all(struct weir_run *run, struct io500 *t, struct outlook *out,
+                      const struct statvfs *v)
 {
     const struct io500_range files = io500_range_sum(out->units[IO500_MDTEST_HARD], out->units[IO500_MDW]);
     const struct io500_range iors = { run->par.size + 1, run->par.size + 1, run->par.size + 1 };
 
     out->bytes = io500_range_sum(io500_range_sum(out->units[IO500_IOR_EASY], out->units[IO500_IOR_HARD]), io500_range_times(files, FILE_BYTES));
     out->inodes = io500_range_sum(io500_range_sum(files, out->units[IO500_MDTEST_EASY]), iors);
-    io500_say(run, t, "\n%s", out->mended ? "With the remedies:" : "With this configuration:");
-    say_range(run, t, out, "Seconds", out->seconds, 1, "s");
-    say_range(run, t, out, "Bytes", out->bytes, GIB, "GiB");
-    say_range(run, t, out, "Files", out->inodes, 1, "files");
+    io500_print(run, t, "\n%s", out->mended ? "With the remedies:" : "With this configuration:");
+    print_range(run, t, out, "Seconds", out->seconds, 1, "s");
+    print_range(run, t, out, "Bytes", out->bytes, WEIR_GIB, "GiB");
+    print_range(run, t, out, "Files", out->inodes, 1, "files");
     if (run->par.rank == 0 && v)
-        say_room(run, t, out, v);
+        print_space(run, t, out, v);
 }
 
 static int foresee_all(struct weir_run *run, struct io500 *t, struct outlook *out, struct weir_err *err)
@@ -264,34 +259,28 @@ static int foresee_all(struct weir_run *run, struct io500 *t, struct outlook *ou
     return weir_agree(&run->par, rc, err);
 }
 
-static void say_heading(struct weir_run *run, struct io500 *t)
-{
-    struct weir_str head = { 0 };
-
-    weir_col_heading(&head, cols);
-    io500_say(run, t, "\nWhat a run of %g s would be:\n%s", WALL(t), weir_str_words(&head));
-    weir_str_free(&head);
-}
-
 int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
     struct outlook out = { .mdw_scale = 1 }, mended = { .mdw_scale = 1, .mended = true };
+    struct weir_str head = { 0 };
     struct statvfs v;
     const struct statvfs *room = run->par.rank == 0 && statvfs(t->place.data, &v) == 0 ? &v : NULL; /* before the first file */
 
     if (io500_run_all(run, t, err) < 0)
         return -1;
-    say_heading(run, t);
+    weir_col_heading(&head, cols);
+    io500_print(run, t, "\nWhat a run of %g s would be:\n%s", WALL(t), weir_str_words(&head));
+    weir_str_free(&head);
     if (foresee_all(run, t, &out, err) < 0 || foresee_all(run, t, &mended, err) < 0)
         return -1;
-    say_all(run, t, &out, room);
+    print_all(run, t, &out, room);
     if (out.short_phases)
-        say_all(run, t, &mended, room);
-    io500_say(run, t, "\n%s", out.short_phases ? "A run with this configuration would be INVALID: a phase that writes is too short"
+        print_all(run, t, &mended, room);
+    io500_print(run, t, "\n%s", out.short_phases ? "A run with this configuration would be INVALID: a phase that writes is too short"
                                               : "No phase is surely too short");
     if (out.unknown)
-        io500_say(run, t, "An interval '-' was not measured, because its phase was too short, and is ignored: use a longer --forecast-time");
-    io500_say(run, t, "Rates and their intervals are measured in %g s: a cache of the storage can "
+        io500_print(run, t, "An interval '-' was not measured, because its phase was too short, and is ignored: use a longer --forecast-time");
+    io500_print(run, t, "Rates and their intervals are measured in %g s: a cache of the storage can "
                       "absorb that, but not a run of %g s", t->place.stonewall_s, WALL(t));
     return 0;
 }

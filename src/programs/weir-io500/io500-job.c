@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-job.c - a phase that a benchmark of libweir does */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/text/wholefile.h"
 #include "par/agree.h"
-
-#define GIB 1073741824.0
 
 /* A rank while a job runs. */
 struct side {
@@ -28,7 +24,6 @@ static void before_phase(void *arg, const char *phase)
 {
     struct side *s = arg;
 
-    (void)phase;
     weir_worklog_free(&s->t->work);
     weir_worklog_begin(&s->t->work, (int64_t)weir_now_ns());
 }
@@ -43,23 +38,17 @@ static int ask(void *arg, const struct weir_progress *now)
     return weir_interrupt_poll(&s->run->interrupt);
 }
 
-/* Has an earlier phase this note on an option? IO500 gives phases the same ones. */
-static bool was_noted(struct io500 *t, const char *kind, const char *text)
-{
-    size_t before = t->noted.n;
-
-    if (strcmp(kind, "note") != 0 || *text != '-')
-        return false;
-    weir_set_add(&t->noted, text, strlen(text));
-    return t->noted.n == before;
-}
-
+/* A note on an option that an earlier phase has, too, is left out: phases have the same ones. */
 static void keep_message(void *arg, const char *kind, const char *text)
 {
-    struct side *s = arg;
+    struct io500 *t = ((struct side *)arg)->t;
+    bool on_option = strcmp(kind, "note") == 0 && *text == '-';
+    size_t before = t->noted.n;
 
-    if (s->t->phase_text && !was_noted(s->t, kind, text))
-        fprintf(s->t->phase_text, "%s: %s\n", kind, text);
+    if (t->phase_text && on_option)
+        weir_set_add(&t->noted, text, strlen(text));
+    if (t->phase_text && (!on_option || t->noted.n > before))
+        fprintf(t->phase_text, "%s: %s\n", kind, text);
 }
 
 /* ---- results ---- */
@@ -72,22 +61,15 @@ static double seconds_of(const struct io500_phase *p, const struct weir_result *
 
 static double rate_of(const struct io500_phase *p, const struct weir_result *r)
 {
-    double seconds = seconds_of(p, r), amount = is_ior(p) ? (double)r->bytes / GIB : (double)r->operations / 1000;
+    double seconds = seconds_of(p, r), amount = is_ior(p) ? (double)r->bytes / WEIR_GIB : (double)r->operations / 1000;
 
     return seconds > 0 ? amount / seconds : 0;
-}
-
-/* Return the operations of the fastest rank over the mean, when the stonewall came. */
-static double spread_of(const struct weir_result *r)
-{
-    double mean = r->tasks > 0 ? (double)r->stonewall_operations / r->tasks : 0;
-
-    return r->stonewalled && mean > 0 ? (double)r->stonewall_operations_max / mean : 1;
 }
 
 static void keep_result(const struct io500_phase *p, const struct weir_result *r, struct io500_done *d)
 {
     double rate = rate_of(p, r);
+    double mean = r->tasks > 0 ? (double)r->stonewall_operations / r->tasks : 0;
 
     d->bytes += r->bytes;
     d->operations += r->operations;
@@ -98,11 +80,11 @@ static void keep_result(const struct io500_phase *p, const struct weir_result *r
     d->score = rate;
     d->measured = seconds_of(p, r);
     d->stonewall_s = r->stonewalled ? r->stonewall_seconds : 0;
-    d->stonewall_rate = d->stonewall_s > 0 ? (is_ior(p) ? (double)r->stonewall_bytes / GIB
+    d->stonewall_rate = d->stonewall_s > 0 ? (is_ior(p) ? (double)r->stonewall_bytes / WEIR_GIB
                                                         : (double)r->stonewall_operations / 1000) /
                                                  d->stonewall_s
                                            : rate;
-    d->spread = spread_of(r);
+    d->spread = r->stonewalled && mean > 0 ? (double)r->stonewall_operations_max / mean : 1;
 }
 
 /* Numbers of the operation that the phase is about: md-workbench has two, of which the smaller one is the score. */
@@ -170,7 +152,7 @@ static void keep_interval(struct weir_run *run, struct io500 *t, int phase, stru
 
 static int open_text(struct weir_run *run, struct io500 *t, const char *name, struct weir_err *err)
 {
-    const char *path = io500_textf(run, err, "%s/%s.txt", t->place.results, name);
+    const char *path = weir_arena_textf(&run->arena, err, "%s/%s.txt", t->place.results, name);
     int rc = path ? 0 : -1;
 
     if (path && run->par.rank == 0 && !(t->phase_text = weir_open_now(path, "w")))
@@ -186,29 +168,23 @@ static int close_text(struct weir_run *run, struct io500 *t, const char *name, i
     return weir_agree(&run->par, rc, err);
 }
 
-/* Judge a status, the same on all ranks. Wrong data are a result, too. */
-static int judge_status(const struct weir_job *job, const char *name, int status, struct weir_err *err)
-{
-    if (status == WEIR_OK || status == WEIR_EDATA)
-        return 0;
-    weir_refuse(err, (enum weir_code)status, "phase %s: %s", name, weir_job_error(job));
-    err->agreed = true;
-    return -1;
-}
-
 static int run_job(struct side *s, struct weir_job *job, struct io500_done *d, struct weir_err *err)
 {
     struct weir_run *run = s->run;
     struct io500 *t = s->t;
-    int rc, status;
+    int rc = 0, status;
 
     weir_job_set(job, "rules", "io500");
     weir_job_before(job, before_phase, s);
     weir_job_until(job, ask, s);
     weir_job_watch(job, NULL, keep_message, s);
     weir_job_stream(job, t->phase_text);
-    status = weir_job_run(job);
-    rc = judge_status(job, io500_phases[s->phase].name, status, err);
+    status = weir_job_run(job); /* the same on all ranks; wrong data are a result, too */
+    if (status != WEIR_OK && status != WEIR_EDATA) {
+        rc = weir_refuse(err, (enum weir_code)status, "phase %s: %s", io500_phases[s->phase].name,
+                         weir_job_error(job));
+        err->agreed = true;
+    }
     if (rc == 0)
         rc = keep_results(run, t, s->phase, job, d, err);
     if (rc == 0)
@@ -236,23 +212,23 @@ static int try_piece(struct weir_run *run, const struct io500 *t, const struct i
     static const char *const mdtest[] = { "C", NULL, "r", NULL,   "F", NULL,
                                           "n", "1",  "w", "3901", "d", NULL };
     MPI_Comm self = MPI_COMM_SELF;
-    struct weir_job *job = weir_job_new(io500_families[p->family].benchmark, &self);
     const char *const *set = p->family == IO500_MDTEST_HARD ? mdtest : ior, *why;
-    struct weir_str path = { 0 };
+    const char *path = io500_places_trial(run, t, err);
+    struct weir_job *job = path ? weir_job_new(io500_families[p->family].benchmark, &self) : NULL;
     int rc;
 
-    io500_places_trial(t, &path);
+    if (!path)
+        return -1;
     rc = weir_job_words(job, n, words);
     for (int i = 0; rc == 0 && i < (set == mdtest ? 12 : 8); i += 2)
-        rc = weir_job_set(job, set[i], strchr("od", *set[i]) ? weir_str_text(&path) : set[i + 1]);
+        rc = weir_job_set(job, set[i], strchr("od", *set[i]) ? path : set[i + 1]);
     rc = rc ? rc : weir_job_run(job);
     why = weir_job_error(job);
     if (rc)
         rc = fail_or_warn(
             run, t, p,
             strncmp(why, "rank ", 5) == 0 && strstr(why, ": ") ? strstr(why, ": ") + 2 : why, err);
-    unlink(weir_str_text(&path));
-    weir_str_free(&path);
+    unlink(path);
     weir_job_free(job);
     return rc;
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-judge.c - why a phase or the whole of it is invalid, or worth a doubt */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/mem.h"
 
 /* A finding that came with an earlier phase, too, is not said again: --report has it for each. */
-static bool was_said(const struct io500 *t, const struct io500_reason *reason)
+static bool was_reported(const struct io500 *t, const struct io500_reason *reason)
 {
     for (int i = 0; reason->rule[0] && i < t->reasons; i++)
         if (strcmp(t->reason[i].rule, reason->rule) == 0 && strcmp(t->reason[i].kind, reason->kind) == 0)
@@ -17,30 +15,30 @@ static bool was_said(const struct io500 *t, const struct io500_reason *reason)
     return false;
 }
 
-static void say(struct weir_run *run, struct io500 *t, const struct io500_reason *r)
+static void print_reason(struct weir_run *run, struct io500 *t, const struct io500_reason *r)
 {
     const char *phase = r->phase < 0 ? "configuration" : io500_phases[r->phase].name;
     const char *remedy = r->remedy && *r->remedy ? r->remedy : NULL;
 
-    if (strcmp(r->kind, "NOTE") == 0 || was_said(t, r))
+    if (strcmp(r->kind, "NOTE") == 0 || was_reported(t, r))
         return;
-    io500_say(run, t, "%s (%s) %s%s%s%s%s%s%s", io500_reason_counts(r) ? "ERROR INVALID" : "WARNING", phase, r->rule, r->rule[0] ? " " : "",
+    io500_print(run, t, "%s (%s) %s%s%s%s%s%s%s", io500_reason_counts(r) ? "ERROR INVALID" : "WARNING", phase, r->rule, r->rule[0] ? " " : "",
               r->rule[0] ? r->kind : "", r->rule[0] ? ": " : "", r->text, remedy ? "; " : "", remedy ? remedy : "");
 }
 
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err)
 {
     if (!weir_mem_room(&t->reason, (size_t)t->reasons, &t->reasons_room, sizeof(*t->reason)))
-        return weir_refuse(err, WEIR_ESETUP, "no memory for what was found");
+        return weir_refuse(err, WEIR_ESETUP, "no memory for the findings");
     if (run)
-        say(run, t, reason);
+        print_reason(run, t, reason);
     t->reason[t->reasons++] = *reason;
     if (reason->phase >= 0 && io500_reason_counts(reason))
         t->done[reason->phase].valid = false;
     return 0;
 }
 
-/* One whose text was made by io500_textf; NULL: memory was out. */
+/* text: in the arena of the run; NULL: memory was out. */
 static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind,
                const char *remedy, struct weir_err *err, const char *text)
 {
@@ -50,20 +48,9 @@ static int add(struct weir_run *run, struct io500 *t, int phase, const char *kin
 }
 
 #define INVALID(phase, remedy, ...)                                                                \
-    add(run, t, phase, "INVALID", remedy, err, io500_textf(run, err, __VA_ARGS__))
+    add(run, t, phase, "INVALID", remedy, err, weir_arena_textf(&run->arena, err, __VA_ARGS__))
 
 /* ---- before ---- */
-
-static int judge_phases(struct weir_run *run, struct io500 *t, struct weir_err *err)
-{
-    int rc = 0;
-
-    for (int i = 0; io500_phases[i].name && rc == 0; i++)
-        if ((t->extended || io500_phases[i].standard) && !io500_phase_wanted(&t->config, &io500_phases[i], t->extended))
-            rc = INVALID(-1, NULL, "phase %s is not run (run = FALSE): a score has all phases",
-                         io500_phases[i].name);
-    return rc;
-}
 
 int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
@@ -75,7 +62,11 @@ int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *er
         rc = INVALID(-1, NULL, "stonewall-time %gs != %gs", t->place.stonewall_s, wanted);
     if (rc == 0 && nodes == 1)
         rc = add(run, t, -1, "WARNING", "a submission says how many there were, and the list of 10 nodes has 10", err, "there is one client node");
-    return rc == 0 ? judge_phases(run, t, err) : rc;
+    for (int i = 0; io500_phases[i].name && rc == 0; i++)
+        if ((t->extended || io500_phases[i].standard) && !io500_phase_wanted(&t->config, &io500_phases[i], t->extended))
+            rc = INVALID(-1, NULL, "phase %s is not run (run = FALSE): a score has all phases",
+                         io500_phases[i].name);
+    return rc;
 }
 
 /* ---- a phase ---- */
@@ -84,8 +75,9 @@ static const char *remedy_of(struct weir_run *run, const struct io500 *t, const 
 {
     const struct io500_family_row *f = &io500_families[p->family];
 
-    return io500_textf(run, err, "raise [%s] %s, which is %s (--forecast says how far)", f->section,
-                       f->limit, io500_text(&t->config, f->section, f->limit));
+    return weir_arena_textf(&run->arena, err,
+                            "raise [%s] %s, which is %s (--forecast says how far)", f->section,
+                            f->limit, io500_text(&t->config, f->section, f->limit));
 }
 
 /* Did it write until the stonewall, and long enough? */
@@ -158,6 +150,6 @@ void io500_judge_sum_up(struct weir_run *run, struct io500 *t)
         if (n)
             weir_str_addf(&line, "%s %s %s (%d phase%s)", line.len ? "," : "", t->reason[i].rule, t->reason[i].kind, n, n == 1 ? "" : "s");
     }
-    io500_say(run, t, "Findings by the io500 rules:%s", line.len ? weir_str_words(&line) : " none");
+    io500_print(run, t, "Findings by the io500 rules:%s", line.len ? weir_str_words(&line) : " none");
     weir_str_free(&line);
 }

@@ -3,7 +3,6 @@
  *
  * A command line is a template: blanks separate arguments, {X} is replaced (expand). An argument
  * that consists of one replacement only vanishes when that is empty, and may become several. */
-#include "config.h"
 #include "programs/weir-io500/io500.h"
 
 #include <fnmatch.h>
@@ -131,22 +130,6 @@ static void add_words(struct maker *m, const char *words)
     }
 }
 
-static void add_api(struct maker *m)
-{
-    const char *api = io500_text(m->place->config, m->phase->name, "API");
-
-    if (strcasecmp(api, "POSIX") == 0)
-        return;
-    add_words(m, "-a");
-    add_words(m, api);
-}
-
-static void add_verbosity(struct maker *m)
-{
-    for (int64_t n = io500_number(m->place->config, m->section, "verbosity"); n > 0; n--)
-        add_words(m, "-v");
-}
-
 /* Words of a flag; false: {NAME} is none. */
 static bool add_flag(struct maker *m, const char *name)
 {
@@ -178,15 +161,6 @@ static void add_value(struct maker *m, const char *name)
         weir_str_addf(&m->word, "%" PRId64, m->place->mdw_files);
 }
 
-/* Buffers in memory of a GPU. */
-static void add_gpu(struct maker *m)
-{
-    bool is_ior = strcmp(io500_families[m->phase->family].benchmark, "ior") == 0;
-
-    if (io500_flag(m->place->config, "global", "io-buffers-on-gpu"))
-        add_words(m, is_ior ? "-O allocateBufferOnGPU=1" : "--allocateBufferOnGPU");
-}
-
 static void add_named(struct maker *m, const char *name)
 {
     const struct io500_place *p = m->place;
@@ -208,16 +182,26 @@ static void add_named(struct maker *m, const char *name)
 /* {NAME} of a template. */
 static void expand(struct maker *m, const char *name)
 {
-    if (strcmp(name, "a") == 0)
-        add_api(m);
-    else if (strcmp(name, "v") == 0)
-        add_verbosity(m);
-    else if (strcmp(name, "g") == 0)
-        add_gpu(m);
-    else if (strcmp(name, "I") == 0)
+    const struct io500_config *c = m->place->config;
+    const char *api = io500_text(c, m->phase->name, "API");
+    bool is_ior = strcmp(io500_families[m->phase->family].benchmark, "ior") == 0;
+
+    if (strcmp(name, "a") == 0) {
+        if (strcasecmp(api, "POSIX") != 0) {
+            add_words(m, "-a");
+            add_words(m, api);
+        }
+    } else if (strcmp(name, "v") == 0) {
+        for (int64_t n = io500_number(c, m->section, "verbosity"); n > 0; n--)
+            add_words(m, "-v");
+    } else if (strcmp(name, "g") == 0) {
+        if (io500_flag(c, "global", "io-buffers-on-gpu"))
+            add_words(m, is_ior ? "-O allocateBufferOnGPU=1" : "--allocateBufferOnGPU");
+    } else if (strcmp(name, "I") == 0) {
         weir_str_addf(&m->word, *value_of(m, "files-per-dir") ? "-I=%s" : "%s", value_of(m, "files-per-dir"));
-    else if (!add_flag(m, name))
+    } else if (!add_flag(m, name)) {
         add_named(m, name);
+    }
 }
 
 /* Make the arguments of a template. */
@@ -241,14 +225,6 @@ static void make_words(struct maker *m, const char *at)
         end_word(m);
 }
 
-/* Append an argument as a shell would read it. */
-static void add_shown(struct weir_str *text, const char *word)
-{
-    bool plain = word[strcspn(word, " \t\"'\\$`*?[]()<>|&;#~")] == '\0';
-
-    weir_str_addf(text, plain ? "%s%s" : "%s'%s'", text->len ? " " : "", word);
-}
-
 static int keep_words(struct maker *m, struct weir_arena *arena, struct io500_command *out, struct weir_err *err)
 {
     char *words = weir_arena_alloc(arena, m->words.len + 1, err);
@@ -259,8 +235,10 @@ static int keep_words(struct maker *m, struct weir_arena *arena, struct io500_co
         return -1;
     memcpy(words, m->words.text, m->words.len);
     for (out->argc = 0; out->argc < m->n; words += strlen(words) + 1) {
+        bool plain = words[strcspn(words, " \t\"'\\$`*?[]()<>|&;#~")] == '\0'; /* to a shell */
+
         out->argv[out->argc++] = words;
-        add_shown(&text, words);
+        weir_str_addf(&text, plain ? "%s%s" : "%s'%s'", text.len ? " " : "", words);
     }
     out->text = text.failed ? NULL : weir_arena_strdup(arena, weir_str_text(&text), err);
     weir_str_free(&text);

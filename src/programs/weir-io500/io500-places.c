@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-places.c - the directories of a rehearsal: their names, and how they are made */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,21 +14,23 @@
 #include "engine/about/banner.h"
 #include "par/agree.h"
 
-void io500_places_name(const struct io500 *t, int family, struct weir_str *out)
+const char *io500_places_name(struct weir_run *run, const struct io500 *t, int family,
+                              struct weir_err *err)
 {
-    weir_str_addf(out, "%s", t->place.data);
-    if (family < IO500_FAMILIES)
-        weir_str_addf(out, "/%s", io500_families[family].section);
+    if (family == IO500_FAMILIES)
+        return t->place.data;
+    return weir_arena_textf(&run->arena, err, "%s/%s", t->place.data,
+                            io500_families[family].section);
 }
 
-void io500_places_trial(const struct io500 *t, struct weir_str *out)
+const char *io500_places_trial(struct weir_run *run, const struct io500 *t, struct weir_err *err)
 {
-    char *data = strdup(t->place.data), *dir = data;
+    char *dir = weir_arena_strdup(&run->arena, t->place.data, err);
 
     while (dir && access(dir, F_OK) < 0)
-        dir = dirname(data);
-    weir_str_addf(out, "%s/.weir-io500.%ld", dir ? dir : "", (long)getpid());
-    free(data);
+        dir = dirname(dir);
+    return dir ? weir_arena_textf(&run->arena, err, "%s/.weir-io500.%ld", dir, (long)getpid())
+               : NULL;
 }
 
 /* ---- names ---- */
@@ -83,7 +82,7 @@ static int choose_stamp(struct io500 *t, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "there is no rehearsal in '%s%s%s' (no file " IO500_STATE "): %s", base, t->stamp[0] ? "/" : "", t->stamp,
                            t->o->resume ? "leave --resume out, or name another directory of results or --timestamp"
-                                        : "nothing is removed that this program has not made");
+                                        : "only files of a rehearsal are removed");
     return 0;
 }
 
@@ -92,10 +91,37 @@ static const char *name_place(struct weir_run *run, const struct io500 *t, const
     const char *base = io500_text(&t->config, "global", key);
 
     if (t->o->forecast && strcmp(key, "resultdir") == 0)
-        return io500_textf(run, err, "%s/forecast", base);
-    return io500_textf(run, err,
+        return weir_arena_textf(&run->arena, err, "%s/forecast", base);
+    return weir_arena_textf(&run->arena, err,
                        io500_flag(&t->config, "global", stamped) && t->stamp[0] ? "%s/%s" : "%s",
                        base, t->stamp);
+}
+
+/* A directory cannot be made, for the reason in errno. A name that is too long is a wrong one. */
+static int fail_make(const char *path, struct weir_err *err)
+{
+    return weir_fail(err, errno == ENAMETOOLONG ? WEIR_EUSAGE : WEIR_ESETUP, "create directory '%s'", path);
+}
+
+/* Nothing is made of a path that is too long. */
+static int check_length(const char *path, struct weir_err *err)
+{
+    if (!weir_path_is_too_long(path))
+        return 0;
+    errno = ENAMETOOLONG;
+    return fail_make(path, err);
+}
+
+/* The names of both directories. */
+static int name_places(struct weir_run *run, struct io500 *t, struct weir_err *err)
+{
+    t->place.data = name_place(run, t, "datadir", "timestamp-datadir", err);
+    t->place.results = name_place(run, t, "resultdir", "timestamp-resultdir", err);
+    if (!t->place.data || !t->place.results)
+        return -1;
+    if (check_length(t->place.data, err) < 0)
+        return weir_err_within(err, "[global] datadir");
+    return check_length(t->place.results, err) < 0 ? weir_err_within(err, "[global] resultdir") : 0;
 }
 
 int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *err)
@@ -107,9 +133,7 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
         return weir_refuse(err, WEIR_EUSAGE, "[global] datadir names an object, but a directory is "
                                              "needed; use ior and mdtest -a S3 to measure objects");
     t->place.config = &t->config;
-    t->place.data = name_place(run, t, "datadir", "timestamp-datadir", err);
-    t->place.results = name_place(run, t, "resultdir", "timestamp-resultdir", err);
-    if (weir_agree(&run->world, t->place.data && t->place.results ? 0 : -1, err) < 0)
+    if (weir_agree(&run->world, name_places(run, t, err), err) < 0)
         return -1;
     t->left = t->o->forecast && run->world.rank == 0 && when_kept(t->place.results, ".") >= 0;
     weir_bcast(&run->world, &t->left, sizeof(t->left), 0);
@@ -118,18 +142,18 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
 
 /* ---- directories ---- */
 
-/* Make a directory and those above it. */
-static int make_path(const char *path, struct weir_err *err)
+/* Make the directory of len bytes of a path, and those above it. */
+static int make_path(const char *path, size_t len, struct weir_err *err)
 {
     struct weir_str part = { 0 };
-    int rc = 0;
+    int rc = check_length(path, err);
 
-    for (const char *at = path; rc == 0 && *at; at += *at == '/') {
+    for (const char *at = path; rc == 0 && at < path + len; at += *at == '/') {
         at += strcspn(at, "/");
         weir_str_clear(&part);
         weir_str_add(&part, path, (size_t)(at - path));
         if (part.len && mkdir(weir_str_text(&part), 0777) < 0 && errno != EEXIST)
-            rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s'", weir_str_text(&part));
+            rc = fail_make(weir_str_text(&part), err);
     }
     weir_str_free(&part);
     return rc;
@@ -167,26 +191,24 @@ static int check_empty(const char *path, struct weir_err *err)
 }
 
 /* Can the directories of the data be made? Nothing of this is left. */
-static int try_data(const struct io500 *t, struct weir_err *err)
+static int try_data(struct weir_run *run, const struct io500 *t, struct weir_err *err)
 {
-    struct weir_str path = { 0 };
-    int rc = 0;
+    const char *path = io500_places_trial(run, t, err);
+    int rc = path ? 0 : -1;
 
-    io500_places_trial(t, &path);
-    if (mkdir(weir_str_text(&path), 0777) < 0 || rmdir(weir_str_text(&path)) < 0)
-        rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s'", t->place.data);
+    if (path && (mkdir(path, 0777) < 0 || rmdir(path) < 0))
+        rc = fail_make(t->place.data, err);
     for (int f = 0; rc == 0 && f < IO500_FAMILIES; f++) {
-        weir_str_clear(&path);
-        io500_places_name(t, f, &path);
-        if (io500_families[f].section && access(weir_str_text(&path), F_OK) == 0)
-            rc = check_empty(weir_str_text(&path), err);
+        if (!io500_families[f].section)
+            continue;
+        path = io500_places_name(run, t, f, err);
+        rc = !path ? -1 : access(path, F_OK) == 0 ? check_empty(path, err) : 0;
     }
-    weir_str_free(&path);
     return rc < 0 ? weir_err_within(err, "[global] datadir") : 0;
 }
 
 /* A rehearsal that has not ended is not lost. */
-static int make_results(struct io500 *t, struct weir_err *err)
+static int make_results(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
     const char *path = t->place.results;
     struct stat st;
@@ -198,9 +220,9 @@ static int make_results(struct io500 *t, struct weir_err *err)
                            "in '%s' there is a rehearsal that has not ended: continue it with --resume, remove its files with "
                            "--cleanup, or name another directory of results",
                            path);
-    if (!t->o->resume && !t->left && try_data(t, err) < 0)
+    if (!t->o->resume && !t->left && try_data(run, t, err) < 0)
         return -1;
-    if (make_path(path, err) < 0)
+    if (make_path(path, strlen(path), err) < 0)
         return weir_err_within(err, "[global] resultdir");
     if (access(path, W_OK | X_OK) < 0)
         return weir_fail(err, WEIR_ESETUP, "[global] resultdir: write to '%s'", path);
@@ -216,50 +238,46 @@ static int make_results(struct io500 *t, struct weir_err *err)
 
 int io500_places_results(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
-    return weir_agree_root(&run->world, run->world.rank == 0 ? make_results(t, err) : 0, err);
+    return weir_agree_root(&run->world, run->world.rank == 0 ? make_results(run, t, err) : 0, err);
 }
 
-static int make_family(struct io500 *t, int family, struct weir_err *err)
+static int make_family(struct weir_run *run, struct io500 *t, int family, struct weir_err *err)
 {
+    const char *path = io500_places_name(run, t, family, err);
     struct io500_made *made = &t->made[family];
-    struct weir_str path = { 0 };
     struct stat st;
     int rc = 0;
 
-    io500_places_name(t, family, &path);
-    if (mkdir(weir_str_text(&path), 0777) == 0)
+    if (!path)
+        return -1;
+    if (mkdir(path, 0777) == 0)
         made->ours = true;
     else if (errno != EEXIST)
-        rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s'", weir_str_text(&path));
+        rc = fail_make(path, err);
     else if (!made->inode && family < IO500_FAMILIES)
-        rc = check_empty(weir_str_text(&path), err);
-    if (rc == 0 && stat(weir_str_text(&path), &st) == 0) {
+        rc = check_empty(path, err);
+    if (rc == 0 && stat(path, &st) == 0) {
         if (made->inode && (made->inode != st.st_ino || made->device != st.st_dev) && !made->ours)
-            rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is not the directory that it was when the rehearsal began", weir_str_text(&path));
+            rc = weir_refuse(err, WEIR_EUSAGE,
+                             "'%s' is not the directory of the rehearsal any more: it was replaced",
+                             path);
         made->device = st.st_dev;
         made->inode = st.st_ino;
     }
-    weir_str_free(&path);
     return rc;
 }
 
 /* Which of them the rehearsal has made is kept before the first file is. */
-static int make_data(const struct weir_run *run, struct io500 *t, struct weir_err *err)
+static int make_data(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
-    struct weir_str parent = { 0 };
     const char *slash = strrchr(t->place.data, '/');
-    int rc = 0;
+    int rc = slash ? make_path(t->place.data, (size_t)(slash - t->place.data), err) : 0;
 
-    if (slash && slash > t->place.data) {
-        weir_str_add(&parent, t->place.data, (size_t)(slash - t->place.data));
-        rc = make_path(weir_str_text(&parent), err);
-        weir_str_free(&parent);
-    }
     if (rc == 0)
-        rc = make_family(t, IO500_FAMILIES, err);
+        rc = make_family(run, t, IO500_FAMILIES, err);
     for (int f = 0; f < IO500_FAMILIES && rc == 0; f++)
         if (io500_families[f].section)
-            rc = make_family(t, f, err);
+            rc = make_family(run, t, f, err);
     if (rc < 0)
         return weir_err_within(err, "[global] datadir");
     return io500_state_write(t, run->par.size, t->began_phase, err);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-report.c - lines for people, the files of the results, and rows for programs */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/text/columns.h"
 #include "base/text/wholefile.h"
@@ -15,21 +13,7 @@
 
 /* ---- lines ---- */
 
-const char *io500_textf(struct weir_run *run, struct weir_err *err, const char *fmt, ...)
-{
-    struct weir_str text = { 0 };
-    const char *out;
-    va_list ap;
-
-    va_start(ap, fmt);
-    weir_str_vaddf(&text, fmt, ap);
-    va_end(ap);
-    out = weir_arena_strdup(&run->arena, weir_str_words(&text), err);
-    weir_str_free(&text);
-    return out;
-}
-
-void io500_say(struct weir_run *run, struct io500 *t, const char *fmt, ...)
+void io500_print(struct weir_run *run, struct io500 *t, const char *fmt, ...)
 {
     struct weir_str line = { 0 };
     va_list ap;
@@ -79,7 +63,7 @@ void io500_report_begin(struct weir_run *run, struct io500 *t)
     weir_report_str(r, WEIR_FOR_DATA, "resultDirectory", t->place.results);
     weir_report_int(r, WEIR_FOR_DATA, "clientNodes", run->par.kernels > 0 ? run->par.kernels : run->par.nodes);
     weir_report_int(r, WEIR_FOR_DATA, "tasks", run->par.size);
-    io500_say(run, t, "IO500 %s by weir " PACKAGE_VERSION " (%s): no submission, there is no hash", kind_of(t), mode_of(t));
+    io500_print(run, t, "IO500 %s by weir " PACKAGE_VERSION " (%s): no submission, there is no hash", kind_of(t), mode_of(t));
     for (const struct io500_key *k = io500_keys; k->section; k++)
         weir_report_row(r, &settings, &(struct setting) { k->section, k->name, io500_text(&t->config, k->section, k->name) });
 }
@@ -156,7 +140,7 @@ void io500_report_phase(struct weir_run *run, struct io500 *t, int phase)
         io500_command_make(&t->place, p, &run->arena, &command, weir_run_second(run)) == 0)
         d->command = command.text;
     io500_line(p, d->score, d->seconds, d->valid, &line);
-    io500_say(run, t, "%s", weir_str_words(&line));
+    io500_print(run, t, "%s", weir_str_words(&line));
     weir_str_free(&line);
     report_row(run, p, d);
 }
@@ -203,18 +187,6 @@ static struct io500_score score_of(const struct io500 *t, bool extended)
     return io500_score_of(score, extended);
 }
 
-static void report_score(struct weir_run *run, struct io500 *t, bool extended)
-{
-    const struct io500_score s = score_of(t, extended);
-    const struct score_row row = { extended ? "SCOREX" : "SCORE", yes(io500_judge_all(t)), s.bw, s.iops, s.total };
-    struct weir_str line = { 0 };
-
-    io500_score_line(extended ? "SCOREX" : "SCORE ", &s, io500_judge_all(t), &line);
-    io500_say(run, t, "%s", weir_str_words(&line));
-    weir_str_free(&line);
-    weir_report_row(&run->report, &scores, &row);
-}
-
 void io500_report_end(struct weir_run *run, struct io500 *t)
 {
     for (int i = 0; i < t->reasons; i++) {
@@ -226,8 +198,17 @@ void io500_report_end(struct weir_run *run, struct io500 *t)
     }
     if (t->o->forecast)
         return;
-    for (int x = 0; t->ended && x <= t->extended; x++)
-        report_score(run, t, x);
+    for (int x = 0; t->ended && x <= t->extended; x++) {
+        const struct io500_score s = score_of(t, x);
+        const struct score_row row = { x ? "SCOREX" : "SCORE", yes(io500_judge_all(t)), s.bw, s.iops,
+                                       s.total };
+        struct weir_str line = { 0 };
+
+        io500_score_line(x ? "SCOREX" : "SCORE ", &s, io500_judge_all(t), &line);
+        io500_print(run, t, "%s", weir_str_words(&line));
+        weir_str_free(&line);
+        weir_report_row(&run->report, &scores, &row);
+    }
     if (t->ended)
         io500_judge_sum_up(run, t);
     weir_report_line(&run->report, "\nThe result files are stored in the directory: %s", t->place.results);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-run.c - the phases of a rehearsal, one after the other */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +26,7 @@
 static int wait_while_paused(struct weir_run *run, struct io500 *t, const char *name, struct weir_err *err)
 {
     const char *dir = io500_text(&t->config, "debug", "pause-dir");
-    const char *path = io500_textf(run, err, "%s/%s", dir, name);
+    const char *path = weir_arena_textf(&run->arena, err, "%s/%s", dir, name);
     int paused = 0, rc = 0;
 
     if (!*dir || weir_agree(&run->par, path ? 0 : -1, err) < 0)
@@ -149,15 +147,6 @@ static int run_script(const char *command, struct io500_found *found, struct wei
                        weir_quote_str(last, shown));
 }
 
-static int find_outside(struct weir_run *run, const char *command, struct io500_found *found,
-                        struct weir_err *err)
-{
-    int rc = run->par.rank == 0 ? run_script(command, found, err) : 0;
-
-    weir_bcast(&run->par, found, sizeof(*found), 0);
-    return weir_agree(&run->par, rc, err);
-}
-
 /* That of the user, or the same words of find(1). */
 static const char *command_of(struct weir_run *run, const struct io500 *t, const char *section,
                               const struct io500_find *find, struct weir_err *err)
@@ -166,11 +155,11 @@ static const char *command_of(struct weir_run *run, const struct io500 *t, const
                *script = io500_text(&t->config, section, "external-script");
     const char *newer = find->newer ? find->newer : "";
 
-    return io500_textf(run, err, "%s%s%s '%s'%s%s%s%s -name \"" FILES_NAME "\" %s", mpi,
-                       *mpi ? " " : "", *script ? script : "find", find->directory,
-                       *newer ? " -newer '" : "", newer, *newer ? "'" : "",
-                       find->size >= 0 ? " -size 3901c" : "",
-                       io500_text(&t->config, section, "external-extra-args"));
+    return weir_arena_textf(&run->arena, err, "%s%s%s '%s'%s%s%s%s -name \"" FILES_NAME "\" %s",
+                            mpi, *mpi ? " " : "", *script ? script : "find", find->directory,
+                            *newer ? " -newer '" : "", newer, *newer ? "'" : "",
+                            find->size >= 0 ? " -size 3901c" : "",
+                            io500_text(&t->config, section, "external-extra-args"));
 }
 
 /* The find of all of it and that of the hard files have the three conditions; the easy one has the name only. */
@@ -181,19 +170,25 @@ static int run_find(struct weir_run *run, struct io500 *t, int phase, struct io5
     struct io500_found found = { 0 };
     struct io500_find find = { .name = FILES_NAME, .size = easy ? -1 : FILES_SIZE, .stop = asks_to_stop, .arg = run };
     int64_t queue = io500_number(&t->config, p->name, "pfind-queue-length");
+    struct weir_arena *arena = &run->arena;
     int rc;
 
     find.queue = queue > 0 ? (uint64_t)queue : 0;
     find.next = io500_flag(&t->config, p->name, "pfind-steal-next");
-    find.directory = io500_textf(run, err, "%s%s%s", t->place.data, *p->words ? "/" : "", p->words);
-    find.newer = easy ? NULL : io500_textf(run, err, "%s/timestampfile", t->place.results);
-    find.csv = io500_textf(run, err, "%s/%s.csv", t->place.results, p->name);
+    find.directory =
+        weir_arena_textf(arena, err, "%s%s%s", t->place.data, *p->words ? "/" : "", p->words);
+    find.newer = easy ? NULL : weir_arena_textf(arena, err, "%s/timestampfile", t->place.results);
+    find.csv = weir_arena_textf(arena, err, "%s/%s.csv", t->place.results, p->name);
     d->command = command_of(run, t, p->name, &find, err);
     if (weir_agree(&run->par, err->code == WEIR_OK ? 0 : -1, err) < 0)
         return -1;
-    rc = *io500_text(&t->config, p->name, "external-script")
-             ? find_outside(run, d->command, &found, err)
-             : find_in(run, t, p->name, &find, &found, err);
+    if (*io500_text(&t->config, p->name, "external-script")) {
+        rc = run->par.rank == 0 ? run_script(d->command, &found, err) : 0;
+        weir_bcast(&run->par, &found, sizeof(found), 0);
+        rc = weir_agree(&run->par, rc, err);
+    } else {
+        rc = find_in(run, t, p->name, &find, &found, err);
+    }
     if (rc < 0)
         return weir_err_within(err, "phase %s", p->name);
     d->found = found.found;
@@ -207,28 +202,19 @@ static int run_find(struct weir_run *run, struct io500 *t, int phase, struct io5
 
 /* ---- a phase ---- */
 
-static int do_phase(struct weir_run *run, struct io500 *t, int phase, struct io500_done *d, struct weir_err *err)
-{
-    const struct io500_phase *p = &io500_phases[phase];
-
-    if (p->family == IO500_STAMP)
-        return touch_stamp(run, t, err);
-    if (p->family == IO500_FIND)
-        return run_find(run, t, phase, d, err);
-    return io500_job_run(run, t, phase, d, err);
-}
-
 /* The rate of the files decides how many md-workbench has; a file keeps it. */
 static int plan_mdw(struct weir_run *run, struct io500 *t, struct weir_err *err)
 {
     const struct io500_done *d = &t->done[io500_phase_find("mdtest-easy-write")];
-    const char *path = io500_textf(run, err, "%s/mdworkbench-size", t->place.results), *text;
+    const char *path = weir_arena_textf(&run->arena, err, "%s/mdworkbench-size", t->place.results);
+    const char *text;
     int64_t given = io500_number(&t->config, "mdworkbench", "precreatePerSet");
     int rc = 0;
 
     if (t->place.mdw_files == 0)
         t->place.mdw_files = io500_mdw_files(d->score * 1000, t->place.stonewall_s, run->par.size);
-    text = io500_textf(run, err, "%" PRId64 "\n", given > 0 ? given : t->place.mdw_files);
+    given = given > 0 ? given : t->place.mdw_files;
+    text = weir_arena_textf(&run->arena, err, "%" PRId64 "\n", given);
     if (!path || !text || (run->par.rank == 0 && weir_wholefile_put(path, text, err) < 0))
         rc = -1;
     return weir_agree(&run->par, rc, err);
@@ -236,6 +222,7 @@ static int plan_mdw(struct weir_run *run, struct io500 *t, struct weir_err *err)
 
 static int time_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
 {
+    const enum io500_family family = io500_phases[phase].family;
     struct io500_done *d = &t->done[phase];
     uint64_t begin_ns;
     int rc;
@@ -244,7 +231,12 @@ static int time_phase(struct weir_run *run, struct io500 *t, int phase, struct w
     weir_barrier(&run->par); /* of the pattern */
     d->began = (int64_t)(weir_clock_day_ns(&run->par) / WEIR_NS_PER_S);
     begin_ns = weir_now_ns();
-    rc = do_phase(run, t, phase, d, err);
+    if (family == IO500_STAMP)
+        rc = touch_stamp(run, t, err);
+    else if (family == IO500_FIND)
+        rc = run_find(run, t, phase, d, err);
+    else
+        rc = io500_job_run(run, t, phase, d, err);
     weir_barrier(&run->par); /* of the pattern */
     d->seconds = (double)(weir_now_ns() - begin_ns) / WEIR_NS_PER_S;
     d->ended = (int64_t)(weir_clock_day_ns(&run->par) / WEIR_NS_PER_S);

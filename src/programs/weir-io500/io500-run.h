@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-run.h - a rehearsal of IO500 as a test: its options, places, phases that were run, and what is said of them */
-#ifndef WEIR_PROGRAMS_WEIR_IO500_IO500_RUN_H
-#define WEIR_PROGRAMS_WEIR_IO500_IO500_RUN_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
 
 #include "base/text/set.h"
 #include "engine/program.h"
-#include "programs/weir-io500/forecast.h"
 #include "programs/weir-io500/io500.h"
 #include "weir.h"
 
@@ -89,11 +87,14 @@ int io500_places_find(struct weir_run *run, struct io500 *t, struct weir_err *er
 int io500_places_results(struct weir_run *run, struct io500 *t, struct weir_err *err);
 int io500_places_data(struct weir_run *run, struct io500 *t, struct weir_err *err);
 
-/* A name that nothing has, in the directory of the data, or in the nearest one above it that is there. Local. */
-void io500_places_trial(const struct io500 *t, struct weir_str *out);
+/* A name that nothing has, in the directory of the data, or in the nearest one above it that is
+ * there; in the arena of the run. Local. NULL and err: no memory. */
+const char *io500_places_trial(struct weir_run *run, const struct io500 *t, struct weir_err *err);
 
-/* The directory of a family; of IO500_FAMILIES that of all of them. Local. */
-void io500_places_name(const struct io500 *t, int family, struct weir_str *out);
+/* The directory of a family; of IO500_FAMILIES that of all of them; in the arena of the run. Local.
+ * NULL and err: no memory. */
+const char *io500_places_name(struct weir_run *run, const struct io500 *t, int family,
+                              struct weir_err *err);
 
 /* ---- what was made is removed (io500-clean.c) ---- */
 
@@ -151,11 +152,8 @@ static inline double io500_minimum(const struct io500 *t)
 
 /* ---- results (io500-report.c) ---- */
 
-/* A text that lives as long as the run. Local. NULL and err when memory is out. */
-const char *io500_textf(struct weir_run *run, struct weir_err *err, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
 /* A line for people and the summary. Rank 0. */
-void io500_say(struct weir_run *run, struct io500 *t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void io500_print(struct weir_run *run, struct io500 *t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void io500_report_begin(struct weir_run *run, struct io500 *t);
 void io500_report_phase(struct weir_run *run, struct io500 *t, int phase);
 void io500_report_end(struct weir_run *run, struct io500 *t);
@@ -171,5 +169,3 @@ int io500_report_files(const struct weir_run *run, const struct io500 *t, struct
 
 /* Run each phase shortly in directories of its own, say what a run would be, and remove them. Collective. */
 int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-score.c - the score of IO500, and the lines that show it */
-#include "config.h"
 #include "programs/weir-io500/io500.h"
 
 #include <math.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500-state.c - what a rehearsal keeps for --resume and --cleanup: an INI file, written whole or not at all */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/size.h"
 #include "base/text/ini.h"
@@ -82,26 +80,24 @@ static void add_phases(const struct io500 *t, struct weir_str *out)
     }
 }
 
-static void add_all(const struct io500 *t, int ranks, const char *begins, struct weir_str *out)
-{
-    weir_str_addf(out, "# Of weir-io500, for --resume and --cleanup\n[rehearsal]\nversion = %s\nmode = %s\nranks = %d\nseed = %" PRId64
-                       "\nmdwFiles = %" PRId64 "\nbegins = %s\ndata = \"%s\"\n\n[made]\n",
-                  PACKAGE_VERSION, t->extended ? "extended" : "standard", ranks, t->place.seed, t->place.mdw_files, begins ? begins : "", t->place.data);
-    for (int f = 0; f <= IO500_FAMILIES; f++)
-        if (t->made[f].inode)
-            weir_str_addf(out, "%d = %s %" PRIu64 " %" PRIu64 "\n", f, t->made[f].ours ? "made" : "found", t->made[f].device, t->made[f].inode);
-    weir_str_addf(out, "\n[configuration]\n");
-    for (const struct io500_key *k = io500_keys; k->section; k++)
-        weir_str_addf(out, "%s.%s = \"%s\"\n", k->section, k->name, io500_text(&t->config, k->section, k->name));
-    add_phases(t, out);
-}
-
 int io500_state_write(const struct io500 *t, int ranks, const char *begins, struct weir_err *err)
 {
     struct weir_str text = { 0 };
     int rc;
 
-    add_all(t, ranks, begins, &text);
+    weir_str_addf(&text, "# Of weir-io500, for --resume and --cleanup\n[rehearsal]\nversion = %s\n"
+                         "mode = %s\nranks = %d\nseed = %" PRId64
+                       "\nmdwFiles = %" PRId64 "\nbegins = %s\ndata = \"%s\"\n\n[made]\n",
+                  PACKAGE_VERSION, t->extended ? "extended" : "standard", ranks, t->place.seed, t->place.mdw_files, begins ? begins : "", t->place.data);
+    for (int f = 0; f <= IO500_FAMILIES; f++)
+        if (t->made[f].inode)
+            weir_str_addf(&text, "%d = %s %" PRIu64 " %" PRIu64 "\n", f,
+                          t->made[f].ours ? "made" : "found", t->made[f].device, t->made[f].inode);
+    weir_str_addf(&text, "\n[configuration]\n");
+    for (const struct io500_key *k = io500_keys; k->section; k++)
+        weir_str_addf(&text, "%s.%s = \"%s\"\n", k->section, k->name,
+                      io500_text(&t->config, k->section, k->name));
+    add_phases(t, &text);
     rc = io500_put(t, IO500_STATE, &text, err);
     weir_str_free(&text);
     return rc;
@@ -120,7 +116,6 @@ static int begin_section(void *arg, const char *section, struct weir_err *err)
 {
     struct reader *r = arg;
 
-    (void)err;
     r->phase = io500_phase_find(section);
     if (r->phase >= 0)
         r->t->done[r->phase] = (struct io500_done) { .done = true, .resumed = true, .valid = true, .spread = 1, .low = NAN, .high = NAN };
@@ -186,18 +181,14 @@ static int read_made(struct io500 *t, const char *key, const char *value, struct
 
 static int read_configuration(struct reader *r, const char *key, const char *value, struct weir_err *err)
 {
-    const char *was = unquote(value, &r->run->arena, err), *dot = strchr(key, '.');
-    struct weir_str section = { 0 }, what = { 0 };
-    int rc = was && dot ? 0 : -1;
+    struct weir_arena *arena = &r->run->arena;
+    const char *was = unquote(value, arena, err), *dot = strchr(key, '.'), *section, *what;
 
-    if (rc == 0 && !r->made_only) {
-        weir_str_add(&section, key, (size_t)(dot - key));
-        weir_str_addf(&what, "[%s] %s", weir_str_text(&section), dot + 1);
-        rc = compare(weir_str_text(&what), was, io500_text(&r->t->config, weir_str_text(&section), dot + 1), err);
-    }
-    weir_str_free(&section);
-    weir_str_free(&what);
-    return rc;
+    if (!was || !dot || r->made_only)
+        return was && dot ? 0 : -1;
+    section = weir_arena_strndup(arena, key, (size_t)(dot - key), err);
+    what = section ? weir_arena_textf(arena, err, "[%s] %s", section, dot + 1) : NULL;
+    return what ? compare(what, was, io500_text(&r->t->config, section, dot + 1), err) : -1;
 }
 
 /* "KIND|RULE|TEXT|REMEDY" */
@@ -246,15 +237,14 @@ int io500_state_read(struct weir_run *run, struct io500 *t, bool made_only, stru
     struct weir_shared_text text = {
         .what = "state of the rehearsal"
     }; /* not a pipe, as one must not be waited for */
-    struct weir_str path = { 0 };
     int rc;
 
-    weir_str_addf(&path, "%s/" IO500_STATE, t->place.results);
-    text.path = weir_str_text(&path);
-    rc = weir_shared_text_read(&run->world, &text, err);
+    text.path = weir_arena_textf(&run->arena, err, "%s/" IO500_STATE, t->place.results);
+    rc = weir_agree(&run->world, text.path ? 0 : -1, err);
+    if (rc == 0)
+        rc = weir_shared_text_read(&run->world, &text, err);
     if (rc == 0)
         rc = weir_agree_check(&run->world, weir_ini_read(text.text, text.len, text.path, &sink, &run->arena, err), err);
     free(text.text);
-    weir_str_free(&path);
     return rc;
 }

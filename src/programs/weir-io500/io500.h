@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* io500.h - the contents of IO500: the configuration, the phases, their command lines, the score */
-#ifndef WEIR_PROGRAMS_WEIR_IO500_IO500_H
-#define WEIR_PROGRAMS_WEIR_IO500_IO500_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/mem.h"
+#include "base/shape/worklog.h"
 #include "base/str.h"
 
 #define IO500_MINIMUM_S 300     /* that a phase which writes takes in a valid run */
@@ -31,12 +31,12 @@ struct io500_key {
     const char *help;
 };
 
-#define IO500_KEYS_MOST 128
+#define IO500_KEYS_MAX 128
 
 extern const struct io500_key io500_keys[]; /* ends with a row without section */
 
 struct io500_config {
-    const char *value[IO500_KEYS_MOST]; /* as it was written, in the order of the keys; NULL: not given */
+    const char *value[IO500_KEYS_MAX]; /* as it was written, in the order of the keys; NULL: not given */
 };
 
 /* Read an INI file. Zero the struct before. Words of earlier releases become those of today: a line in 'notes' for each of them, and
@@ -129,4 +129,47 @@ int64_t io500_mdw_files(double rate, double stonewall_s, int ranks);
 void io500_line(const struct io500_phase *phase, double score, double seconds, bool valid, struct weir_str *out);
 void io500_score_line(const char *name, const struct io500_score *score, bool valid, struct weir_str *out);
 
-#endif
+/* ---- what a run would be, from short phases: arithmetic without I/O (io500-forecast.c) ---- */
+
+#define IO500_SLICES 10
+
+/* The bytes or operations of the only phase in each of the slices of its first seconds. */
+void io500_slices_of(const struct weir_worklog *work, bool bytes, double seconds,
+                     uint64_t out[IO500_SLICES]);
+/* The 95 % interval of the median of slices (of all ranks), as shares of their mean; false: it is not known. */
+bool io500_slices_interval(const uint64_t slice[IO500_SLICES], double *low, double *high);
+
+/* With its interval. */
+struct io500_range {
+    double value, low, high;
+};
+
+/* A phase that writes, with a stonewall. */
+struct io500_writes {
+    struct io500_range rate; /* of all ranks, units a second */
+    double spread;           /* of the fastest rank over the mean */
+    double limit;            /* units of a rank at most */
+    int ranks;
+    double stonewall_s;
+};
+
+enum io500_length { IO500_LONG_ENOUGH, IO500_PERHAPS, IO500_TOO_SHORT };
+
+struct io500_written {
+    struct io500_range units, seconds;
+    enum io500_length length;
+    double wanted; /* units of a rank with which it is long enough */
+};
+
+/* Each rank writes until the stonewall or its limit; then all go on to the amount of the fastest. */
+struct io500_written io500_forecast_writes(const struct io500_writes *w);
+
+/* The time of a phase that works on what was written; 0 without a rate. */
+struct io500_range io500_forecast_time(struct io500_range units, struct io500_range rate);
+
+/* A sum: the ends of the intervals are added. */
+struct io500_range io500_range_sum(struct io500_range a, struct io500_range b);
+struct io500_range io500_range_times(struct io500_range a, double factor);
+
+/* n rounded up to two digits: 4813 to 4900. */
+double io500_round_up(double n);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - weir-io500: a rehearsal of IO500 */
-#include "config.h"
 #include "programs/weir-io500/io500-run.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "engine/test.h"
 #include "par/agree.h"
 #include "par/textfile.h"
 
@@ -19,25 +16,22 @@ const char *const io500_modes[] = { "standard", "extended", NULL };
 
 static const struct weir_opt options[] = {
     OPT_STR('f', "config", NULL, O, config, NULL, "FILE",
-            "Configuration of IO500; a word without a dash is the same",
+            "Configuration file of IO500 (also without -f)",
             .flags = WEIR_OPT_READS | WEIR_OPT_WORD, OPT_FIRST(FILES)),
     OPT_STR(0, "mode", NULL, O, mode, "standard", "MODE",
             "Phases: those of a list, or all", .choices = io500_modes,
             OPT_FIRST(ORDER)),
     OPT_RUN(dry_run, 'n', "dry-run", NULL,
-            .help = "Check of the configuration and the command line of each phase, without "
-                    "running one"),
+            .help = "Check of configuration and command lines of phases, without running them"),
     OPT_FLAG(0, "forecast", NULL, O, forecast,
-             "Each phase for some seconds: which would be too short, and how long a whole run "
-             "takes",
+             "Forecast from some seconds of each phase: durations, too short phases",
              OPT_FIRST(TIME)),
     OPT_REAL(0, "forecast-time", NULL, O, forecast_s, "10", "SECONDS",
              "Time of each phase of a forecast, seconds", .min = 0, .max = 3600, OPT_FIRST(TIME)),
     OPT_FLAG(0, "resume", NULL, O, resume,
-             "Rehearsal in the directory of the results continued; phases that ended are not "
-             "repeated",
+             "Continuation of a rehearsal; phases that ended are not repeated",
              OPT_FIRST(ORDER)),
-    OPT_FLAG(0, "cleanup", NULL, O, cleanup, "Files that a rehearsal has left removed",
+    OPT_FLAG(0, "cleanup", NULL, O, cleanup, "Removal of files that a rehearsal left",
              OPT_FIRST(FILES)),
     OPT_STR(0, "timestamp", NULL, O, timestamp, NULL, "NAME",
             "Name of the directories (default: the time)",
@@ -45,8 +39,7 @@ static const struct weir_opt options[] = {
     OPT_FLAG(0, "list", NULL, O, list,
              "Keys of a configuration with their defaults", OPT_FIRST(FILES)),
     OPT_RUN(reports, 0, "report", NULL,
-            .help = "Results: text:-, json:FILE; result.json in the directory of the results is "
-                    "there always"),
+            .help = "Results: text:-, json:FILE; result.json is always in the result directory"),
     OPT_RUN(anonymous, 0, "anonymous", NULL),
     OPT_RUN(verbose, 'v', "verbose", NULL),
     OPT_RUN(warnings_are_errors, 0, "warning-as-errors", NULL),
@@ -109,15 +102,6 @@ static int check_options(const struct io500_options *o, struct weir_err *err)
     return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
-/* A list has ',' between outputs, and so has -O between what it names. */
-static int check_names(const struct io500 *t, struct weir_err *err)
-{
-    if (strpbrk(t->place.data, "@,\n'") || strpbrk(t->place.results, "@,\n'"))
-        return weir_refuse(err, WEIR_EUSAGE, "'%s', '%s': names of directories cannot have ',', "
-                                             "'@' or \"'\"", t->place.data, t->place.results);
-    return 0;
-}
-
 static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err)
 {
     struct weir_run_options *options_of_run = &((struct io500_options *)chosen)->run;
@@ -125,8 +109,13 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 
     t->o = chosen;
     t->lock = -1;
-    if (check_options(t->o, err) < 0 || read_config(run, t, err) < 0 || io500_places_find(run, t, err) < 0 || check_names(t, err) < 0)
+    if (check_options(t->o, err) < 0 || read_config(run, t, err) < 0 ||
+        io500_places_find(run, t, err) < 0)
         return -1;
+    /* a list has ',' between outputs, and so has -O between what it names */
+    if (strpbrk(t->place.data, "@,\n'") || strpbrk(t->place.results, "@,\n'"))
+        return weir_refuse(err, WEIR_EUSAGE, "'%s', '%s': names of directories cannot have ',', "
+                                             "'@' or \"'\"", t->place.data, t->place.results);
     t->extended = strcasecmp(t->o->mode, "extended") == 0;
     t->place.stonewall_s = t->o->forecast ? t->o->forecast_s : (double)io500_number(&t->config, "debug", "stonewall-time");
     t->place.free = run->report.is_preview = t->o->forecast;
@@ -143,7 +132,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     if (t->o->cleanup)
         return 0;
     options_of_run->reports =
-        io500_textf(run, err, "%s,json:%s/result.json",
+        weir_arena_textf(&run->arena, err, "%s,json:%s/result.json",
                     t->o->run.reports ? t->o->run.reports : "text:-", t->place.results);
     return weir_agree(&run->world, options_of_run->reports ? 0 : -1, err);
 }
@@ -162,25 +151,15 @@ static void end(void *state)
     free(t->reason);
 }
 
-/* Files of a forecast that was killed. */
-static int remove_left(struct weir_run *run, struct io500 *t, struct weir_err *err)
-{
-    struct io500 old = { .o = t->o, .place = t->place, .lock = t->lock };
-
-    if (!t->left)
-        return 0;
-    return io500_state_read(run, &old, true, err) < 0 ? -1 : io500_clean_all(run, &old, err);
-}
-
 static int run_phases(struct weir_run *run, void *state, const struct weir_stage *stage,
                       struct weir_err *err)
 {
-    struct io500 *t = state;
+    struct io500 *t = state, old = { .o = t->o, .place = t->place, .lock = t->lock };
 
-    (void)stage;
     if (t->o->cleanup)
         return 0;
-    if (remove_left(run, t, err) < 0)
+    if (t->left &&
+        (io500_state_read(run, &old, true, err) < 0 || io500_clean_all(run, &old, err) < 0))
         return -1;
     weir_interrupt_hold(&run->interrupt); /* a signal from now on ends the phase that runs, in order */
     if (io500_places_data(run, t, err) < 0)
@@ -196,13 +175,11 @@ static int run_phases(struct weir_run *run, void *state, const struct weir_stage
 /* After all phases that are wanted, as --resume has nothing more to do. */
 static int clean(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
 {
-    (void)stage;
     return io500_clean_all(run, state, err);
 }
 
 static bool wants_work(const void *state, const struct weir_stage *stage)
 {
-    (void)stage;
     return !((const struct io500 *)state)->o->run.dry_run;
 }
 
@@ -238,7 +215,7 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     return weir_agree(&run->par, rc, err);
 }
 
-static const struct weir_words words = { .report = report };
+static const struct weir_output output = { .report = report };
 
 static bool is_list(const void *opt)
 {
@@ -257,7 +234,7 @@ static bool show_list(struct weir_run *run, const struct weir_values *values, en
     return true;
 }
 
-static const struct weir_line line = { .few = true, .usage = "weir-io500 [OPTION...] CONFIG", .without_mpi = is_list, .instead = show_list };
+static const struct weir_cli cli = { .minimal = true, .usage = "weir-io500 [OPTION...] CONFIG", .without_mpi = is_list, .instead = show_list };
 
 static const struct weir_program weir_io500 = {
     .name = "weir-io500",
@@ -267,8 +244,8 @@ static const struct weir_program weir_io500 = {
     .opt_size = sizeof(struct io500_options),
     .state_size = sizeof(struct io500),
     .operations = operations,
-    .line = &line,
-    .words = &words,
+    .cli = &cli,
+    .output = &output,
     .plan = plan,
     .end = end,
     .stages = stages,

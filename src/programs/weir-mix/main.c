@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - weir-mix: unlike jobs at once, each alone and all together */
-#include "config.h"
 #include "programs/weir-mix/mix-run.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
@@ -17,20 +15,18 @@
 
 #define O struct mix_options
 
-const char *const mix_ends[] = { "first", "all", "repeat", NULL };
+static const char *const mix_ends[] = { "first", "all", "repeat", NULL };
 
 static const struct weir_opt options[] = {
     OPT_STR('f', "plan", NULL, O, plan, NULL, "FILE",
-            "Plan: groups with ranks, a command line each, and a start; a word without a dash is "
-            "the same",
+            "Plan of groups with ranks, command lines and start (also without -f)",
             .flags = WEIR_OPT_READS | WEIR_OPT_WORD, OPT_FIRST(FILES)),
     OPT_FLAG(0, "shared-files", NULL, O, shared_files, "Same files in two groups are allowed", OPT_IN(FILES)),
     OPT_FLAG('a', "alone", NULL, O, alone, "Each group alone first, for comparison", .def = "1", OPT_FIRST(ORDER)),
     OPT_ALIAS(0, "no-alone", "alone=0", "Groups together only", OPT_FIRST(ORDER)),
     OPT_FLAG('p', "pairs", NULL, O, pairs, "Each pair of groups, too, for the matrix of slowdowns", OPT_FIRST(ORDER)),
     OPT_STR('e', "end", NULL, O, end, "all", "WHEN",
-            "End: with the first group, when all have ended, or with repetitions until the last "
-            "has",
+            "End: with the first group, the last, or repetitions until the last",
             .choices = mix_ends, OPT_FIRST(TIME)),
     OPT_RUN(repetitions, 'i', "repetitions", NULL, .help = "Repetitions; 6 or more give intervals", OPT_FIRST(TIME)),
     OPT_RUN(delay_s, 'd', "delay", NULL, .help = "Wait before the groups run alone, in pairs, "
@@ -42,8 +38,7 @@ static const struct weir_opt options[] = {
             .flags = WEIR_OPT_NEUTRAL | WEIR_OPT_PRIVATE, .example = "--output=texts", OPT_FIRST(OUTPUT)),
     OPT_RUN(reports, 0, "report", NULL,
             .help = "Results: text:-, json:FILE, csv:FILE (a row for each operation of a group)"),
-    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check of the plan and the ranks of each "
-                                                   "group, without running them"),
+    OPT_RUN(dry_run, 'n', "dry-run", NULL, .help = "Check of the plan and its ranks, without running it"),
     OPT_RUN(anonymous, 0, "anonymous", NULL),
     OPT_RUN(verbose, 'v', "verbose", NULL),
     OPT_RUN(warnings_are_errors, 0, "warning-as-errors", NULL),
@@ -102,7 +97,7 @@ static int assign_ranks(struct weir_run *run, struct mix_test *t, struct weir_er
     t->group = of[par->rank];
     for (int i = size; i-- > 0;)
         if (of[i] >= 0) {
-            t->root_of[of[i]] = i;
+            t->leader_of[of[i]] = i;
             t->plan.group[of[i]].ranks += par->rank != 0;
         }
     return 0;
@@ -117,8 +112,7 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
     t->skew_s = t->common_s = NAN;
     if (!t->o->plan)
         return weir_refuse(err, WEIR_EUSAGE, "a plan is missing: weir-mix PLAN (see weir-mix(1))");
-    while (strcasecmp(t->o->end, mix_ends[t->end]) != 0)
-        t->end++;
+    t->end = (enum mix_end)weir_opt_choice(mix_ends, t->o->end);
     if (read_plan(run, t, err) < 0 || assign_ranks(run, t, err) < 0 || mix_check_groups(run, t, err) < 0)
         return -1;
     for (int g = 0; g < t->plan.n; g++)
@@ -138,31 +132,18 @@ static bool keeps_texts(const struct mix_test *t)
     return t->o->output && !t->o->run.dry_run;
 }
 
-/* Made by rank 0, for the roots of all groups. */
-static int make_directory(struct weir_run *run, struct mix_test *t, struct weir_err *err)
-{
-    int rc = 0;
-
-    if (!keeps_texts(t))
-        return 0;
-    if (run->par.rank == 0 && mkdir(t->o->output, 0777) < 0 && errno != EEXIST)
-        rc = weir_fail(err, WEIR_ESETUP, "make the directory '%s' (option --output)", t->o->output);
-    return weir_agree(&run->par, rc, err);
-}
-
 /* The job of our group, and the file for its text. Local. */
 static int make_own(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mix_test *t = state;
     struct mix_group *g = t->group >= 0 ? &t->plan.group[t->group] : NULL;
 
-    (void)run;
     if (!g)
         return 0;
-    t->job = weir_job_new(mix_program_of(g), &t->roots.group.comm);
+    t->job = weir_job_new(mix_program_of(g), &t->leaders.group.comm);
     if (!t->job || weir_job_words(t->job, g->argc, g->argv) != 0)
         return weir_refuse(err, WEIR_ESETUP, "group '%s': %s", g->name, weir_job_error(t->job));
-    if (!keeps_texts(t) || !t->roots.is_root)
+    if (!keeps_texts(t) || !t->leaders.is_leader)
         return 0;
     weir_str_addf(&t->path, "%s/%s.txt", t->o->output, g->name);
     t->text = weir_open_now(weir_str_text(&t->path), "w");
@@ -172,9 +153,14 @@ static int make_own(struct weir_run *run, void *state, struct weir_err *err)
 static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mix_test *t = state;
+    int rc = 0;
 
-    if (weir_test_roots(run, &t->roots, t->group >= 0 ? t->group : t->plan.n, err) < 0 ||
-        make_directory(run, t, err) < 0)
+    if (weir_test_leaders(run, &t->leaders, t->group >= 0 ? t->group : t->plan.n, err) < 0)
+        return -1;
+    /* by rank 0, for the leaders of all groups */
+    if (keeps_texts(t) && run->par.rank == 0 && mkdir(t->o->output, 0777) < 0 && errno != EEXIST)
+        rc = weir_fail(err, WEIR_ESETUP, "create directory '%s' (option --output)", t->o->output);
+    if (keeps_texts(t) && weir_agree(&run->par, rc, err) < 0)
         return -1;
     return weir_local(run, make_own, t, err);
 }
@@ -188,7 +174,7 @@ static void end(void *state)
         fclose(t->text);
     weir_str_free(&t->path);
     free(t->rates.rate);
-    weir_set_free(&t->said);
+    weir_set_free(&t->reported);
 }
 
 /* ---- stages ---- */
@@ -201,11 +187,11 @@ static int run_set(struct weir_run *run, struct mix_test *t, const bool *in, int
     return mix_set_run(&set, err);
 }
 
-static int run_alone(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+static int run_alone(struct weir_run *run, void *state, const struct weir_stage *stage,
+                     struct weir_err *err)
 {
     struct mix_test *t = state;
 
-    (void)stage;
     for (int g = 0; g < t->plan.n; g++) {
         bool in[MIX_GROUPS] = { false };
 
@@ -217,11 +203,11 @@ static int run_alone(struct weir_run *run, void *state, const struct weir_stage 
 }
 
 /* For each of the two the other one is what it ran with. */
-static int run_pairs(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
+static int run_pairs(struct weir_run *run, void *state, const struct weir_stage *stage,
+                     struct weir_err *err)
 {
     struct mix_test *t = state;
 
-    (void)stage;
     for (int a = 0; a < t->plan.n; a++)
         for (int b = a + 1; b < t->plan.n; b++) {
             bool in[MIX_GROUPS] = { false };
@@ -237,32 +223,25 @@ static int run_together(struct weir_run *run, void *state, const struct weir_sta
 {
     bool in[MIX_GROUPS];
 
-    (void)stage;
     for (int g = 0; g < MIX_GROUPS; g++)
         in[g] = g < ((struct mix_test *)state)->plan.n;
     return run_set(run, state, in, MIX_ALL, err);
 }
 
-static bool is_run(const void *state, const struct weir_stage *stage)
-{
-    (void)stage;
-    return !((const struct mix_test *)state)->o->run.dry_run;
-}
+enum { ALONE, PAIRS, TOGETHER };
 
-static bool wants_alone(const void *state, const struct weir_stage *stage)
+static bool wanted(const void *state, const struct weir_stage *stage)
 {
-    return is_run(state, stage) && ((const struct mix_test *)state)->o->alone;
-}
+    const struct mix_options *o = ((const struct mix_test *)state)->o;
+    const bool is_wanted[] = { [ALONE] = o->alone, [PAIRS] = o->pairs, [TOGETHER] = true };
 
-static bool wants_pairs(const void *state, const struct weir_stage *stage)
-{
-    return is_run(state, stage) && ((const struct mix_test *)state)->o->pairs;
+    return is_wanted[stage->index] && !o->run.dry_run;
 }
 
 static const struct weir_stage stages[] = {
-    { .key = "alone", .flags = WEIR_STAGE_DELAY, .wanted = wants_alone, .before = run_alone },
-    { .key = "pairs", .flags = WEIR_STAGE_DELAY, .wanted = wants_pairs, .before = run_pairs },
-    { .key = "together", .flags = WEIR_STAGE_DELAY, .wanted = is_run, .before = run_together },
+    { "alone", WEIR_STAGE_DELAY, ALONE, .wanted = wanted, .before = run_alone },
+    { "pairs", WEIR_STAGE_DELAY, PAIRS, .wanted = wanted, .before = run_pairs },
+    { "together", WEIR_STAGE_DELAY, TOGETHER, .wanted = wanted, .before = run_together },
     { .key = NULL }
 };
 
@@ -272,7 +251,6 @@ static int close_text(struct weir_run *run, void *state, struct weir_err *err)
     struct mix_test *t = state;
     bool written = weir_close_written(t->text);
 
-    (void)run;
     t->text = NULL;
     if (written)
         return 0;
@@ -284,13 +262,13 @@ static int conclude(struct weir_run *run, void *state, struct weir_err *err)
     struct mix_test *t = state;
 
     if (!t->o->run.dry_run)
-        mix_report_all(run, t, run->test->failed ? run->repetition : run->test->most);
+        mix_report_all(run, t, run->test->failed ? run->repetition : run->test->max_repetitions);
     return weir_local(run, close_text, t, err);
 }
 
-static const struct weir_words words = { .report = mix_report_plan };
+static const struct weir_output output = { .report = mix_report_plan };
 
-static const struct weir_line line = { .few = true, .usage = "weir-mix [OPTION...] PLAN" };
+static const struct weir_cli cli = { .minimal = true, .usage = "weir-mix [OPTION...] PLAN" };
 
 static const struct weir_program weir_mix = {
     .name = "weir-mix",
@@ -300,8 +278,8 @@ static const struct weir_program weir_mix = {
     .opt_size = sizeof(struct mix_options),
     .state_size = sizeof(struct mix_test),
     .operations = operations,
-    .line = &line,
-    .words = &words,
+    .cli = &cli,
+    .output = &output,
     .plan = plan,
     .end = end,
     .start = start,

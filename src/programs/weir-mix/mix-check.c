@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix-check.c - the command lines of a plan before anything starts: are they right, and do two groups use the
  * same files? */
-#include "config.h"
 #include "programs/weir-mix/mix-run.h"
 
 #include <string.h>
@@ -51,20 +50,16 @@ static struct weir_job *make_job(const struct mix_group *g, const MPI_Comm *comm
 static int list_own(struct weir_run *run, const struct mix_test *t, const char *own[OWN + 1], struct weir_err *err)
 {
     const char *list = t->o->run.reports ? t->o->run.reports : "";
-    struct weir_str path = { 0 };
     int n = 0;
 
     own[n++] = t->o->plan;
-    for (int g = 0; t->o->output && g < t->plan.n && own[n - 1]; g++) {
-        weir_str_clear(&path);
-        weir_str_addf(&path, "%s/%s.txt", t->o->output, t->plan.group[g].name);
-        own[n++] = weir_arena_strdup(&run->arena, weir_str_text(&path), err);
-    }
+    for (int g = 0; t->o->output && g < t->plan.n && own[n - 1]; g++)
+        own[n++] = weir_arena_textf(&run->arena, err, "%s/%s.txt", t->o->output,
+                                    t->plan.group[g].name);
     for (; *list && n < OWN && own[n - 1]; list += strcspn(list, ","), list += *list == ',') {
         list += strcspn(list, ":,");
         own[n++] = weir_arena_strndup(&run->arena, list + 1, *list == ':' ? strcspn(list + 1, ",") : 0, err);
     }
-    weir_str_free(&path);
     return own[n - 1] ? 0 : -1;
 }
 
@@ -145,7 +140,7 @@ static int check_starts(struct weir_run *run, const struct mix_test *t, const st
             continue;
         if (group[g].after == t->group)
             refuse_start(&group[g], own, err);
-        weir_bcast(&run->world, err, sizeof(*err), t->root_of[group[g].after]);
+        weir_bcast(&run->world, err, sizeof(*err), t->leader_of[group[g].after]);
         return weir_err_within(err, "%s:%lu", t->o->plan, group[g].start_line);
     }
     return 0;
@@ -170,7 +165,7 @@ static int check_options(struct weir_run *run, const struct mix_test *t, struct 
         if (t->group == g)
             weir_refuse(err, (enum weir_code)status[g], "group '%s': %s: %s", group[g].name,
                         mix_program_of(&group[g]), weir_job_error(job));
-        weir_bcast(&run->world, err, sizeof(*err), t->root_of[g]);
+        weir_bcast(&run->world, err, sizeof(*err), t->leader_of[g]);
         return weir_err_within(err, "%s:%lu", t->o->plan, group[g].line);
     }
     return check_starts(run, t, &own, err);
@@ -197,13 +192,13 @@ static int check_all(struct weir_run *run, const struct mix_test *t, struct weir
 int mix_check_groups(struct weir_run *run, const struct mix_test *t, struct weir_err *err)
 {
     struct weir_job *job[MIX_GROUPS] = { NULL };
-    struct weir_roots roots = { .is_root = false };
-    int rc = weir_roots_split(&run->world, t->group >= 0 ? t->group : t->plan.n, &roots, err);
+    struct weir_leaders leaders = { .is_leader = false };
+    int rc = weir_leaders_split(&run->world, t->group >= 0 ? t->group : t->plan.n, &leaders, err);
 
     if (rc == 0)
-        rc = check_all(run, t, job, roots.group.comm, err);
+        rc = check_all(run, t, job, leaders.group.comm, err);
     for (int g = 0; g < t->plan.n; g++)
         weir_job_free(job[g]);
-    weir_roots_free(&roots);
+    weir_leaders_free(&leaders);
     return rc;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix-gather.c - what some groups have done and said, brought to rank 0: rates, warnings, failures */
-#include "config.h"
-#include "programs/weir-mix/mix-side.h"
+#include "programs/weir-mix/mix-run.h"
 
 #include <math.h>
 #include <signal.h>
@@ -18,7 +17,7 @@
 
 void mix_side_window(const struct mix_side *s, int64_t window[2])
 {
-    const int64_t *all = s->board.all;
+    const int64_t *all = s->numbers.all;
     bool has_begun = true;
     int64_t end = 0;
 
@@ -36,20 +35,20 @@ void mix_side_window(const struct mix_side *s, int64_t window[2])
     window[1] = s->set->with == MIX_ALONE ? INT64_MAX : has_begun && end > window[0] ? end : window[0];
 }
 
-/* The work of all ranks of the group in each phase, on its root. NULL: no memory. */
+/* The work of all ranks of the group in each phase, on its leader. NULL: no memory. */
 static struct weir_work *sum_work(const struct mix_side *s, int n, const int64_t window[2])
 {
     struct weir_work *work = calloc((size_t)n + 1, sizeof(*work));
     int64_t failed = !work || s->series.failed;
 
-    weir_allmax_i64(&s->t->roots.group, &failed, 1);
+    weir_allmax_i64(&s->t->leaders.group, &failed, 1);
     if (failed) {
         free(work);
         return NULL;
     }
     for (int i = 0; i < n && i < s->series.n; i++)
         work[i] = weir_worklog_work(&s->series, i, window[0], window[1]);
-    weir_sum_u64(&s->t->roots.group, (uint64_t *)(void *)work, sizeof(*work) / sizeof(uint64_t) * (size_t)n);
+    weir_sum_u64(&s->t->leaders.group, (uint64_t *)(void *)work, sizeof(*work) / sizeof(uint64_t) * (size_t)n);
     return work;
 }
 
@@ -59,17 +58,14 @@ static double share_of(uint64_t some, uint64_t all, double time)
     return time >= 1 ? 1 : all ? (double)some / (double)all : time;
 }
 
-/* True for transfers, whose work is bytes; the work on whole files and directories is a number of operations. */
-static bool moves_bytes(const struct weir_result *r)
-{
-    return r->bytes > 0 && memcmp(&r->operation_time, &r->transfer_time, sizeof(r->operation_time)) == 0;
-}
-
-static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_told *told, struct mix_rate *rate,
+static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_phase_result *entry, struct mix_rate *rate,
                                 int *n)
 {
-    const struct weir_result *result = &told->result;
-    int64_t begin_ns = s->series.phase[told->phase].begin_ns;
+    const struct weir_result *result = &entry->result;
+    /* the work on whole files and directories is a number of operations */
+    bool bytes = result->bytes > 0 && memcmp(&result->operation_time, &result->transfer_time,
+                                             sizeof(result->operation_time)) == 0;
+    int64_t begin_ns = s->series.phase[entry->phase].begin_ns;
 
     for (int i = 0; i < *n; i++)
         if (strcmp(rate[i].operation, result->operation) == 0)
@@ -77,7 +73,7 @@ static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_told 
     rate[*n] = (struct mix_rate) { .group = s->t->group,
                                    .with = s->set->with < 0 ? s->set->with : s->set->with - s->t->group,
                                    .repetition = s->run->repetition,
-                                   .bytes = moves_bytes(result),
+                                   .bytes = bytes,
                                    .p99 = NAN,
                                    .began_s = (double)(begin_ns - s->start_ns) / WEIR_NS_PER_S };
     snprintf(rate[*n].operation, sizeof(rate[*n].operation), "%s", result->operation);
@@ -86,11 +82,11 @@ static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_told 
 
 /* A whole phase counts with its own numbers, a part of one with that part of them: not one in which no
  * operation could have been done. */
-static void add_result(const struct mix_side *s, const struct mix_told *told, const struct weir_work *work,
+static void add_result(const struct mix_side *s, const struct mix_phase_result *entry, const struct weir_work *work,
                        const int64_t window[2], struct mix_rate *rate)
 {
-    const struct weir_result *r = &told->result;
-    double time = weir_worklog_share(&s->series, told->phase, window[0], window[1]);
+    const struct weir_result *r = &entry->result;
+    double time = weir_worklog_share(&s->series, entry->phase, window[0], window[1]);
     double done = rate->bytes ? share_of(work->bytes, work->all_bytes, time)
                               : share_of(work->operations, work->all_operations, time);
     double seconds = rate->bytes ? r->seconds : r->work_seconds;
@@ -106,14 +102,14 @@ static void add_result(const struct mix_side *s, const struct mix_told *told, co
 /* The median of the percentiles of all phases of an operation that were almost whole. */
 static double p99_of(const struct mix_side *s, const char *operation, const int64_t window[2])
 {
-    double *v = calloc((size_t)s->n_told + 1, sizeof(*v)), median;
+    double *v = calloc((size_t)s->n_results + 1, sizeof(*v)), median;
     int n = 0;
 
-    for (int i = 0; v && i < s->n_told; i++) {
-        const struct weir_result *r = &s->told[i].result;
+    for (int i = 0; v && i < s->n_results; i++) {
+        const struct weir_result *r = &s->results[i].result;
 
         if (strcmp(r->operation, operation) == 0 && r->operation_time.n > 0 &&
-            weir_worklog_share(&s->series, s->told[i].phase, window[0], window[1]) >= WHOLE)
+            weir_worklog_share(&s->series, s->results[i].phase, window[0], window[1]) >= WHOLE)
             v[n++] = r->operation_time.p99;
     }
     median = mix_center_of(v, n).median;
@@ -121,7 +117,7 @@ static double p99_of(const struct mix_side *s, const char *operation, const int6
     return median;
 }
 
-/* The rates of our group, on its root. Collective over the group. */
+/* The rates of our group, on its leader. Collective over the group. */
 static void make_rates(struct mix_side *s, struct weir_str *out)
 {
     int64_t window[2];
@@ -129,15 +125,15 @@ static void make_rates(struct mix_side *s, struct weir_str *out)
     struct weir_work *work;
     struct mix_rate *rate;
 
-    if (s->is_root)
+    if (s->is_leader)
         mix_side_window(s, window);
-    weir_bcast(&s->t->roots.group, window, sizeof(window), 0);
-    weir_bcast(&s->t->roots.group, &phases, sizeof(phases), 0);
+    weir_bcast(&s->t->leaders.group, window, sizeof(window), 0);
+    weir_bcast(&s->t->leaders.group, &phases, sizeof(phases), 0);
     work = sum_work(s, phases, window);
-    rate = calloc((size_t)s->n_told + 1, sizeof(*rate));
-    for (int i = 0; work && rate && i < s->n_told; i++)
-        add_result(s, &s->told[i], &work[s->told[i].phase], window,
-                   rate_of(s, &s->told[i], rate, &n));
+    rate = calloc((size_t)s->n_results + 1, sizeof(*rate));
+    for (int i = 0; work && rate && i < s->n_results; i++)
+        add_result(s, &s->results[i], &work[s->results[i].phase], window,
+                   rate_of(s, &s->results[i], rate, &n));
     for (int i = 0; i < n; i++)
         rate[i].p99 = p99_of(s, rate[i].operation, window);
     weir_str_add(out, (const char *)rate, sizeof(*rate) * (size_t)n);
@@ -181,10 +177,10 @@ static void warn_once(void *arg, const char *line, size_t len)
     struct mix_side *s = arg;
 
     for (const char *end = line + len; line < end; line += strlen(line) + 1) {
-        size_t before = s->t->said.n;
+        size_t before = s->t->reported.n;
 
-        weir_set_add(&s->t->said, line, strlen(line));
-        if (s->t->said.n > before)
+        weir_set_add(&s->t->reported, line, strlen(line));
+        if (s->t->reported.n > before)
             weir_warn(&s->run->log, NULL, "%s", line);
     }
 }
@@ -202,7 +198,7 @@ void mix_side_words(const struct mix_side *s, int g, struct weir_str *out)
 
 bool mix_side_done(const struct mix_side *s, struct weir_str *out)
 {
-    const int64_t *all = s->board.all;
+    const int64_t *all = s->numbers.all;
     bool done = true;
 
     for (int g = 0; g < s->t->plan.n; g++) {
@@ -219,28 +215,28 @@ bool mix_side_done(const struct mix_side *s, struct weir_str *out)
 static void blame(struct mix_side *s, int g, int status, struct weir_err *err)
 {
     const struct mix_group *group = &s->t->plan.group[g];
-    const bool is_its_root = s->t->root_of[g] == s->run->par.rank;
+    const bool is_its_leader = s->t->leader_of[g] == s->run->par.rank;
     char phases[PHASES_TEXT] = "";
     struct weir_str how = { 0 };
 
     if (group->start == MIX_AFTER_PHASE) {
         snprintf(phases, sizeof(phases), "%.*s", PHASES_TEXT - 1, weir_str_text(&s->phases));
-        weir_bcast(&s->run->par, phases, sizeof(phases), s->t->root_of[group->after]);
+        weir_bcast(&s->run->par, phases, sizeof(phases), s->t->leader_of[group->after]);
     }
     mix_side_words(s, g, &how);
-    if (is_its_root && !s->error)
+    if (is_its_leader && !s->error)
         weir_refuse(
             err, WEIR_EUSAGE,
-            "group '%s' starts after the phase '%s' of '%s', which has ended without it%s%s",
+            "group '%s' starts after the phase '%s' of '%s', which ended without this phase%s%s",
             group->name, group->phase, group->after_name, *phases ? "; its phases were " : "",
             phases);
-    else if (is_its_root)
+    else if (is_its_leader)
         weir_refuse(err, (enum weir_code)status, "group '%s' (%s) ended %s with status %d: %s", group->name,
                     mix_program_of(group), weir_str_text(&how), status, s->error);
-    if (is_its_root && s->t->text && ferror(s->t->text))
+    if (is_its_leader && s->t->text && ferror(s->t->text))
         weir_err_within(err, "'%s' (option --output)", weir_str_text(&s->t->path));
     weir_str_free(&how);
-    weir_bcast(&s->run->par, err, sizeof(*err), s->t->root_of[g]);
+    weir_bcast(&s->run->par, err, sizeof(*err), s->t->leader_of[g]);
     err->agreed = true;
 }
 
@@ -267,7 +263,7 @@ int mix_side_judge(struct mix_side *s, struct weir_err *err)
     int64_t status[MIX_GROUPS + 1] = { 0 };
     const int n = s->t->plan.n;
 
-    if (s->active && s->is_root)
+    if (s->active && s->is_leader)
         status[s->t->group] = s->status;
     if (s->run->interrupt.signal > 0)
         status[n] = NSIG - s->run->interrupt.signal; /* of two signals SIGINT is the first one */
@@ -282,7 +278,7 @@ int mix_side_judge(struct mix_side *s, struct weir_err *err)
     return refuse_signal(s, NSIG - (int)status[n], err);
 }
 
-void mix_side_tell(struct mix_side *s)
+void mix_side_warn(struct mix_side *s)
 {
     s->run->report.lost |= weir_pieces(&s->run->par, &s->messages, warn_once, s) < 0;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix-plan.c - the plan: groups with ranks, a command line each, and when they start */
-#include "config.h"
 #include "programs/weir-mix/mix.h"
 
 #include <ctype.h>
@@ -181,7 +180,6 @@ static int read_value(void *arg, const char *section, const char *key, const cha
     struct mix_group *g = &r->plan->group[r->plan->n - 1];
     char shown[WEIR_QUOTE_TEXT];
 
-    (void)section;
     if (!*value)
         return weir_refuse(err, WEIR_EUSAGE, "'%s =' needs a value", weir_quote_str(key, shown));
     if ((strcasecmp(key, "ranks") == 0 && g->has_ranks) || (strcasecmp(key, "start") == 0 && g->start_line) ||
@@ -195,7 +193,7 @@ static int read_value(void *arg, const char *section, const char *key, const cha
         g->command = value;
         return read_words(value, r->arena, &g->argc, &g->argv, err);
     }
-    weir_refuse(err, WEIR_EUSAGE, "'%s' is none of 'ranks', 'command' and 'start'",
+    weir_refuse(err, WEIR_EUSAGE, "'%s' is not one of 'ranks', 'command' and 'start'",
                 weir_quote_str(key, shown));
     return weir_near_ask(err, key, strlen(key), keys);
 }

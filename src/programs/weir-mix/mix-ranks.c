@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix-ranks.c - which rank is in which group */
-#include "config.h"
 #include "programs/weir-mix/mix.h"
 
 #include "base/text/ranges.h"
@@ -35,15 +34,6 @@ static int take_list(struct ranks *r, int g, struct mix_group *group, struct wei
     return 0;
 }
 
-static int check_nodes(const struct ranks *r, const struct mix_group *group, struct weir_err *err)
-{
-    if (!group->list || weir_ranges_last(group->list) < r->nodes)
-        return 0;
-    return weir_refuse(err, WEIR_EUSAGE, "group '%s': there is no node %d: the ranks are on %d node%s, the last one is %d",
-                       group->name, (int)weir_ranges_last(group->list), r->nodes, r->nodes == 1 ? "" : "s",
-                       r->nodes - 1);
-}
-
 /* At most 'most' free ranks of a node; returns how many. */
 static int take_node(struct ranks *r, int node, int most, int g, struct mix_group *group)
 {
@@ -61,8 +51,11 @@ static int take_nodes(struct ranks *r, int g, struct mix_group *group, struct we
 {
     const bool all = group->by == MIX_NODES;
 
-    if (check_nodes(r, group, err) < 0)
-        return -1;
+    if (group->list && weir_ranges_last(group->list) >= r->nodes)
+        return weir_refuse(err, WEIR_EUSAGE,
+                           "group '%s': there is no node %d: the ranks are on %d node%s, the last one is %d",
+                           group->name, (int)weir_ranges_last(group->list), r->nodes,
+                           r->nodes == 1 ? "" : "s", r->nodes - 1);
     for (int node = 0; node < r->nodes; node++) {
         int most = all ? r->size : group->count, n;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix-rates.c - rates alone and together, and their quotients over repetitions */
-#include "config.h"
 #include "programs/weir-mix/mix.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +85,7 @@ struct mix_row mix_rates_row(const struct mix_rates *all, int group, int with, c
     }
     for (int k = 0; k < NUMBERS; k++) {
         *to[k] = mix_center_of(v + k * repetitions, v ? repetitions : 0);
-        to[k]->least = least;
+        to[k]->min_ops = least;
     }
     if (whole > 0)
         row.shared = seconds / whole;
@@ -126,7 +124,7 @@ struct mix_center mix_rates_group(const struct mix_rates *all, int group, int wi
     for (int rep = 0; v && rep < repetitions; rep++)
         v[rep] = slowdown_of(all, group, with, rep, &least);
     c = mix_center_of(v, v ? repetitions : 0);
-    c.least = least;
+    c.min_ops = least;
     free(v);
     return c;
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix-report.c - the groups of a mix, and how much they slow each other down */
-#include "config.h"
 #include "programs/weir-mix/mix-run.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text/columns.h"
 
-#define MIB 1048576.0
 #define FASTER 1.1 /* times as fast as alone: reported in words */
 
 /* ---- the plan ---- */
@@ -32,31 +29,25 @@ static const struct weir_col group_cols[] = {
 static const struct weir_table shown_groups = { .key = "groups", .cols = group_cols, .headed = true, .readers = WEIR_FOR_TEXT };
 static const struct weir_table groups = { .key = "groups", .cols = group_cols, .readers = WEIR_FOR_DATA };
 
-static void add_start(const struct mix_group *g, struct weir_str *out)
-{
-    if (g->start == MIX_AT_ONCE)
-        weir_str_addf(out, "at once");
-    else if (g->start == MIX_AFTER_SECONDS)
-        weir_str_addf(out, "after %.6g s", g->after_s);
-    else
-        weir_str_addf(out, "after %s %s", g->after_name, g->phase);
-}
-
 int mix_report_plan(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct weir_report *r = &run->report;
     const struct mix_test *t = state;
 
-    (void)err;
     weir_report_str(r, WEIR_FOR_DATA, "end", t->o->end);
     weir_report_head(r, &shown_groups);
     for (int i = 0; i < t->plan.n; i++) {
         const struct mix_group *g = &t->plan.group[i];
         struct weir_str start = { 0 };
         struct group_row row = { .name = g->name, .program = mix_program_of(g), .command = g->command,
-                                 .ranks = g->ranks, .first = t->root_of[i] };
+                                 .ranks = g->ranks, .first = t->leader_of[i] };
 
-        add_start(g, &start);
+        if (g->start == MIX_AFTER_SECONDS)
+            weir_str_addf(&start, "after %.6g s", g->after_s);
+        else if (g->start == MIX_AFTER_PHASE)
+            weir_str_addf(&start, "after %s %s", g->after_name, g->phase);
+        else
+            weir_str_addf(&start, "at once");
         row.start = weir_str_text(&start);
         weir_report_row(r, &shown_groups, &row);
         if (t->o->run.anonymous) /* its words name files */
@@ -83,7 +74,7 @@ void mix_report_rates(struct weir_run *run, const struct mix_test *t, const stru
     for (int i = 0; i < n; i++)
         if (rate[i].seconds > 0)
             weir_str_addf(&line, "%s%s %.6g %s", line.len ? ", " : "", rate[i].operation,
-                          mix_rate_of(&rate[i]) / (rate[i].bytes ? MIB : 1), rate[i].bytes ? "MiB/s" : "ops/s");
+                          mix_rate_of(&rate[i]) / (rate[i].bytes ? WEIR_MIB : 1), rate[i].bytes ? "MiB/s" : "ops/s");
     if (line.len)
         weir_report_line(&run->report, "%3d  %s %s%s: %s", run->repetition, t->plan.group[rate->group].name,
                          rate->with == MIX_ALONE ? "" : "with ", with_of(t, rate->with), weir_str_text(&line));
@@ -97,9 +88,8 @@ void mix_report_rates(struct weir_run *run, const struct mix_test *t, const stru
 struct row {
     const char *group, *with, *operation, *unit;
     int64_t ranks, repetitions;
-    double alone, together, slowdown, low, high, p99_alone, p99_together, p99_slowdown, p99_low, p99_high, shared;
+    struct mix_row r;
     int64_t repetition; /* of one: then the rate is 'together' */
-    bool rough;         /* a text shows two digits of the slowdowns */
     double began, seconds;
 };
 
@@ -109,21 +99,23 @@ struct row {
 static const struct weir_col cols[] = {
     S(group, "group", "The group that was measured", .head = "Group", .width = -16, .gap = 1),
     S(with, "with", "What ran at the same time: all other groups, or one", .head = "With", .width = -16, .gap = 1),
-    S(operation, "operation", "Of the group", .head = "Operation", .width = -18, .gap = 1),
+    S(operation, "operation", "Of the group", .head = "Operation", .width = -21, .gap = 1),
     COL_INT(struct row, ranks, "ranks", "Of the group", .csv = "ranks"),
     COL_INT(struct row, repetitions, "repetitions", "In which it was done while all ran", .csv = "repetitions", .head = "Reps", .width = 4, .gap = 1),
-    D(alone, "alone", "Rate alone, median of the repetitions", .head = "Alone", .width = 11, .digits = 6),
-    D(together, "together", "Rate while all groups ran, median", .head = "Together", .width = 11, .digits = 6),
+    D(r.alone.median, "alone", "Rate alone, median of the repetitions", .head = "Alone",
+      .width = 11, .digits = 6),
+    D(r.together.median, "together", "Rate while all groups ran, median", .head = "Together",
+      .width = 11, .digits = 6),
     S(unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
-    D(slowdown, "slowdown", "Rate alone over rate together, median of the quotients of each repetition", .head = "Slowdown", .width = 8, .digits = 4),
-    D(low, "slowdownLow", "Nonparametric 95 % interval of that median: from here", .head = "95 % from", .width = 9, .digits = 4),
-    D(high, "slowdownHigh", "to here; null for fewer than 6 repetitions", .head = "to", .width = 8, .digits = 4),
-    D(p99_alone, "p99Alone", "99th percentile of the time of an operation alone, seconds, median", .head = "p99 alone", .width = 10, .digits = 4),
-    D(p99_together, "p99Together", "The same together; null where less than 0.9 of each phase was shared", .head = "together", .width = 10, .digits = 4),
-    D(p99_slowdown, "p99Slowdown", "p99 together over p99 alone, median of the quotients", .head = "slower", .width = 8, .digits = 4),
-    D(p99_low, "p99SlowdownLow", "Its 95 % interval: from here"),
-    D(p99_high, "p99SlowdownHigh", "to here"),
-    COL_REAL(struct row, shared, "shared", "Share of its time together in which all groups ran: the rate together is of that time",
+    D(r.slowdown.median, "slowdown", "Rate alone over rate together, median of the quotients of each repetition", .head = "Slowdown", .width = 8, .digits = 4),
+    D(r.slowdown.low, "slowdownLow", "Nonparametric 95 % interval of that median: from here", .head = "95 % from", .width = 9, .digits = 4),
+    D(r.slowdown.high, "slowdownHigh", "to here; null for fewer than 6 repetitions", .head = "to", .width = 8, .digits = 4),
+    D(r.p99_alone.median, "p99Alone", "99th percentile of the time of an operation alone, seconds, median", .head = "p99 alone", .width = 10, .digits = 4),
+    D(r.p99_together.median, "p99Together", "The same together; null where less than 0.9 of each phase was shared", .head = "together", .width = 10, .digits = 4),
+    D(r.p99_slowdown.median, "p99Slowdown", "p99 together over p99 alone, median of the quotients", .head = "slower", .width = 8, .digits = 4),
+    D(r.p99_slowdown.low, "p99SlowdownLow", "Its 95 % interval: from here"),
+    D(r.p99_slowdown.high, "p99SlowdownHigh", "to here"),
+    COL_REAL(struct row, r.shared, "shared", "Share of its time together in which all groups ran: the rate together is of that time",
              .csv = "shared", .none = "-", .head = "Shared", .width = 6, .prec = 2),
     WEIR_COL_END
 };
@@ -147,39 +139,18 @@ static double two_digits(double v)
     return round(v / unit) * unit;
 }
 
-static struct row make_row(const struct mix_test *t, const struct mix_rate *first, int repetitions)
-{
-    const struct mix_row r = mix_rates_row(&t->rates, first->group, first->with, first->operation, repetitions);
-    struct row row = row_of(t, first->group, first->with, first->operation, r.bytes);
-
-    row.repetitions = r.together.n;
-    row.alone = r.alone.median;
-    row.together = r.together.median;
-    row.slowdown = r.slowdown.median;
-    row.low = r.slowdown.low;
-    row.high = r.slowdown.high;
-    row.p99_alone = r.p99_alone.median;
-    row.p99_together = r.p99_together.median;
-    row.p99_slowdown = r.p99_slowdown.median;
-    row.p99_low = r.p99_slowdown.low;
-    row.p99_high = r.p99_slowdown.high;
-    row.shared = r.shared;
-    row.rough = mix_center_is_rough(&r.slowdown);
-    return row;
-}
-
 static void show_row(struct weir_run *run, struct row row)
 {
     struct weir_str line = { 0 };
 
     if (row.unit[0] == 'b') {
         row.unit = "MiB/s";
-        row.alone /= MIB;
-        row.together /= MIB;
+        row.r.alone.median /= WEIR_MIB;
+        row.r.together.median /= WEIR_MIB;
     }
-    if (row.rough) {
-        row.slowdown = two_digits(row.slowdown);
-        row.p99_slowdown = two_digits(row.p99_slowdown);
+    if (mix_center_is_rough(&row.r.slowdown)) {
+        row.r.slowdown.median = two_digits(row.r.slowdown.median);
+        row.r.p99_slowdown.median = two_digits(row.r.p99_slowdown.median);
     }
     weir_col_text(&line, cols, &row);
     weir_report_line(&run->report, "%s", weir_str_text(&line));
@@ -201,23 +172,18 @@ static void report_rows(struct weir_run *run, const struct mix_test *t, bool pai
     for (int g = 0; g < t->plan.n; g++)
         for (int i = 0; i < t->rates.n; i++) {
             const struct mix_rate *r = &t->rates.rate[i];
+            struct mix_row all;
             struct row row;
 
             if (r->group != g || r->with == MIX_ALONE || (r->with != MIX_ALL) != pairs || !is_first(&t->rates, i))
                 continue;
-            row = make_row(t, r, repetitions);
+            all = mix_rates_row(&t->rates, g, r->with, r->operation, repetitions);
+            row = row_of(t, g, r->with, r->operation, all.bytes);
+            row.repetitions = all.together.n;
+            row.r = all;
             weir_report_row(&run->report, &table, &row);
             show_row(run, row);
         }
-}
-
-static void show_heading(struct weir_run *run)
-{
-    struct weir_str head = { 0 };
-
-    weir_col_heading(&head, cols);
-    weir_report_line(&run->report, "\n%s", weir_str_text(&head));
-    weir_report_free(&run->report, &head);
 }
 
 /* ---- the slowdown of whole groups ---- */
@@ -225,9 +191,9 @@ static void show_heading(struct weir_run *run)
 static const struct weir_col cell_cols[] = {
     COL_STR(struct row, group, "group", "The group that is slowed down"),
     COL_STR(struct row, with, "with", "By all other groups, or by this one"),
-    COL_REAL(struct row, slowdown, "slowdown", "The time of its work while all ran over the time that the same work takes alone; median"),
-    COL_REAL(struct row, low, "low", "95 % interval of that median: from here"),
-    COL_REAL(struct row, high, "high", "to here; null for fewer than 6 repetitions"),
+    COL_REAL(struct row, r.slowdown.median, "slowdown", "The time of its work while all ran over the time that the same work takes alone; median"),
+    COL_REAL(struct row, r.slowdown.low, "low", "95 % interval of that median: from here"),
+    COL_REAL(struct row, r.slowdown.high, "high", "to here; null for fewer than 6 repetitions"),
     WEIR_COL_END
 };
 
@@ -246,9 +212,7 @@ static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int 
     const struct mix_center c = mix_rates_group(&t->rates, g, with, repetitions);
     struct row row = row_of(t, g, with, NULL, false);
 
-    row.slowdown = c.median;
-    row.low = c.low;
-    row.high = c.high;
+    row.r.slowdown = c;
     weir_report_row(&run->report, &cells, &row);
     if (isnan(c.median))
         weir_str_addf(line, " %*s", width_of(t, with), "-");
@@ -256,16 +220,6 @@ static void add_cell(struct weir_run *run, const struct mix_test *t, int g, int 
         weir_str_addf(line, " %*.4g", width_of(t, with), two_digits(c.median));
     else
         weir_str_addf(line, " %*.3f", width_of(t, with), c.median);
-}
-
-/* A slowdown below 1 in words. */
-static void report_faster(struct weir_run *run, const struct mix_test *t, int g, int repetitions)
-{
-    double times = 1 / mix_rates_group(&t->rates, g, MIX_ALL, repetitions).median;
-
-    if (times >= FASTER)
-        weir_report_line(&run->report, "'%s' was %.4g times as fast with all others as alone",
-                         t->plan.group[g].name, two_digits(times));
 }
 
 /* A row for each group that is slowed down, a column for each one that ran with it. */
@@ -289,8 +243,13 @@ static void report_matrix(struct weir_run *run, const struct mix_test *t, int re
         weir_report_line(&run->report, "%s", weir_str_text(&line));
     }
     weir_report_free(&run->report, &line);
-    for (int g = 0; g < t->plan.n; g++)
-        report_faster(run, t, g, repetitions);
+    for (int g = 0; g < t->plan.n; g++) { /* a slowdown below 1 in words */
+        double times = 1 / mix_rates_group(&t->rates, g, MIX_ALL, repetitions).median;
+
+        if (times >= FASTER)
+            weir_report_line(&run->report, "'%s' was %.4g times as fast with all others as alone",
+                             t->plan.group[g].name, two_digits(times));
+    }
 }
 
 /* ---- each repetition ---- */
@@ -300,12 +259,12 @@ static const struct weir_col single_cols[] = {
     COL_STR(struct row, with, "with", "alone, all, or the one other group that ran"),
     COL_STR(struct row, operation, "operation", "Of the group"),
     COL_INT(struct row, repetition, "repetition", "From 0"),
-    COL_REAL(struct row, together, "rate", "While all ran"),
+    COL_REAL(struct row, r.together.median, "rate", "While all ran"),
     COL_STR(struct row, unit, "unit", "Of the rate: bytes/s or ops/s"),
     COL_REAL(struct row, began, "began", "Begin of its first phase, seconds after the common start"),
     COL_REAL(struct row, seconds, "seconds", "Of its time, while all ran"),
-    COL_REAL(struct row, p99_together, "p99", "99th percentile of the time of an operation, seconds; null where less than 0.9 of each phase was shared"),
-    COL_REAL(struct row, shared, "shared", "Share of its time in which all groups ran"),
+    COL_REAL(struct row, r.p99_together.median, "p99", "99th percentile of the time of an operation, seconds; null where less than 0.9 of each phase was shared"),
+    COL_REAL(struct row, r.shared, "shared", "Share of its time in which all groups ran"),
     WEIR_COL_END
 };
 
@@ -318,11 +277,11 @@ static void report_singles(struct weir_run *run, const struct mix_test *t)
         struct row row = row_of(t, r->group, r->with, r->operation, r->bytes);
 
         row.repetition = r->repetition;
-        row.together = mix_rate_of(r);
-        row.p99_together = r->p99;
+        row.r.together.median = mix_rate_of(r);
+        row.r.p99_together.median = r->p99;
         row.began = r->began_s;
         row.seconds = r->seconds;
-        row.shared = r->whole_seconds > 0 ? r->seconds / r->whole_seconds : NAN;
+        row.r.shared = r->whole_seconds > 0 ? r->seconds / r->whole_seconds : NAN;
         weir_report_row(&run->report, &singles, &row);
     }
 }
@@ -330,13 +289,16 @@ static void report_singles(struct weir_run *run, const struct mix_test *t)
 void mix_report_all(struct weir_run *run, const struct mix_test *t, int repetitions)
 {
     struct weir_report *r = &run->report;
+    struct weir_str head = { 0 };
 
     report_singles(run, t);
     weir_report_real(r, WEIR_FOR_DATA, "startSkew", t->skew_s);
     weir_report_real(r, WEIR_FOR_DATA, "sharedTime", t->common_s);
     if (run->par.rank != 0 || repetitions == 0 || t->rates.n == 0)
         return;
-    show_heading(run);
+    weir_col_heading(&head, cols);
+    weir_report_line(r, "\n%s", weir_str_text(&head));
+    weir_report_free(r, &head);
     report_rows(run, t, false, repetitions);
     report_rows(run, t, true, repetitions);
     if (t->o->alone)
@@ -348,5 +310,5 @@ void mix_report_all(struct weir_run *run, const struct mix_test *t, int repetiti
                                    "slowdowns are unreliable; use longer groups, or --end=repeat");
     else if (!isnan(t->common_s))
         weir_report_line(r, "All groups ran at the same time for %.6g s%s", t->common_s,
-                         run->test->most > 1 ? " in each repetition at least" : "");
+                         run->test->max_repetitions > 1 ? " in each repetition at least" : "");
 }

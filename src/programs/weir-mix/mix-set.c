@@ -5,8 +5,7 @@
  * group is ready, has begun, has ended. A reason to stop travels between all ranks (weir_watch).
  * Ranks take part in both from the function in which a job asks whether it is to end. So no group
  * waits in MPI for another one. */
-#include "config.h"
-#include "programs/weir-mix/mix-side.h"
+#include "programs/weir-mix/mix-run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,54 @@
 
 #define START_NS 20000000    /* from the agreement on a start to the start: all have received it */
 #define ASK_NS 5000000       /* between two looks at the other groups */
-#define NAP_NS 200000u       /* of a root that waits for a start */
+#define NAP_NS 200000u       /* of a leader that waits for a start */
 #define LONG_NAP_NS 2000000u /* and for anything else */
+
+/* ---- the rolling maximum of the numbers of all leaders ---- */
+
+static int begin_rollmax(struct mix_rollmax *w, const struct weir_par *par, int n,
+                         struct weir_err *err)
+{
+    size_t each = (size_t)n + 1; /* the last one: does a rank work? */
+
+    *w = (struct mix_rollmax) { .par = par, .n = n, .request = MPI_REQUEST_NULL };
+    w->mine = calloc(4 * each, sizeof(*w->mine));
+    if (!w->mine)
+        return weir_fail(err, WEIR_ESETUP, "memory for %d numbers of all ranks", n);
+    w->all = w->mine + each;
+    w->sent = w->all + each;
+    w->got = w->sent + each;
+    return 0;
+}
+
+/* Progress: true when one more round has ended, and 'all' is new. Every leader takes part in every round
+ * and sees the same ones, so what is decided by a round is decided by all alike. They tick, now and then,
+ * until 'over'. Local, non-blocking. */
+static bool tick_rollmax(struct mix_rollmax *w, bool working)
+{
+    int complete = 0;
+
+    if (w->over)
+        return false;
+    if (!w->pending) {
+        w->mine[w->n] = working;
+        memcpy(w->sent, w->mine, sizeof(*w->mine) * ((size_t)w->n + 1));
+        weir_mpi_must(w->par,
+                      MPI_Iallreduce(w->sent, w->got, w->n + 1, MPI_INT64_T, MPI_MAX,
+                                     w->par->watch_comm, &w->request),
+                      "MPI_Iallreduce");
+        w->pending = true;
+    }
+    weir_mpi_must(w->par, MPI_Test(&w->request, &complete, MPI_STATUS_IGNORE), "MPI_Test");
+    if (!complete)
+        return false;
+    w->pending = false;
+    memcpy(w->all, w->got, sizeof(*w->all) * ((size_t)w->n + 1));
+    w->over = w->all[w->n] == 0;
+    return true;
+}
+
+/* ---- a rank ---- */
 
 static int64_t common_now(const struct mix_side *s)
 {
@@ -27,7 +72,7 @@ static int64_t common_now(const struct mix_side *s)
 /* A number of our group: ours is newer than what the others have received. */
 static int64_t *own(struct mix_side *s, int number)
 {
-    return &s->board.mine[mix_at(s->t->group, number)];
+    return &s->numbers.mine[mix_at(s->t->group, number)];
 }
 
 static const struct mix_group *group_of(const struct mix_side *s)
@@ -43,7 +88,7 @@ static enum mix_start start_of(const struct mix_side *s, const struct mix_group 
     return g->start;
 }
 
-/* ---- news ---- */
+/* ---- progress of all ranks ---- */
 
 /* Once a group has ended: which ones have not? Rank 0. */
 static void report_waiting(struct mix_side *s)
@@ -52,7 +97,7 @@ static void report_waiting(struct mix_side *s)
     int done = 0;
 
     for (int g = 0; g < s->t->plan.n; g++)
-        done += s->set->in[g] && s->board.all[mix_at(g, MIX_DONE)] > 0;
+        done += s->set->in[g] && s->numbers.all[mix_at(g, MIX_DONE)] > 0;
     if (done > s->done && !mix_side_done(s, &names) && !s->stopped) {
         weir_report_line(&s->run->report, "%3d  waiting for %s", s->run->repetition,
                          weir_str_words(&names));
@@ -63,25 +108,25 @@ static void report_waiting(struct mix_side *s)
 }
 
 /* Roots only. All of them see the same rounds, so they agree on the start. */
-static void poll_roots(struct mix_side *s, bool working)
+static void poll_leaders(struct mix_side *s, bool working)
 {
-    s->board.mine[MIX_NOW] = common_now(s);
-    if (!mix_board_tick(&s->board, working))
+    s->numbers.mine[MIX_NOW] = common_now(s);
+    if (!tick_rollmax(&s->numbers, working))
         return;
-    if (s->start_ns == 0 && s->board.all[MIX_BUSY] == 0)
-        s->start_ns = s->board.all[MIX_NOW] + START_NS;
+    if (s->start_ns == 0 && s->numbers.all[MIX_BUSY] == 0)
+        s->start_ns = s->numbers.all[MIX_NOW] + START_NS;
     if (s->run->par.rank == 0 && s->set->end != MIX_END_FIRST)
         report_waiting(s);
 }
 
-static bool told_to_stop(struct mix_side *s, bool working)
+static bool stop_requested(struct mix_side *s, bool working)
 {
     bool stop = weir_watch_tick(&s->watch, s->stopped || weir_interrupt_poll(&s->run->interrupt));
 
-    if (s->is_root) {
-        s->board.mine[MIX_STOP] = stop;
-        poll_roots(s, working);
-        stop = stop || s->board.all[MIX_STOP];
+    if (s->is_leader) {
+        s->numbers.mine[MIX_STOP] = stop;
+        poll_leaders(s, working);
+        stop = stop || s->numbers.all[MIX_STOP];
     }
     s->stopped = stop;
     return stop;
@@ -93,7 +138,7 @@ static bool is_over(struct mix_side *s)
     int ended = 0, all = 0;
 
     for (int g = 0; g < s->t->plan.n; g++) {
-        int64_t done = g == s->t->group ? *own(s, MIX_DONE) : s->board.all[mix_at(g, MIX_DONE)];
+        int64_t done = g == s->t->group ? *own(s, MIX_DONE) : s->numbers.all[mix_at(g, MIX_DONE)];
 
         all += s->set->in[g];
         ended += s->set->in[g] && done > 0;
@@ -116,20 +161,20 @@ static int ask(void *arg, const struct weir_progress *now)
     if (now_ns - s->asked_ns < ASK_NS)
         return 0;
     s->asked_ns = now_ns;
-    if (told_to_stop(s, true))
+    if (stop_requested(s, true))
         return 1;
-    s->ended_by_rule = s->is_root && is_over(s);
+    s->ended_by_rule = s->is_leader && is_over(s);
     return s->ended_by_rule;
 }
 
-/* The roots of all groups that start at once meet here, when their jobs are ready for the first phase. The other
- * ranks of a group wait for their root before the clock of the phase. */
+/* The leaders of all groups that start at once meet here, when their jobs are ready for the first phase. The other
+ * ranks of a group wait for their leader before the clock of the phase. */
 static void meet(struct mix_side *s)
 {
     int64_t left;
 
-    s->board.mine[MIX_BUSY] = 0;
-    while (s->start_ns == 0 && !told_to_stop(s, true))
+    s->numbers.mine[MIX_BUSY] = 0;
+    while (s->start_ns == 0 && !stop_requested(s, true))
         weir_sleep_ns(NAP_NS);
     left = s->start_ns - common_now(s);
     if (!s->stopped && left > 0)
@@ -145,11 +190,11 @@ static void show_phase(struct mix_side *s, const char *phase, int64_t now_ns)
 
         if (other->start == MIX_AFTER_PHASE && other->after == s->t->group &&
             strcmp(other->phase, phase) == 0)
-            s->board.mine[mix_at(g, MIX_MET)] = 1;
+            s->numbers.mine[mix_at(g, MIX_MET)] = 1;
     }
     if (*own(s, MIX_BEGAN) == 0)
         *own(s, MIX_BEGAN) = now_ns;
-    poll_roots(s, true);
+    poll_leaders(s, true);
 }
 
 static void before_phase(void *arg, const char *phase)
@@ -157,12 +202,12 @@ static void before_phase(void *arg, const char *phase)
     struct mix_side *s = arg;
     int64_t now_ns;
 
-    if (!s->has_begun && s->is_root && start_of(s, group_of(s)) == MIX_AT_ONCE)
+    if (!s->has_begun && s->is_leader && start_of(s, group_of(s)) == MIX_AT_ONCE)
         meet(s);
     s->has_begun = true;
     now_ns = common_now(s);
     weir_worklog_begin(&s->series, now_ns);
-    if (s->is_root)
+    if (s->is_leader)
         show_phase(s, phase, now_ns);
 }
 
@@ -170,23 +215,23 @@ static void keep_result(void *arg, const struct weir_result *result)
 {
     struct mix_side *s = arg;
 
-    if (!weir_mem_room(&s->told, (size_t)s->n_told, &s->room, sizeof(*s->told))) {
+    if (!weir_mem_room(&s->results, (size_t)s->n_results, &s->room, sizeof(*s->results))) {
         s->lost = true;
         return;
     }
-    s->told[s->n_told++] = (struct mix_told) { s->series.n - 1, *result };
+    s->results[s->n_results++] = (struct mix_phase_result) { s->series.n - 1, *result };
 }
 
-/* Print a note on the root of a group when it comes, the first time. Warnings come to rank 0
+/* Print a note on the leader of a group when it comes, the first time. Warnings come to rank 0
  * with the end of the set, which is late for a rate at which nothing seems to happen. */
 static void note_once(struct mix_side *s, const char *text)
 {
     struct weir_log own = s->run->log;
-    size_t before = s->t->said.n;
+    size_t before = s->t->reported.n;
 
     own.rank = 0;
-    weir_set_add(&s->t->said, text, strlen(text));
-    if (s->t->said.n > before)
+    weir_set_add(&s->t->reported, text, strlen(text));
+    if (s->t->reported.n > before)
         weir_note(&own, "group '%s': %s", group_of(s)->name, text);
 }
 
@@ -194,7 +239,7 @@ static void keep_message(void *arg, const char *kind, const char *text)
 {
     struct mix_side *s = arg;
 
-    if (strcmp(kind, "note") == 0 && s->n_told == 0)
+    if (strcmp(kind, "note") == 0 && s->n_results == 0)
         note_once(s, text);
     if (strcmp(kind, "warning") == 0)
         weir_str_addf(&s->messages, "group '%s': %s%c", group_of(s)->name, text, 0);
@@ -204,10 +249,10 @@ static void keep_message(void *arg, const char *kind, const char *text)
 
 /* ---- a group ---- */
 
-/* On a root that waits: its turn has come, or will not come. */
+/* On a leader that waits: its turn has come, or will not come. */
 static bool is_turn(struct mix_side *s, const struct mix_group *g)
 {
-    const int64_t *all = s->board.all;
+    const int64_t *all = s->numbers.all;
 
     if (is_over(s))
         return true;
@@ -222,7 +267,7 @@ static bool asks_while_waiting(void *arg)
 }
 
 /* A group that does not start at once waits as a whole, and goes on or not as a whole: its ranks sleep. A signal to one
- * of them ends the wait of its root. */
+ * of them ends the wait of its leader. */
 static bool wait_turn(struct mix_side *s)
 {
     const struct mix_group *g = group_of(s);
@@ -230,14 +275,15 @@ static bool wait_turn(struct mix_side *s)
 
     if (start_of(s, g) == MIX_AT_ONCE)
         return true;
-    weir_watch_begin(&together, &s->t->roots.group);
+    weir_watch_begin(&together, &s->t->leaders.group);
     together.asks = asks_while_waiting;
     together.arg = s;
-    while (s->is_root && !told_to_stop(s, true) && !is_turn(s, g) && !weir_watch_tick(&together, false))
+    while (s->is_leader && !stop_requested(s, true) && !is_turn(s, g) &&
+           !weir_watch_tick(&together, false))
         weir_sleep_ns(LONG_NAP_NS);
-    s->ended_by_rule = s->is_root && is_over(s);
-    if (s->is_root && !s->stopped && !together.stop && !s->ended_by_rule &&
-        start_of(s, g) == MIX_AFTER_PHASE && !s->board.all[mix_at(s->t->group, MIX_MET)])
+    s->ended_by_rule = s->is_leader && is_over(s);
+    if (s->is_leader && !s->stopped && !together.stop && !s->ended_by_rule &&
+        start_of(s, g) == MIX_AFTER_PHASE && !s->numbers.all[mix_at(s->t->group, MIX_MET)])
         s->status = WEIR_EUSAGE; /* without an error of the job: mix-gather.c has the words */
     return !weir_watch_end(&together, s->stopped || s->ended_by_rule || s->status != 0);
 }
@@ -252,10 +298,10 @@ static void run_job(struct mix_side *s)
     weir_job_watch(s->t->job, keep_result, keep_message, s);
     weir_job_stream(s->t->job, s->t->text);
     status = weir_job_run(s->t->job);
-    if (status == 0 && s->is_root && ++*own(s, MIX_DONE) == 1)
+    if (status == 0 && s->is_leader && ++*own(s, MIX_DONE) == 1)
         *own(s, MIX_ENDED) = s->series.n ? weir_worklog_end(&s->series, s->series.n - 1) : common_now(s);
-    if (status == WEIR_EINTR && !s->stopped && !s->ended_by_rule && !s->is_root)
-        return; /* its root knows */
+    if (status == WEIR_EINTR && !s->stopped && !s->ended_by_rule && !s->is_leader)
+        return; /* its leader knows */
     if (status == 0 || (status == WEIR_EINTR && (s->stopped || s->ended_by_rule)))
         return;
     s->status = status;
@@ -263,27 +309,27 @@ static void run_job(struct mix_side *s)
     s->stopped = true;
 }
 
-/* Once more? The root knows, for all ranks of the group. */
+/* Once more? The leader knows, for all ranks of the group. */
 static bool runs_again(struct mix_side *s)
 {
-    int again = s->is_root && s->set->end == MIX_END_REPEAT && s->status == 0 && !told_to_stop(s, true) &&
+    int again = s->is_leader && s->set->end == MIX_END_REPEAT && s->status == 0 && !stop_requested(s, true) &&
                 !is_over(s);
 
     if (s->set->end == MIX_END_REPEAT)
-        weir_bcast(&s->t->roots.group, &again, sizeof(again), 0);
+        weir_bcast(&s->t->leaders.group, &again, sizeof(again), 0);
     return again != 0;
 }
 
 /* Until all groups have ended. Collective. */
 static void wait_for_all(struct mix_side *s)
 {
-    if (s->is_root) {
-        s->board.mine[MIX_BUSY] = 0;
+    if (s->is_leader) {
+        s->numbers.mine[MIX_BUSY] = 0;
         if (s->active)
             *own(s, MIX_OVER) = 1;
         s->stopped |= s->status != 0;
-        while (!s->board.over) {
-            told_to_stop(s, false);
+        while (!s->numbers.over) {
+            stop_requested(s, false);
             weir_sleep_ns(LONG_NAP_NS);
         }
     }
@@ -294,8 +340,7 @@ static void wait_for_all(struct mix_side *s)
 
 /* ---- the set ---- */
 
-/* The shortest time in which all groups ran, and how far apart the first phases of those began that start
- * at once. */
+/* The shortest time in which all groups ran, and the skew of the groups that start at once. */
 static void keep_times(struct mix_side *s)
 {
     int64_t first = INT64_MAX, last = 0, window[2];
@@ -310,7 +355,7 @@ static void keep_times(struct mix_side *s)
         s->t->common_s = shared;
 
     for (int g = 0; g < s->t->plan.n; g++) {
-        int64_t began = s->board.all[mix_at(g, MIX_BEGAN)];
+        int64_t began = s->numbers.all[mix_at(g, MIX_BEGAN)];
 
         if (!s->set->in[g] || !began || start_of(s, &s->t->plan.group[g]) != MIX_AT_ONCE)
             continue;
@@ -329,24 +374,16 @@ static int begin(struct mix_side *s, struct weir_err *err)
     int rc = 0;
 
     s->active = group >= 0 && s->set->in[group];
-    s->is_root = s->t->roots.is_root;
-    if (s->is_root)
-        rc = mix_board_begin(&s->board, &s->t->roots.peers, MIX_NUMBERS + s->t->plan.n * MIX_OF_GROUP, err);
+    s->is_leader = s->t->leaders.is_leader;
+    if (s->is_leader)
+        rc = begin_rollmax(&s->numbers, &s->t->leaders.peers,
+                           MIX_NUMBERS + s->t->plan.n * MIX_OF_GROUP, err);
     if (weir_agree(&s->run->par, rc, err) < 0)
         return -1;
-    if (s->is_root)
-        s->board.mine[MIX_BUSY] = s->active && start_of(s, group_of(s)) == MIX_AT_ONCE;
+    if (s->is_leader)
+        s->numbers.mine[MIX_BUSY] = s->active && start_of(s, group_of(s)) == MIX_AT_ONCE;
     weir_watch_begin(&s->watch, &s->run->par);
     return 0;
-}
-
-static void end(struct mix_side *s)
-{
-    mix_board_free(&s->board);
-    weir_worklog_free(&s->series);
-    free(s->told);
-    weir_str_free(&s->messages);
-    weir_str_free(&s->phases);
 }
 
 static void write_heading(const struct mix_side *s)
@@ -373,13 +410,17 @@ int mix_set_run(const struct mix_set *set, struct weir_err *err)
         for (bool runs = s.active && wait_turn(&s); runs; runs = runs_again(&s))
             run_job(&s);
         wait_for_all(&s);
-        mix_side_tell(&s);
+        mix_side_warn(&s);
         rc = mix_side_judge(&s, err);
     }
-    if (rc == 0 && s.is_root)
+    if (rc == 0 && s.is_leader)
         keep_times(&s);
     if (rc == 0)
         rc = mix_side_gather(&s, err);
-    end(&s);
+    free(s.numbers.mine);
+    weir_worklog_free(&s.series);
+    free(s.results);
+    weir_str_free(&s.messages);
+    weir_str_free(&s.phases);
     return rc;
 }

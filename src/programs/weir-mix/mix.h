@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mix.h - unlike jobs at once: the plan, its ranks, and rates */
-#ifndef WEIR_PROGRAMS_WEIR_MIX_MIX_H
-#define WEIR_PROGRAMS_WEIR_MIX_MIX_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/mem.h"
 
@@ -93,7 +91,7 @@ int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n); /*
 struct mix_center {
     double median, low, high;
     int n;
-    double least; /* the smallest number of operations that one of them was measured with */
+    double min_ops; /* the smallest number of operations that one of them was measured with */
 };
 struct mix_center mix_center_of(double *v, int n);
 
@@ -107,15 +105,11 @@ struct mix_row {
 struct mix_row mix_rates_row(const struct mix_rates *all, int group, int with, const char *operation,
                              int repetitions);
 
-/* Returns whether two digits are all that is known of a median: without an interval, or of single
- * operations. */
+/* Are two digits all that is known of a median: without an interval, or of single operations? */
 static inline bool mix_center_is_rough(const struct mix_center *c)
 {
-    return isnan(c->low) || c->least < 2;
+    return isnan(c->low) || c->min_ops < 2;
 }
 
-/* The slowdown of all operations of a group: its time together over the time that the same work takes
- * alone. */
+/* The slowdown of a group: its time together over the time that the same work takes alone. */
 struct mix_center mix_rates_group(const struct mix_rates *all, int group, int with, int repetitions);
-
-#endif

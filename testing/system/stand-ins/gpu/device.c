@@ -4,13 +4,18 @@
  * the copies use the other one. What is asked for stands in the environment, for the rank GPU_RANK or for all:
  *
  *   GPU_DEVICES=N         so many devices (2)
- *   GPU_FAIL=CALL:N[:E]   the N-th call (alloc, managed, host, copy, use) from 1 returns the error E (2)
+ *   GPU_FAIL=CALL:N[:E]   the N-th call (alloc, managed, host, in, out, copy, use) from 1 returns the error E (2); a copy is
+ *                         'in' or 'out', and 'copy'; N+: and so do all calls after it, of every kind: the device is lost
  *   GPU_CORRUPT=N         the N-th copy to the host flips a bit of its first byte
  *   GPU_DELAY_US=N        a copy takes so long
  *   GPU_MANAGED=hidden    the processor cannot touch managed memory, either
  *   GPU_LOG=FILE          at the end a line: rank, device, allocations, copies to the device, to the host, bytes, what
- *                         was not given back */
+ *                         was not given back
+ *   GPU_FIRED=FILE        is made where one of the above failed or flipped
+ *
+ * Calls are counted from the initialisation of the driver, which fails when memory was not given back before. */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,22 +49,48 @@ static const char *asked(const char *name)
     return only && strcmp(only, rank()) != 0 ? NULL : getenv(name);
 }
 
+static int calls[8], is_lost, outward;
+
+static int begin(unsigned flags)
+{
+    memset(calls, 0, sizeof(calls));
+    is_lost = outward = 0;
+    return n_pieces > 0 ? 999 : (int)flags;
+}
+
+/* Note that a failure took place. */
+static void note(void)
+{
+    const char *path = getenv("GPU_FIRED");
+
+    if (path)
+        close(open(path, O_CREAT | O_WRONLY, 0666));
+}
+
 /* Is this call the one that fails? The error, or 0. */
 static int fails(const char *call)
 {
-    static int calls[8];
-    static const char *const names[] = { "alloc", "managed", "host", "copy", "use" };
-    const char *text = asked("GPU_FAIL");
+    static const char *const names[] = { "alloc", "managed", "host", "in", "out", "copy", "use" };
+    const char *text = asked("GPU_FAIL"), *more;
     size_t len = strlen(call);
-    int i = 0, at, error = 2;
+    int i = 0, at, error;
 
     while (strcmp(names[i], call) != 0)
         i++;
     calls[i]++;
+    if (is_lost)
+        return is_lost;
     if (!text || strncmp(text, call, len) != 0 || text[len] != ':')
         return 0;
-    sscanf(text + len + 1, "%d:%d", &at, &error);
-    return calls[i] == at ? error : 0;
+    at = atoi(text + len + 1);
+    more = strchr(text + len + 1, ':');
+    error = more ? atoi(more + 1) : 2;
+    if (calls[i] != at)
+        return 0;
+    if (strchr(text, '+'))
+        is_lost = error;
+    note();
+    return error;
 }
 
 static struct piece *piece_of(const void *p)
@@ -137,18 +168,21 @@ static int copy(void *to, const void *from, size_t bytes, int inward)
 {
     const char *corrupt = asked("GPU_CORRUPT"), *delay = asked("GPU_DELAY_US");
     char *target = stand_in_shadow(to);
-    int rc = fails("copy");
+    int way = fails(inward ? "in" : "out"), rc = fails("copy");
 
-    if (rc)
-        return rc;
+    if (way || rc)
+        return way ? way : rc;
     if (!piece_of(inward ? to : from)) /* not an address of the device */
         return 1;
     if (delay)
         usleep((unsigned)atoi(delay));
     memcpy(target, stand_in_shadow(from), bytes);
     *(inward ? &to_device : &to_host) += 1;
-    if (corrupt && !inward && atoi(corrupt) == to_host)
+    outward += !inward;
+    if (corrupt && !inward && atoi(corrupt) == outward) {
         *target ^= 1;
+        note();
+    }
     bytes_copied += (long long)bytes;
     return 0;
 }
@@ -181,6 +215,11 @@ static int bus(char *out, int bytes, int ordinal)
     return 0;
 }
 
+static const char *text_of(int e)
+{
+    return e == 2 ? "out of memory" : e == 700 ? "an illegal memory access was encountered" : "another error";
+}
+
 __attribute__((destructor)) static void tell(void)
 {
     const char *path = getenv("GPU_LOG");
@@ -193,7 +232,9 @@ __attribute__((destructor)) static void tell(void)
 }
 
 #ifdef HIP
-int hipInit(unsigned flags) { return (int)flags; }
+#include "hip.h"
+
+int hipInit(unsigned flags) { return begin(flags); }
 int hipRuntimeGetVersion(int *v) { return *v = 60300, 0; }
 int hipGetDeviceCount(int *n) { return count(n); }
 int hipSetDevice(int d) { return use(d); }
@@ -204,14 +245,15 @@ int hipMallocManaged(void **p, size_t n, unsigned flags) { return flags == 1 ? m
 int hipFree(void *p) { return drop(p); }
 int hipHostMalloc(void **p, size_t n, unsigned flags) { return flags == 0 ? make_host(p, n) : 1; }
 int hipHostFree(void *p) { return drop(p); }
-int hipMemcpy(void *to, const void *from, size_t n, int kind) { return copy(to, from, n, kind == 1); }
-int hipStreamSynchronize(void *stream) { return stream != NULL; }
-const char *hipGetErrorString(int e) { return e == 2 ? "out of memory" : "unknown error"; }
+int hipMemcpyHtoD(void *to, const void *from, size_t n) { return copy(to, from, n, 1); }
+int hipMemcpyDtoH(void *to, void *from, size_t n) { return copy(to, from, n, 0); }
+int hipDeviceSynchronize(void) { return 0; }
+const char *hipGetErrorString(int e) { return text_of(e); }
 #else
 /* A device is not its number, and nothing works without a context. */
 static int has_context;
 
-int cuInit(unsigned flags) { return (int)flags; }
+int cuInit(unsigned flags) { return begin(flags); }
 int cuDriverGetVersion(int *v) { return *v = 12090, 0; }
 int cuDeviceGetCount(int *n) { return count(n); }
 int cuDeviceGet(int *d, int ordinal) { return *d = ordinal + 40, 0; }
@@ -228,9 +270,5 @@ int cuMemHostAlloc(void **p, size_t n, unsigned flags) { return flags == 1 ? mak
 int cuMemFreeHost(void *p) { return drop(p); }
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t n) { return copy((void *)(uintptr_t)to, from, n, 1); }
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n) { return copy(to, (const void *)(uintptr_t)from, n, 0); }
-int cuGetErrorString(int e, const char **text)
-{
-    *text = e == 2 ? "out of memory" : e == 700 ? "an illegal memory access was encountered" : "another error";
-    return 0;
-}
+int cuGetErrorString(int e, const char **text) { return *text = text_of(e), 0; }
 #endif

@@ -59,6 +59,15 @@ static const char *asked(const char *name)
     return only && strcmp(only, rank()) != 0 ? NULL : getenv(name);
 }
 
+/* Note that a failure took place. */
+static void note(void)
+{
+    const char *path = getenv("GPU_FIRED");
+
+    if (path)
+        close(open(path, O_CREAT | O_WRONLY, 0666));
+}
+
 static struct status status(int code)
 {
     return (struct status) { code, 0 };
@@ -69,6 +78,9 @@ struct status NAME(DriverOpen)(void)
     const char *code = asked("FILE_OPEN");
 
     is_open = !code;
+    transfers = 0;
+    if (code)
+        note();
     return status(code ? atoi(code) : 0);
 }
 
@@ -132,8 +144,9 @@ static ssize_t failure(void)
 
     if (text)
         sscanf(text, "%d:%d", &at, &error);
-    if (++transfers != at)
+    if (__atomic_add_fetch(&transfers, 1, __ATOMIC_RELAXED) != at)
         return 0;
+    note();
     errno = EIO;
     return -error;
 }

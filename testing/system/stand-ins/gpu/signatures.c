@@ -1,10 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signatures.c - what src/base/gpu calls is what the headers of the vendor declare: functions by assignment, types and
- * numbers by assertion. It is compiled, and not linked */
+/* signatures.c - what src/base/gpu calls is what the vendors declare: the tables of src are expanded with the types of the
+ * headers, and each row is compared with the function of its name. With -DHIP those of AMD, else those of NVIDIA. It is
+ * compiled, and not linked */
+#include "base/gpu/vendor.c"
+
+/* A symbol that a vendor has not is the prefix alone: no function has this type. */
+struct none {
+    int no;
+};
+
+/* The row of a table has the type of the function that a vendor declares, or there is no such function. */
+#define IS(type, parameters, theirs)                                                               \
+    (__builtin_types_compatible_p(type parameters, __typeof__(theirs)) ||                          \
+     __builtin_types_compatible_p(struct none, __typeof__(theirs)))
+
+#ifdef HIP
+#include "hip.h"
+
+extern struct none hip;
+
+#define ROW(member, type, parameters, cuda, symbol)                                                \
+    _Static_assert(IS(type, parameters, hip##symbol), "hip" #symbol);
+WEIR_GPU_DRIVER(ROW, int, void *, void *)
+#else
 #include <cuda.h>
 #include <cufile.h>
-
-#include "base/gpu/file.c"
 
 #define SAME(a, b) _Static_assert((a) == (b), #a " is not " #b)
 #define PLACE(ours, member, theirs, other) SAME(offsetof(ours, member), offsetof(theirs, other))
@@ -35,47 +55,19 @@ SAME(5020, CU_FILE_DIO_NOT_SET);
 SAME(5033, CU_FILE_NVFS_SETUP_ERROR);
 SAME(5034, CU_FILE_IO_DISABLED);
 
-/* As vendor.c and file.c have them, with the names of the types. */
-struct {
-    CUresult (*init)(unsigned);
-    CUresult (*version)(int *);
-    CUresult (*count)(int *);
-    CUresult (*get)(CUdevice *, int);
-    CUresult (*name)(char *, int, CUdevice);
-    CUresult (*bus)(char *, int, CUdevice);
-    CUresult (*alloc)(CUdeviceptr *, size_t);
-    CUresult (*alloc_managed)(CUdeviceptr *, size_t, unsigned);
-    CUresult (*free)(CUdeviceptr);
-    CUresult (*alloc_host)(void **, size_t, unsigned);
-    CUresult (*free_host)(void *);
-    CUresult (*retain)(CUcontext *, CUdevice);
-    CUresult (*release)(CUdevice);
-    CUresult (*current)(CUcontext);
-    CUresult (*to_device)(CUdeviceptr, const void *, size_t);
-    CUresult (*to_host)(void *, CUdeviceptr, size_t);
-    CUresult (*synchronize)(void);
-    CUresult (*text)(CUresult, const char **);
-} const driver = { cuInit,       cuDriverGetVersion, cuDeviceGetCount,  cuDeviceGet,     cuDeviceGetName,
-                   cuDeviceGetPCIBusId, cuMemAlloc,  cuMemAllocManaged, cuMemFree,       cuMemHostAlloc,
-                   cuMemFreeHost, cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRelease, cuCtxSetCurrent,
-                   cuMemcpyHtoD, cuMemcpyDtoH,       cuCtxSynchronize,  cuGetErrorString };
+extern struct none cu;
 
-struct {
-    CUfileError_t (*open)(void);
-    CUfileError_t (*close)(void);
-    CUfileError_t (*version)(int *);
-    CUfileError_t (*properties)(CUfileDrvProps_t *);
-    CUfileError_t (*add)(CUfileHandle_t *, CUfileDescr_t *);
-    void (*drop)(CUfileHandle_t);
-    CUfileError_t (*add_buffer)(const void *, size_t, int);
-    CUfileError_t (*drop_buffer)(const void *);
-    ssize_t (*read)(CUfileHandle_t, void *, size_t, off_t, off_t);
-    ssize_t (*write)(CUfileHandle_t, const void *, size_t, off_t, off_t);
-} const files = { cuFileDriverOpen,   cuFileDriverClose,  cuFileGetVersion,  cuFileDriverGetProperties, cuFileHandleRegister,
-                  cuFileHandleDeregister, cuFileBufRegister, cuFileBufDeregister, cuFileRead,           cuFileWrite };
+#define ROW(member, type, parameters, symbol, hip)                                                 \
+    _Static_assert(IS(type, parameters, cu##symbol), "cu" #symbol);
+WEIR_GPU_DRIVER(ROW, CUresult, CUdeviceptr, CUcontext)
+
+#define FILE_ROW(member, type, parameters, symbol, hip)                                                \
+    _Static_assert(IS(type, parameters, cuFile##symbol), "cuFile" #symbol);
+FILES(FILE_ROW, CUfileError_t, CUfileDescr_t, CUfileDrvProps_t)
 
 /* The names that are looked up are those that the headers make of these. */
 #define TEXT(x) #x
 #define NAME(x) TEXT(x)
 const char *const looked_up[] = { NAME(cuMemAlloc), NAME(cuMemFree), NAME(cuMemcpyHtoD), NAME(cuMemcpyDtoH),
                                   NAME(cuDevicePrimaryCtxRelease), NAME(cuFileDriverClose) };
+#endif
