@@ -7,8 +7,7 @@
 #include <string.h>
 
 #define INTERNAL "internal error: "
-#define ROOM_FOR_CONTEXT                                                                           \
-    512 /* for what callers put in front, so that this too does not push the reason out */
+#define CONTEXT_MAX 512 /* bytes that callers put in front: the reason stays whole with them */
 
 enum weir_code weir_code_worse(enum weir_code a, enum weir_code b)
 {
@@ -22,20 +21,20 @@ enum weir_code weir_code_worse(enum weir_code a, enum weir_code b)
 }
 
 /* Format into out; when it does not fit, keep what does. */
-static void format_clipped(char *out, size_t room, const char *fmt, va_list ap)
+static void format_clipped(char *out, size_t capacity, const char *fmt, va_list ap)
 {
-    if (vsnprintf(out, room, fmt, ap) < 0)
+    if (vsnprintf(out, capacity, fmt, ap) < 0)
         out[0] = '\0';
 }
 
 /* Append as much of the words as fits. */
-static void append_clipped(char *text, size_t room, const char *words)
+static void append_clipped(char *text, size_t capacity, const char *words)
 {
     size_t used = strlen(text);
     size_t len = strlen(words);
 
-    if (len > room - used - 1)
-        len = room - used - 1;
+    if (len > capacity - used - 1)
+        len = capacity - used - 1;
     memcpy(text + used, words, len);
     text[used + len] = '\0';
 }
@@ -48,9 +47,9 @@ int weir_fail_with(struct weir_err *err, enum weir_code code, int sys, const cha
 
     if (!err)
         return -1;
-    /* The reason matters most: long words are cut off to make room for it. */
+    /* The reason matters most: long words are cut off before it. */
     memcpy(text, INTERNAL, head);
-    format_clipped(text + head, sizeof(text) - head - (why ? strlen(why) + ROOM_FOR_CONTEXT : 0),
+    format_clipped(text + head, sizeof(text) - head - (why ? strlen(why) + CONTEXT_MAX : 0),
                    fmt, ap);
     if (why) {
         append_clipped(text, sizeof(text), ": ");

@@ -29,7 +29,7 @@ static inline bool weir_code_is_whole(enum weir_code code)
     return code == WEIR_OK || code == WEIR_EDATA || code == WEIR_EINVALID;
 }
 
-#define WEIR_ERR_TEXT 8192 /* room for a path of PATH_MAX and the words around it */
+#define WEIR_ERR_TEXT 8192 /* holds a path of PATH_MAX and the words around it */
 
 /* One error. Whoever first knows the cause fills it; everyone above only passes it on. */
 struct weir_err {

@@ -60,7 +60,7 @@ static void add_counts(uint64_t *into, const uint64_t *from)
         into[i] += from[i];
 }
 
-/* False: there is no room, and nothing was added. */
+/* False: the buffer is full, and nothing was added. */
 static bool add_to_pack(struct weir_histpack *p, size_t row, const struct weir_hist *h)
 {
     static const uint64_t none[WEIR_HISTPACK_BINS];

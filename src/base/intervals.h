@@ -29,7 +29,7 @@ struct weir_histpack_row {
     uint32_t first; /* piece; 0: the histogram is empty */
 };
 
-/* Many latency histograms in fixed memory: each takes room only for the times that it has. */
+/* Many latency histograms in fixed memory: each takes memory only for the times that it has. */
 struct weir_histpack {
     struct weir_histpack_row *row;
     struct weir_histpack_piece *piece; /* number 0 is none */

@@ -38,8 +38,8 @@ void *weir_arena_alloc(struct weir_arena *a, size_t len, struct weir_err *err)
 char *weir_arena_strndup(struct weir_arena *a, const char *s, size_t len, struct weir_err *err)
 {
     /* one for the NUL, or none where the length alone is refused */
-    size_t room = len < SIZE_MAX ? len + 1 : len;
-    char *copy = weir_arena_alloc(a, room, err);
+    size_t capacity = len < SIZE_MAX ? len + 1 : len;
+    char *copy = weir_arena_alloc(a, capacity, err);
 
     if (copy && len > 0)
         memcpy(copy, s, len);
@@ -106,12 +106,12 @@ int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
     return 0;
 }
 
-bool weir_mem_room(void *list, size_t n, size_t *room, size_t size)
+bool weir_mem_reserve(void *list, size_t n, size_t *capacity, size_t size)
 {
-    size_t wanted = *room ? *room : 4;
+    size_t wanted = *capacity ? *capacity : 4;
     void *more;
 
-    if (n < *room)
+    if (n < *capacity)
         return true;
     while (wanted <= n)
         wanted *= 2;
@@ -122,6 +122,6 @@ bool weir_mem_room(void *list, size_t n, size_t *room, size_t size)
     if (!more)
         return false;
     memcpy(list, &more, sizeof(more));
-    *room = wanted;
+    *capacity = wanted;
     return true;
 }

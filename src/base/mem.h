@@ -36,6 +36,6 @@ void weir_arena_free(struct weir_arena *a);
  * with free(). Returns 0, or -1 and err (WEIR_ESETUP). */
 int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err);
 
-/* Make room for entry n, from 0, of 'size' bytes in a list that realloc makes, for *room entries now: 'list' is the
+/* Reserve memory for entry n, from 0, of 'size' bytes in a list of realloc with *capacity entries: 'list' is the
  * address of the pointer. It doubles. Local. False: no memory, and the list is as it was. */
-bool weir_mem_room(void *list, size_t n, size_t *room, size_t size);
+bool weir_mem_reserve(void *list, size_t n, size_t *capacity, size_t size);

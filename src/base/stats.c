@@ -83,7 +83,7 @@ bool weir_median_interval(const double *sorted, int n, double *low, double *high
 
 int weir_series_reserve(struct weir_series *s, struct weir_err *err)
 {
-    if (weir_mem_room(&s->v, s->n, &s->capacity, (s->width + 1) * sizeof(*s->v)))
+    if (weir_mem_reserve(&s->v, s->n, &s->capacity, (s->width + 1) * sizeof(*s->v)))
         return 0;
     return weir_fail(err, WEIR_ESETUP, "memory for %zu repetitions", s->n + 1);
 }
@@ -95,8 +95,8 @@ double *weir_series_add(struct weir_series *s)
 
 double weir_series_slope(const double *v, int n)
 {
-    size_t room = (size_t)n * (size_t)(n - 1) / 2, m = 0;
-    double *slopes = malloc(sizeof(*slopes) * room), median;
+    size_t pairs = (size_t)n * (size_t)(n - 1) / 2, m = 0;
+    double *slopes = malloc(sizeof(*slopes) * pairs), median;
 
     if (!slopes)
         return NAN;

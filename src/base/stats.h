@@ -40,13 +40,13 @@ bool weir_median_interval(const double *sorted, int n, double *low, double *high
 /* Rows of 'width' values, one for each repetition. Zero-initialise but for width; free v. */
 struct weir_series {
     size_t width, n, capacity;
-    double *v; /* the rows; after them room for one value of each */
+    double *v; /* the rows; then one value for each of them */
 };
 
-/* Make room for one more row. Local. Returns 0, or -1 and err. */
+/* Reserve memory for one more row. Local. Returns 0, or -1 and err. */
 int weir_series_reserve(struct weir_series *s, struct weir_err *err);
 
-/* The row that there is room for. Local. */
+/* The reserved row. Local. */
 double *weir_series_add(struct weir_series *s);
 
 /* The median of all slopes between two values, a step (Theil and Sen). n >= 2. NaN without memory. */

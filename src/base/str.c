@@ -10,9 +10,9 @@
 
 enum { FIRST_CAP = 64 };
 
-/* Make room for more bytes and a NUL. After a failure nothing is added any more, so that
+/* Reserve memory for more bytes and a NUL. After a failure nothing is added any more, so that
  * the text never has holes. */
-static bool make_room(struct weir_str *s, size_t more)
+static bool reserve(struct weir_str *s, size_t more)
 {
     size_t need, cap;
     char *text;
@@ -43,7 +43,7 @@ void weir_str_vaddf(struct weir_str *s, const char *fmt, va_list ap)
     va_list again;
     int len;
 
-    if (!make_room(s, 0))
+    if (!reserve(s, 0))
         return;
     va_copy(again, ap);
     len = vsnprintf(s->text + s->len, s->cap - s->len, fmt, ap);
@@ -54,7 +54,7 @@ void weir_str_vaddf(struct weir_str *s, const char *fmt, va_list ap)
         s->len += (size_t)len;
     } else {
         s->text[s->len] = '\0'; /* undo the clipped attempt before there is a chance to fail */
-        if (make_room(s, (size_t)len) &&
+        if (reserve(s, (size_t)len) &&
             vsnprintf(s->text + s->len, s->cap - s->len, fmt, again) == len)
             s->len += (size_t)len;
     }
@@ -72,7 +72,7 @@ void weir_str_addf(struct weir_str *s, const char *fmt, ...)
 
 void weir_str_add(struct weir_str *s, const char *piece, size_t len)
 {
-    if (!make_room(s, len))
+    if (!reserve(s, len))
         return;
     if (len > 0)
         memcpy(s->text + s->len, piece, len);

@@ -132,20 +132,20 @@ static const void **keep_backends(struct weir_command *c, struct weir_err *err)
 }
 
 /* Room for one more test; it doubles, so that all of it stays in proportion to the tests. */
-static int make_room(struct weir_command *c, struct weir_err *err)
+static int reserve(struct weir_command *c, struct weir_err *err)
 {
-    int room = c->room ? 2 * c->room : 1;
+    int capacity = c->capacity ? 2 * c->capacity : 1;
     struct weir_values *more;
 
-    if (c->n < c->room)
+    if (c->n < c->capacity)
         return 0;
-    more = weir_arena_alloc(c->arena, sizeof(*more) * (size_t)room, err);
+    more = weir_arena_alloc(c->arena, sizeof(*more) * (size_t)capacity, err);
     if (!more)
         return -1;
     if (c->n)
         memcpy(more, c->tests, sizeof(*more) * (size_t)c->n);
     c->tests = more;
-    c->room = room;
+    c->capacity = capacity;
     return 0;
 }
 
@@ -158,7 +158,7 @@ static int add_test(void *arg, struct weir_err *err)
                              .rows = c->opts.set[0].rows,
                              .backend_opt = keep_backends(c, err) };
 
-    if (!o || !t.backend_opt || make_room(c, err) < 0)
+    if (!o || !t.backend_opt || reserve(c, err) < 0)
         return -1;
     if (!o->dry_run)
         o->repetitions = weir_run_options_most(o);

@@ -19,7 +19,7 @@ struct weir_command {
     struct weir_opts opts;
     struct weir_common common;
     struct weir_values *tests;
-    int n, room; /* tests, and for how many there is memory */
+    int n, capacity; /* tests, and for how many there is memory */
     int argc;    /* arguments of the command line */
     char *const *argv;
     bool looks_here;  /* for a default script that the user did not name (cli->script_here) */

@@ -31,17 +31,17 @@ struct weir_file_entry {
 static struct weir_file_entry *add_entry(struct weir_files *f, const char *role, const char *path,
                                          enum weir_file_use use, struct weir_err *err)
 {
-    if (f->n == f->room) {
-        int room = f->room ? 2 * f->room : 16;
+    if (f->n == f->capacity) {
+        int capacity = f->capacity ? 2 * f->capacity : 16;
         struct weir_file_entry *more =
-            weir_arena_alloc(f->arena, sizeof(*more) * (size_t)room, err);
+            weir_arena_alloc(f->arena, sizeof(*more) * (size_t)capacity, err);
 
         if (!more)
             return NULL;
         if (f->n)
             memcpy(more, f->entry, sizeof(*more) * (size_t)f->n);
         f->entry = more;
-        f->room = room;
+        f->capacity = capacity;
     }
     f->entry[f->n] = (struct weir_file_entry) {
         .role = role, .path = path, .use = use, .test = f->test, .job = f->job

@@ -31,7 +31,7 @@ struct weir_program;
 struct weir_files {
     struct weir_arena *arena;
     struct weir_file_entry *entry;
-    int n, room;
+    int n, capacity;
     /* The test, for observers that check its options and add files. */
     const struct weir_program *program;
     const struct weir_opt *rows;

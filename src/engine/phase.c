@@ -306,7 +306,7 @@ static void reset_times(struct weir_run *run)
     run->records.summed = false;
 }
 
-/* Warn when the phase had more operations than there was room for. */
+/* Warn when the phase had more operations than the buffer holds. */
 static int check_records(const struct weir_run *run, const struct weir_phase_rec *rec,
                          struct weir_err *err)
 {

@@ -306,7 +306,7 @@ struct weir_found {
     double full;         /* share of the file system that is used, of a dry run: would be; NaN: not known */
     double full_inodes;
     double need_of_free; /* the share of the free bytes or inodes that the test needs */
-    const char *no_room; /* a text about what does not fit; NULL: all fits, or it is not known */
+    const char *excess; /* a text about what does not fit; NULL: all fits, or it is not known */
     /* The file system of the test, on rank 0; NULL: not known. */
     const char *mount, *file_system, *mount_options;
 };

@@ -9,16 +9,16 @@
 
 #include "base/mem.h"
 
-#define FAILED_ROOM 64 /* operations that fail: mostly the first one ends a phase */
+#define FAILED_MAX 64 /* operations that fail: mostly the first one ends a phase */
 #define SIGMAS 9       /* of the number of a sample: more never come */
 
 /* ---- sampled operations: memory ---- */
 
 /* Return the number of operations that the sample of a phase can have, with those that failed. */
-static size_t room_for(const struct weir_sampled *p, uint64_t operations)
+static size_t size_for(const struct weir_sampled *p, uint64_t operations)
 {
     double mean = p->one_of ? (double)operations / (double)p->one_of : 0;
-    double most = mean + SIGMAS * sqrt(mean) + FAILED_ROOM;
+    double most = mean + SIGMAS * sqrt(mean) + FAILED_MAX;
     uint64_t cap = most < (double)p->limit ? (uint64_t)most : p->limit;
 
     return cap < operations ? (size_t)cap : (size_t)operations;
@@ -28,15 +28,15 @@ static size_t room_for(const struct weir_sampled *p, uint64_t operations)
 static int take(struct weir_sampled *p, size_t sampled, uint32_t slow, struct weir_err *err)
 {
     size_t n = sampled + 6 * (size_t)slow;
-    void *room;
+    void *memory;
 
     if (n > p->taken || slow > p->slow_cap) {
         free(p->ops);
         p->ops = NULL;
         p->taken = 0;
-        if (weir_mem_aligned(&room, 64, n * sizeof(*p->ops) + slow * sizeof(*p->heap), err) < 0)
+        if (weir_mem_aligned(&memory, 64, n * sizeof(*p->ops) + slow * sizeof(*p->heap), err) < 0)
             return weir_err_within(err, "%zu operations of a timeline", n);
-        p->ops = room;
+        p->ops = memory;
         p->taken = n;
     }
     p->slow = p->ops + sampled + 3 * (size_t)slow;
@@ -47,7 +47,7 @@ static int take(struct weir_sampled *p, size_t sampled, uint32_t slow, struct we
 int weir_sampled_reserve(struct weir_sampled *p, uint64_t operations, struct weir_err *err)
 {
     uint32_t slow = !p->here ? 0 : p->slowest < operations ? p->slowest : (uint32_t)operations;
-    size_t sampled = p->here ? room_for(p, operations) : 0;
+    size_t sampled = p->here ? size_for(p, operations) : 0;
 
     p->n = p->cap = p->slow_n = 0;
     p->seen = p->dropped = p->share = 0;
@@ -186,7 +186,7 @@ int weir_records_begin(struct weir_records *r, int kinds, int calls, struct weir
 int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err *err)
 {
     size_t cap = steps < r->limit ? (size_t)steps : (size_t)r->limit;
-    void *room;
+    void *memory;
 
     r->n = r->cap = 0;
     r->dropped = 0;
@@ -199,9 +199,9 @@ int weir_records_reserve(struct weir_records *r, uint64_t steps, struct weir_err
         free(r->rec);
         r->rec = NULL;
         r->taken = 0;
-        if (weir_mem_aligned(&room, 64, cap * sizeof(*r->rec), err) < 0)
+        if (weir_mem_aligned(&memory, 64, cap * sizeof(*r->rec), err) < 0)
             return weir_err_within(err, "records of %zu operations", cap);
-        r->rec = room;
+        r->rec = memory;
         r->taken = cap;
     }
     r->cap = cap;

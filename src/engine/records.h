@@ -59,13 +59,13 @@ struct weir_sampled {
     uint64_t key;     /* of the draw; set before each phase */
     /* State of a phase. */
     uint64_t seen;    /* operations */
-    uint64_t dropped; /* that were drawn or failed, and had no room */
+    uint64_t dropped; /* were drawn or failed, and the buffer was full */
     uint64_t share;   /* numbers up to it are drawn; 0: none */
     uint64_t slow_from_ns; /* duration from which an operation is one of the slowest until now */
     struct weir_sampled_op *after; /* where the next operation goes as a neighbour; NULL: nowhere */
     struct weir_record last; /* where some are the slowest */
     struct weir_sampled_op *ops;
-    size_t n, cap; /* that are there, that there is room for before the end of the phase */
+    size_t n, cap; /* entries, and the capacity until the end of the phase */
     /* The slowest until now: three places each in 'slow', and a heap of their times, the shortest
      * first. */
     struct weir_sampled_op *slow;

@@ -47,7 +47,7 @@ int weir_stages_run(struct weir_run *run, struct weir_test *t, struct weir_err *
 bool weir_stage_wanted(const struct weir_test *t, const struct weir_stage *s);
 /* The timing of the phase of a stage. Local, the same on all ranks. */
 struct weir_timing weir_stage_timing(const struct weir_test *t, const struct weir_stage *s);
-/* Put the stages of this test whose phases can be done once more into out, which has room for 'most'. Local, the same on all
+/* Put the stages of this test whose phases can be done once more into out, of 'most' entries. Local, the same on all
  * ranks. Returns how many. */
 int weir_stages_subset(const struct weir_test *t, const struct weir_stage **out, int most);
 /* Run the phase of a stage of weir_stages_subset once more, outside of it, as 'again' says, for any

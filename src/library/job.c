@@ -22,7 +22,7 @@ struct weir_job {
     MPI_Comm comm;
     struct word *word;
     int n;
-    char **argv; /* room for all words, twice: a run needs no memory of its own */
+    char **argv; /* memory for all words, twice: a run needs no memory of its own */
     struct weir_hooks hooks;
     struct weir_capture capture;
     FILE *stream;

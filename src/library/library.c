@@ -176,7 +176,7 @@ static enum weir_code answer_or_run(struct weir_run *run, const struct caller *c
     return weir_program_run(run, &command, par->comm, in->shown_argc, in->shown, err);
 }
 
-/* Makes room on all ranks for a list that rank 0 has kept. */
+/* Allocates memory on all ranks for a list that rank 0 has kept. */
 static int share_list(const struct weir_par *par, void **list, int *n, size_t size)
 {
     size_t bytes;

@@ -146,7 +146,7 @@ struct tree {
     int group; /* ranks, a power of two; the first of each group sends to rank 0 */
     int place; /* of this rank in its group */
     char *held;
-    size_t used, room;
+    size_t used, size;
 };
 
 /* Take the text of this rank. Memory is only where others come in. False: there is none. */
@@ -159,11 +159,11 @@ static bool begin_tree(const struct weir_par *par, const struct weir_str *mine, 
         t->group *= 2;
     t->place = par->rank % t->group;
     ranks = t->place ? t->place & -t->place : t->group;
-    t->room = (size_t)ranks * most;
+    t->size = (size_t)ranks * most;
     t->used = mine->len;
     if (ranks == 1 && par->rank > 0)
         return true;
-    t->held = malloc(t->room);
+    t->held = malloc(t->size);
     if (t->held)
         memcpy(t->held, weir_str_text(mine), mine->len);
     return t->held != NULL;
@@ -175,7 +175,7 @@ static void receive_text(const struct weir_par *par, struct tree *t, int from)
     int n;
 
     weir_mpi_must(par,
-                  MPI_Recv(t->held + t->used, (int)(t->room - t->used), MPI_BYTE, from, PIECE_TAG,
+                  MPI_Recv(t->held + t->used, (int)(t->size - t->used), MPI_BYTE, from, PIECE_TAG,
                            par->comm, &got),
                   "MPI_Recv");
     weir_mpi_must(par, MPI_Get_count(&got, MPI_BYTE, &n), "MPI_Get_count");

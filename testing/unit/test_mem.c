@@ -166,20 +166,20 @@ static void an_alignment_that_is_no_power_of_two_is_refused(void **state)
 static void a_list_grows_with_what_it_has(void **state)
 {
     int *list = NULL;
-    size_t room = 0, times = 0;
+    size_t capacity = 0, times = 0;
 
     (void)state;
     for (size_t n = 0; n < 1000; n++) {
-        size_t before = room;
+        size_t before = capacity;
 
-        assert_true(weir_mem_room(&list, n, &room, sizeof(*list)));
+        assert_true(weir_mem_reserve(&list, n, &capacity, sizeof(*list)));
         list[n] = (int)n;
-        times += room != before;
+        times += capacity != before;
     }
     for (size_t n = 0; n < 1000; n++)
         assert_int_equal(list[n], n);
     assert_in_range(times, 2, 12);
-    assert_false(weir_mem_room(&list, room, &room, SIZE_MAX / 1024)); /* too much: as it was */
+    assert_false(weir_mem_reserve(&list, capacity, &capacity, SIZE_MAX / 1024)); /* too much: as it was */
     assert_int_equal(list[999], 999);
     free(list);
 }

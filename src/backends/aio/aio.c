@@ -13,7 +13,7 @@
 #define NUMBER 32 /* bytes of its text */
 
 /* The queue of a session. Every slot is in one of three places: idle, ready (in a batch that is not
- * full, or that the system has no room for) or in flight. */
+ * full, or that the system cannot take) or in flight. */
 struct aio_queue {
     io_context_t ctx;
     struct iocb *slots, **idle, **ready;         /* depth each; idle is a stack */
@@ -140,7 +140,7 @@ static void refuse(struct aio_queue *q, struct iocb *cb, int sys)
 }
 
 /* Submit what is ready. The system may take a part of it, or nothing while it is short of a
- * resource: the end of a request in flight then makes room. */
+ * resource: the end of a request in flight then frees some. */
 static void hand_over(struct aio_queue *q)
 {
     int done = 0, n;

@@ -7,8 +7,8 @@
 #include "backends/shared/mpishow.h"
 #include "par/io/mpifile.h"
 
-#define ROOM_FILE 65536u  /* bytes of metadata that a file may still need, at most */
-#define ROOM_DATASET 512u /* and for each dataset */
+#define FILE_SPACE 65536u  /* bytes of metadata that a file may still need, at most */
+#define DATASET_SPACE 512u /* and for each dataset */
 
 /* ---- the MPI file that the library uses for an open file ---- */
 
@@ -65,11 +65,11 @@ int hdf5_container_unguard(struct hdf5_container *c, const char *call, struct we
     return rc;
 }
 
-/* ---- room for the file ---- */
+/* ---- space for the file ---- */
 
 static uint64_t metadata_of(uint64_t datasets)
 {
-    return ROOM_FILE + ROOM_DATASET * datasets;
+    return FILE_SPACE + DATASET_SPACE * datasets;
 }
 
 /* ---- open and close ---- */
@@ -178,21 +178,21 @@ static int check_writes(struct hdf5_container *c, bool last, bool *doubtful, str
     struct weir_err *first_err = c->failed ? NULL : err, full = WEIR_ERR_INIT;
     uint64_t need = metadata_of(c->datasets);
     bool first = weir_mpi_is_first(c->st->comm);
-    int room = c->failed || !first ? 0 : weir_mpi_check_room(c->path, need, &full), rc = 0;
-    uint64_t all[] = { c->end, c->failed || room < 0, c->doubt.open > 0, c->torn, !c->torn, room < 0 };
+    int space = c->failed || !first ? 0 : weir_mpi_check_space(c->path, need, &full), rc = 0;
+    uint64_t all[] = { c->end, c->failed || space < 0, c->doubt.open > 0, c->torn, !c->torn, space < 0 };
 
     weir_mpi_max(c->st->comm, all, sizeof(all) / sizeof(*all));
     if (all[5] && !c->failed && !first) /* one rank asks; each has its own words */
-        room = weir_mpi_check_room(c->path, need, &full);
+        space = weir_mpi_check_space(c->path, need, &full);
     c->broken |= all[3] && all[4];
     c->st->s->broken |= c->broken;
     *doubtful = all[2];
     c->end = all[0];
     if (c->st->collective && (c->end > 0 || *doubtful))
         rc = check_data(c, last, first_err);
-    if (rc == 0 && room < 0 && first_err)
+    if (rc == 0 && space < 0 && first_err)
         *first_err = full;
-    c->failed |= rc < 0 || room < 0;
+    c->failed |= rc < 0 || space < 0;
     if (c->st->collective && (all[0] > 0 || *doubtful))
         return weir_mpi_agree(c->st->comm, c->failed ? -1 : 0);
     return all[1] ? -1 : 0;

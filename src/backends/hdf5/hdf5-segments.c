@@ -245,7 +245,7 @@ static hid_t create_one(struct hdf5_segments *g, uint64_t segment, bool *is_new,
 }
 
 /* Room to keep the first 'count' datasets open. */
-static int make_room(struct hdf5_segments *g, uint64_t count, struct weir_err *err)
+static int reserve(struct hdf5_segments *g, uint64_t count, struct weir_err *err)
 {
     g->all = calloc(count ? count : 1, sizeof(*g->all));
     if (!g->all)
@@ -275,7 +275,7 @@ static int create_all(struct hdf5_segments *g, struct weir_err *err)
 {
     const struct hdf5_state *st = g->c->st;
     bool begun = g->set.in_file >= 0 && g->set.in_memory >= 0;
-    int rc = begun ? make_room(g, g->count < KEPT_MAX ? g->count : KEPT_MAX, err) : -1;
+    int rc = begun ? reserve(g, g->count < KEPT_MAX ? g->count : KEPT_MAX, err) : -1;
 
     if (weir_mpi_agree(st->comm, rc) < 0)
         return rc;
@@ -320,7 +320,7 @@ static int open_all(struct hdf5_segments *g, struct weir_err *err)
             return -1;
         H5Dclose(last);
     }
-    rc = make_room(g, g->count, err);
+    rc = reserve(g, g->count, err);
     if (weir_mpi_agree(g->c->st->comm, rc) < 0)
         return rc;
     for (uint64_t i = 0; i < g->count; i++) {

@@ -91,7 +91,7 @@ static int check_end(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
     weir_mpi_max(comm, all, 2); /* when this returns all have written */
     last = f->end = all[0];
     size = weir_mpi_size(comm, path);
-    if (size >= last && (!f->writes || last == 0 || weir_mpi_room(path) >= piece))
+    if (size >= last && (!f->writes || last == 0 || weir_mpi_space(path) >= piece))
         return 0;
     if (!f->writes)
         return weir_refuse(err, WEIR_EIO, WEIR_MPI_TRUNCATED, path, (unsigned long long)size,
@@ -103,7 +103,7 @@ static int check_end(struct ncmpi_file *f, uint64_t piece, struct weir_err *err)
                            path);
     return weir_refuse(err, WEIR_EIO, WEIR_MPI_SHORT, path, (unsigned long long)size,
                        (unsigned long long)last,
-                       all[1] || weir_mpi_room(path) < piece
+                       all[1] || weir_mpi_space(path) < piece
                            ? strerror(all[1] ? (int)all[1] : ENOSPC)
                            : "is the file system full, or a quota reached?");
 }

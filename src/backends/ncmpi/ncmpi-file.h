@@ -82,7 +82,7 @@ struct ncmpi_array {
     uint64_t first;   /* byte of the buffer where the elements begin */
     uint64_t end;     /* one past the last byte of the slab in the file, 0: unknown */
     uint64_t boxes;   /* in the list */
-    MPI_Offset **box; /* starts, then counts, of each; with room for all in one piece */
+    MPI_Offset **box; /* starts, then counts, of each; memory for all as one piece */
     bool has_type;
 };
 

@@ -14,8 +14,8 @@
 #include "par/io/mpidoubt.h"
 #include "par/io/mpifile.h"
 
-#define ROOM_FILE 65536u /* bytes of metadata that a file may still need, at most */
-#define ROOM_VAR 4096u   /* and for each variable, with its dimensions */
+#define FILE_SPACE 65536u /* bytes of metadata that a file may still need, at most */
+#define VAR_SPACE 4096u   /* and for each variable, with its dimensions */
 
 int netcdf_fail(struct weir_err *err, int rc, const char *fmt, ...)
 {
@@ -196,7 +196,7 @@ int netcdf_file_open(struct weir_array_file *base, unsigned flags, struct weir_e
                ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     f->defining = f->fresh;
     if (base->writes && mpi_of(f)->limited) { /* the limit of one rank stops all */
-        rc = weir_mpi_check_limit("netCDF", ROOM_FILE, err);
+        rc = weir_mpi_check_limit("netCDF", FILE_SPACE, err);
         rc = weir_agree_open(par, f->comm, rc, err);
     }
     if (rc < 0)
@@ -225,17 +225,17 @@ int netcdf_file_define(struct weir_array_file *base, struct weir_err *err)
 /* Before the library writes: check the free space for the metadata. A failure inside its writes
  * would crash it. One rank asks, and where there is none all do, for their words. Every rank
  * takes part; -1 when any has failed. */
-static int check_room(struct netcdf_file *f, struct weir_err *err)
+static int check_space(struct netcdf_file *f, struct weir_err *err)
 {
-    uint64_t need = ROOM_FILE + ROOM_VAR * f->vars;
+    uint64_t need = FILE_SPACE + VAR_SPACE * f->vars;
     bool first = weir_mpi_is_first(f->comm);
 
     if (!f->failed && first)
-        f->failed = weir_mpi_check_room(f->base.path, need, err) < 0;
+        f->failed = weir_mpi_check_space(f->base.path, need, err) < 0;
     if (weir_mpi_agree(f->comm, f->failed ? -1 : 0) == 0)
         return 0;
     if (!f->failed && !first)
-        f->failed = weir_mpi_check_room(f->base.path, need, err) < 0;
+        f->failed = weir_mpi_check_space(f->base.path, need, err) < 0;
     return -1;
 }
 
@@ -257,7 +257,7 @@ int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
 
     if (!f->defining)
         return 0;
-    if (check_room(f, err) < 0)
+    if (check_space(f, err) < 0)
         return f->failed && !reported ? -1 : 0;
     guard(f);
     errno = 0;
@@ -289,7 +289,7 @@ int netcdf_file_sync(struct weir_array_file *base, struct weir_err *err)
     bool reported = f->failed;
     int rc;
 
-    if (check_room(f, err) < 0) {
+    if (check_space(f, err) < 0) {
         if (reported)
             return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
         return f->failed ? -1 : 0; /* the rank that knows the cause reports it */
@@ -317,7 +317,7 @@ int netcdf_file_close(struct weir_array_file *base, struct weir_err *err)
 
     if (!base->writes && (f->handle || !base->shared))
         rc = weir_mpi_check_kept(f->handle, base->path, f->size, err);
-    if (base->writes && check_room(f, err) < 0) {
+    if (base->writes && check_space(f, err) < 0) {
         stuck = weir_mpi_sink(f->comm, f->handle) < 0;
         rc = f->failed && !reported ? -1 : 0;
         reported |= !f->failed;

@@ -29,10 +29,10 @@ void s3_answer_begin(struct s3_handle *h)
 }
 
 /* Copies what fits: texts of the service are for people. */
-static void keep(char *to, size_t room, const char *text, size_t len)
+static void keep(char *to, size_t limit, const char *text, size_t len)
 {
-    if (len > room - 1)
-        len = room - 1;
+    if (len > limit - 1)
+        len = limit - 1;
     memcpy(to, text, len);
     to[len] = '\0';
 }
@@ -116,7 +116,7 @@ static size_t take_data(struct s3_handle *h, const char *data, size_t len)
 {
     struct s3_call *c = h->call;
 
-    h->reply.excess = len > c->room - c->answer.moved;
+    h->reply.excess = len > c->limit - c->answer.moved;
     if (h->reply.excess)
         return 0;
     memcpy((char *)c->into + c->answer.moved, data, len);
@@ -273,7 +273,7 @@ static void judge_failure(struct s3_handle *h, CURLcode result)
 
     if (h->reply.excess) {
         if (h->call->into)
-            s3_fail(a, EIO, "the service sends more than the %zu requested bytes", h->call->room);
+            s3_fail(a, EIO, "the service sends more than the %zu requested bytes", h->call->limit);
         else
             s3_fail(a, EIO, "the response has more than %d MiB, so it is not an S3 response",
                     WORDS_MOST);
@@ -289,7 +289,7 @@ static void judge_range(struct s3_handle *h)
     const struct s3_call *c = h->call;
     struct s3_answer *a = &h->call->answer;
     const struct s3_reply *r = &h->reply;
-    uint64_t last = c->off + c->room - 1;
+    uint64_t last = c->off + c->limit - 1;
 
     /* Some services give 200 also to a range. Without one it is all of the object, which is fine from its begin. */
     if (a->status == 200 && !r->has_range && c->off == 0) {

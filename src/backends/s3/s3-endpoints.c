@@ -16,7 +16,7 @@
 #include "base/text/set.h"
 
 #define HOST_MOST 255
-#define REGION_TYPED 60 /* bytes of a region of ours: a message has room for it */
+#define REGION_TYPED 60 /* bytes of a region of ours: it fits into a message */
 #define ALPHANUMERIC "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 static int copy(char **out, const char *text, struct weir_err *err)

@@ -82,6 +82,6 @@ struct s3_signing {
     int n;
 };
 
-/* The header "Authorization: ..." for it, in 'room' bytes. Sorts the headers. Local. -1: no
- * room, or the library cannot. */
-int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room);
+/* The header "Authorization: ..." for it, in 'capacity' bytes. Sorts the headers. Local. -1: more
+ * is needed, or the library cannot. */
+int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t capacity);

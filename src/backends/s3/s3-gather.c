@@ -114,11 +114,11 @@ static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_e
     return 0;
 }
 
-/* Copy what has room, and send the part that is full. Returns the bytes, or -1 and err. */
+/* Copy what fits, and send the part that is full. Returns the bytes, or -1 and err. */
 static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
     struct s3_transfer *tr;
-    size_t room, len;
+    size_t left, len;
 
     if (!f->filling && begin_part(f, io, err) < 0)
         return -1;
@@ -128,11 +128,11 @@ static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir
                            "the next transfer must begin at offset %" PRIu64 ", because --s3.part joins transfers in order; "
                            "leave --s3.part out, so that each transfer is a part",
                            f->begin + tr->len);
-    room = (size_t)f->parts.size - tr->len;
-    len = io->len < room ? io->len : room;
+    left = (size_t)f->parts.size - tr->len;
+    len = io->len < left ? io->len : left;
     memcpy(tr->part + tr->len, io->buf, len);
     tr->len += len;
-    if (len == room &&
+    if (len == left &&
         send_part(f, f->parts.single && io->off + len == f->base.extent.file_bytes, err) < 0)
         return -1;
     return (ssize_t)len;

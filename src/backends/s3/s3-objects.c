@@ -45,7 +45,7 @@ void s3_put(struct s3_file *f, const char *url, const void *data, size_t len,
 static void get(struct s3_file *f, const char *url, uint64_t size, uint64_t off, void *into,
                 size_t len, struct s3_transfer *tr)
 {
-    tr->call = (struct s3_call) { .method = S3_GET, .url = url, .into = into, .room = len,
+    tr->call = (struct s3_call) { .method = S3_GET, .url = url, .into = into, .limit = len,
                                   .ranged = len < size, .off = off };
     own(f, len, tr);
 }
@@ -301,7 +301,7 @@ int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfe
 static bool has_data(struct s3 *s3, const struct s3_call *put)
 {
     struct s3_call get = {
-        .method = S3_GET, .url = put->url, .into = malloc(put->send_len + 1), .room = put->send_len
+        .method = S3_GET, .url = put->url, .into = malloc(put->send_len + 1), .limit = put->send_len
     };
     bool same = get.into && s3_call(s3->client, &get, NULL) == 0 &&
                 get.answer.moved == put->send_len &&

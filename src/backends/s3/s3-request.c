@@ -140,7 +140,7 @@ static int add_headers(struct s3_handle *h, struct weir_err *err)
                           : "Content-Type: application/octet-stream");
     if (call->ranged) {
         (void)snprintf(h->range, sizeof(h->range), "Range: bytes=%" PRIu64 "-%" PRIu64, call->off,
-                       call->off + call->room - 1);
+                       call->off + call->limit - 1);
         add_header(h, h->range);
     }
     add_checksum(h);
@@ -376,7 +376,7 @@ static void find_words(struct s3_client *c, struct s3_call *call)
     const struct s3_answer *a = &call->answer;
     struct weir_str text = { 0 };
     struct s3_call get = { .method = S3_GET, .url = call->url, .query = call->query,
-                           .headers = call->headers, .text = &text, .ranged = true, .room = 1 };
+                           .headers = call->headers, .text = &text, .ranged = true, .limit = 1 };
 
     if (call->method != S3_HEAD || a->code[0] || a->status < 300 || a->status > 403)
         return;

@@ -22,7 +22,7 @@ struct s3_answer {
     int status;         /* of HTTP; 0 none */
     int sys;            /* errno that says it best: ENOENT of 404, EACCES of 403, EEXIST of 412, EIO, ETIMEDOUT,
                          * ECONNREFUSED...; 0: it is what was asked for */
-    uint64_t moved;     /* bytes of data: received, or sent and accepted. Fewer than 'room' are received only where
+    uint64_t moved;     /* bytes of data: received, or sent and accepted. Fewer than 'limit' are received only where
                          * the object ends there: 0 after its end (status 416) */
     uint64_t length;    /* of the object, where the answer says it (Content-Length of GET and HEAD, Content-Range) */
     char etag[80];      /* with its quotes; "" none */
@@ -45,10 +45,10 @@ struct s3_call {
                                  * signatures that services refuse */
     const void *send;           /* body of PUT and POST */
     size_t send_len;
-    void *into;                 /* data of a GET go here, room bytes at most: more is an error of the service */
-    size_t room;
+    void *into;                 /* data of a GET go here, limit bytes at most: more is an error of the service */
+    size_t limit;
     struct weir_str *text;      /* or here, of any method: the body of the answer, XML. It is emptied first */
-    bool ranged;                /* only 'room' bytes from 'off' */
+    bool ranged;                /* only 'limit' bytes from 'off' */
     bool brief;                 /* after a failure, so that a service that does not answer is asked twice at most */
     uint64_t off;
     struct s3_answer answer;

@@ -205,7 +205,7 @@ static int hash_request(struct s3_signer *k, const struct s3_signing *what, char
     return text->failed || names->failed ? -1 : s3_sha256_hex(text->text, text->len, out);
 }
 
-int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room)
+int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t capacity)
 {
     char request[S3_HEX], signature[S3_HEX];
     unsigned char sum[S3_SHA256];
@@ -220,9 +220,9 @@ int s3_sign(struct s3_signer *k, struct s3_signing *what, char *out, size_t room
     if (k->text.failed || hmac(k->key, S3_SHA256, k->text.text, sum) < 0)
         return -1;
     to_hex(sum, signature);
-    len = snprintf(out, room,
+    len = snprintf(out, capacity,
                    "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s/%s/s3/aws4_request, SignedHeaders=%s, "
                    "Signature=%s",
                    what->id, k->day, k->region, weir_str_text(&k->names), signature);
-    return len > 0 && (size_t)len < room ? 0 : -1;
+    return len > 0 && (size_t)len < capacity ? 0 : -1;
 }

@@ -31,18 +31,18 @@ struct s3_upload {
     const struct weir_par *sharers; /* the ranks that have parts in it; NULL: this one alone */
     char id[ID_MOST];  /* encoded, as a query has it */
     struct part *part; /* of number 1, 2, ...; on rank 0 of the sharers also theirs, at the end */
-    size_t room;
+    size_t capacity;
 };
 
 /* The place of a part. NULL: no memory. */
 static struct part *part_of(struct s3_upload *u, uint64_t number)
 {
-    const size_t before = u->room;
+    const size_t before = u->capacity;
 
     if (number > before) {
-        if (!weir_mem_room(&u->part, (size_t)number - 1, &u->room, sizeof(*u->part)))
+        if (!weir_mem_reserve(&u->part, (size_t)number - 1, &u->capacity, sizeof(*u->part)))
             return NULL;
-        memset(u->part + before, 0, (u->room - before) * sizeof(*u->part));
+        memset(u->part + before, 0, (u->capacity - before) * sizeof(*u->part));
     }
     return &u->part[number - 1];
 }
@@ -268,8 +268,8 @@ static struct s3_upload *make_upload(const struct s3_file *f, struct weir_err *e
         u->f = f;
         u->client = s3_of(f->base.s)->client;
         u->sharers = sharers_of(f);
-        u->room = f->parts.n > 0 && f->parts.n <= S3_PARTS_MOST ? (size_t)f->parts.n : 64;
-        u->part = calloc(u->room, sizeof(*u->part));
+        u->capacity = f->parts.n > 0 && f->parts.n <= S3_PARTS_MOST ? (size_t)f->parts.n : 64;
+        u->part = calloc(u->capacity, sizeof(*u->part));
         if (u->part)
             return u;
     }
@@ -377,7 +377,7 @@ static void take_parts(void *arg, const char *bytes, size_t len)
         struct part one, *p;
 
         memcpy(&one, bytes, sizeof(one));
-        p = part_of(arg, one.number); /* there is room: the parts of a shared file are known */
+        p = part_of(arg, one.number); /* memory is reserved: the parts of a shared file are known */
         if (p)
             *p = one;
     }
@@ -389,7 +389,7 @@ static int gather_parts(struct s3_upload *u, struct weir_err *err)
     struct weir_str mine = { 0 };
     int64_t failed;
 
-    for (size_t i = 0; i < u->room; i++)
+    for (size_t i = 0; i < u->capacity; i++)
         if (u->part[i].number > 0)
             weir_str_add(&mine, (const char *)&u->part[i], sizeof(u->part[i]));
     failed = weir_pieces(u->sharers, &mine, take_parts, u) < 0;
@@ -405,9 +405,9 @@ static size_t adjoining(const struct s3_upload *u, size_t *all, uint64_t *bytes)
     size_t n = 0;
 
     *bytes = *all = 0;
-    for (size_t i = 0; i < u->room; i++)
+    for (size_t i = 0; i < u->capacity; i++)
         *all += u->part[i].number > 0;
-    while (n < u->room && u->part[n].number > 0 &&
+    while (n < u->capacity && u->part[n].number > 0 &&
            (n == 0 || u->part[n - 1].len == u->f->parts.size))
         *bytes += u->part[n++].len;
     return n;

@@ -8,29 +8,29 @@
 #include "base/mem.h"
 
 /* The buffers are touched: a system without memory would end the process, so it is asked first. */
-static int check_memory(const struct weir_session *s, int depth, size_t room, struct weir_err *err)
+static int check_memory(const struct weir_session *s, int depth, size_t bytes, struct weir_err *err)
 {
     int tasks = s->par->cache.per_node_max > 0 ? s->par->cache.per_node_max : 1;
     bool own = s->access.depth == 0;
     double node = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 
-    if ((double)depth * (double)room * tasks <= node)
+    if ((double)depth * (double)bytes * tasks <= node)
         return 0;
     return weir_refuse(err, WEIR_ESETUP,
                        "%d buffers of %zu bytes in each of %d tasks are more than the memory of a "
                        "node; give a smaller --%s%s or transfer size",
-                       depth, room, tasks, own ? s->be->prefix : "",
+                       depth, bytes, tasks, own ? s->be->prefix : "",
                        own ? s->be->depth_option : "depth");
 }
 
-static int make_buffers(struct weir_queue *q, size_t room, struct weir_err *err)
+static int make_buffers(struct weir_queue *q, size_t bytes, struct weir_err *err)
 {
     size_t bytes;
 
-    q->stride = (room + WEIR_PAGE - 1) / WEIR_PAGE * WEIR_PAGE;
+    q->stride = (bytes + WEIR_PAGE - 1) / WEIR_PAGE * WEIR_PAGE;
     bytes = q->stride * (size_t)q->depth;
     if (weir_gpu_take(q->gpu, true, &q->pool, bytes < WEIR_HUGE ? WEIR_PAGE : WEIR_HUGE, bytes, err) < 0)
-        return weir_err_within(err, "%d buffers of %zu bytes", q->depth, room);
+        return weir_err_within(err, "%d buffers of %zu bytes", q->depth, bytes);
     return 0;
 }
 
@@ -56,7 +56,7 @@ static int show_buffers(const struct weir_queue *q, struct weir_session *s, stru
     return s->be->buffers ? s->be->buffers(s, area, q->pool ? 2 : 1, err) : 0;
 }
 
-int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t room,
+int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t bytes,
                      struct iovec own, struct weir_err *err)
 {
     *q = (struct weir_queue) { .depth = most < (uint64_t)s->depth ? (int)most : s->depth,
@@ -65,8 +65,8 @@ int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most
         q->depth = 0;
         return 0;
     }
-    if (weir_session_queue(s, q->depth, err) == 0 && check_memory(s, q->depth, room, err) == 0 &&
-        make_requests(q, err) == 0 && (room == 0 || make_buffers(q, room, err) == 0) &&
+    if (weir_session_queue(s, q->depth, err) == 0 && check_memory(s, q->depth, bytes, err) == 0 &&
+        make_requests(q, err) == 0 && (bytes == 0 || make_buffers(q, bytes, err) == 0) &&
         show_buffers(q, s, own, err) == 0)
         return 0;
     weir_queue_end(q);

@@ -183,15 +183,15 @@ void weir_gpu_end(struct weir_gpu *g)
 /* ---- memory ---- */
 
 /* Pinned memory of the host, or memory of the kind that the test has. */
-static int take_room(struct weir_gpu *g, bool pinned, size_t bytes, char **out,
+static int alloc_one(struct weir_gpu *g, bool pinned, size_t bytes, char **out,
                      struct weir_err *err)
 {
     const struct weir_gpu_driver *d = &g->driver;
     bool managed = g->memory != WEIR_MEMORY_DEVICE;
-    void *room = NULL;
-    int result = pinned    ? d->alloc_host(&room, bytes, g->vendor->pinned)
-                 : managed ? d->alloc_managed(&room, bytes, ATTACH_GLOBAL)
-                           : d->alloc(&room, bytes);
+    void *memory = NULL;
+    int result = pinned    ? d->alloc_host(&memory, bytes, g->vendor->pinned)
+                 : managed ? d->alloc_managed(&memory, bytes, ATTACH_GLOBAL)
+                           : d->alloc(&memory, bytes);
 
     if (check(g, result, WEIR_ESETUP,
                        pinned    ? "allocate pinned memory"
@@ -199,17 +199,17 @@ static int take_room(struct weir_gpu *g, bool pinned, size_t bytes, char **out,
                                  : "allocate memory of the device",
                        err) < 0)
         return weir_err_within(err, "%zu bytes of GPU %d (%s)", bytes, g->device, g->name);
-    *out = room;
+    *out = memory;
     return 0;
 }
 
 /* Both sides of an area. */
-static int take_rooms(struct weir_gpu *g, struct weir_gpu_area *a, bool twin, struct weir_err *err)
+static int alloc_area(struct weir_gpu *g, struct weir_gpu_area *a, bool twin, struct weir_err *err)
 {
     bool is_shared = g->memory == WEIR_MEMORY_MANAGED && g->path != WEIR_GPU_STAGED;
 
-    if ((twin && take_room(g, false, a->bytes, &a->device, err) < 0) ||
-        (!(twin && is_shared) && take_room(g, true, a->bytes, &a->host, err) < 0))
+    if ((twin && alloc_one(g, false, a->bytes, &a->device, err) < 0) ||
+        (!(twin && is_shared) && alloc_one(g, true, a->bytes, &a->host, err) < 0))
         return -1;
     if (!a->host)
         a->host = a->device;
@@ -219,7 +219,7 @@ static int take_rooms(struct weir_gpu *g, struct weir_gpu_area *a, bool twin, st
     return a->registered ? 0 : -1;
 }
 
-static void give_rooms(struct weir_gpu *g, struct weir_gpu_area *a)
+static void free_area(struct weir_gpu *g, struct weir_gpu_area *a)
 {
     if (a->registered)
         weir_gpu_files_deregister(g->files, a->device);
@@ -237,10 +237,10 @@ int weir_gpu_take(struct weir_gpu *g, bool twin, void **out, size_t align, size_
     if (!g)
         return weir_mem_aligned(out, align, len, err);
     *out = NULL;
-    if (!weir_mem_room(&g->area, g->areas, &g->room, sizeof(a)))
+    if (!weir_mem_reserve(&g->area, g->areas, &g->capacity, sizeof(a)))
         return weir_fail(err, WEIR_ESETUP, "memory for a list of buffers");
-    if (take_rooms(g, &a, twin, err) < 0) {
-        give_rooms(g, &a);
+    if (alloc_area(g, &a, twin, err) < 0) {
+        free_area(g, &a);
         return -1;
     }
     g->area[g->areas++] = a;
@@ -269,7 +269,7 @@ void weir_gpu_give(struct weir_gpu *g, void *buffer)
         free(buffer);
         return;
     }
-    give_rooms(g, a);
+    free_area(g, a);
     *a = g->area[--g->areas];
 }
 

@@ -111,7 +111,7 @@ struct weir_gpu {
     int node;            /* NUMA node; -1: not known */
     int version;         /* of the driver, as its vendor counts */
     struct weir_gpu_area *area;
-    size_t areas, room;
+    size_t areas, capacity;
     struct weir_err lost; /* a copy has failed: what weir_gpu_lost says */
     uint64_t copies[WEIR_GPU_SUMS]; /* that were a part of transfers since the last phase began */
     struct weir_gpu_files *files; /* of WEIR_GPU_DIRECT: cuFile or hipFile; NULL: not begun */

@@ -62,14 +62,14 @@ struct stored {
     uint64_t first, len; /* in the file */
     uint64_t at;         /* on the device, from its beginning; 0 where 'placed' is false */
     bool placed;
-    bool reserved;   /* has room on the device, and was never written */
+    bool reserved;   /* has space on the device, and was never written */
     bool compressed; /* other bytes, fewer, are on the device than in the file */
 };
 
-/* One request to the kernel, with room for the extents that follow it. */
+/* One request to the kernel, then memory for its extents. */
 union request {
     struct fiemap map;
-    unsigned char room[sizeof(struct fiemap) + AT_ONCE * sizeof(struct fiemap_extent)];
+    unsigned char bytes[sizeof(struct fiemap) + AT_ONCE * sizeof(struct fiemap_extent)];
 };
 
 static struct stored cut(const struct fiemap_extent *x, uint64_t first, uint64_t end)

@@ -78,9 +78,9 @@ static void find_folder(const char *group, const char *mounts, const struct vers
     FILE *f = fopen(mounts, "r");
     const char *root, *point;
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
 
-    while (f && dir->len == 0 && getline(&line, &room, f) >= 0) {
+    while (f && dir->len == 0 && getline(&line, &capacity, f) >= 0) {
         size_t len;
 
         line[strcspn(line, "\n")] = '\0';
@@ -151,9 +151,9 @@ double weir_cgroup_limit_in(enum weir_cgroup_resource what, const char *groups, 
     FILE *f = fopen(groups, "r");
     double least = NAN;
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
 
-    while (f && getline(&line, &room, f) >= 0) {
+    while (f && getline(&line, &capacity, f) >= 0) {
         char *list, *group = split(line, &list);
 
         for (const struct version *v = versions[what]; group && v < versions[what] + 2; v++)

@@ -83,22 +83,22 @@ struct stripe {
 };
 
 /* Read the head and what follows it. Returns the bytes of all, 0: it has none of its own. */
-static size_t read_stripes(const char *path, char room[STRIPES_TEXT], struct stripes *s)
+static size_t read_stripes(const char *path, char bytes[STRIPES_TEXT], struct stripes *s)
 {
-    ssize_t n = getxattr(path, "lustre.lov", room, STRIPES_TEXT);
+    ssize_t n = getxattr(path, "lustre.lov", bytes, STRIPES_TEXT);
 
     if (n < (ssize_t)sizeof(*s))
         return 0;
-    memcpy(s, room, sizeof(*s));
+    memcpy(s, bytes, sizeof(*s));
     return s->magic == STRIPES_1 || s->magic == STRIPES_3 ? (size_t)n : 0;
 }
 
 bool weir_environment_stripes(const char *path, uint32_t *size, uint16_t *count)
 {
-    char room[STRIPES_TEXT];
+    char bytes[STRIPES_TEXT];
     struct stripes s;
 
-    if (read_stripes(path, room, &s) == 0)
+    if (read_stripes(path, bytes, &s) == 0)
         return false;
     *size = s.size;
     *count = s.count;
@@ -107,17 +107,17 @@ bool weir_environment_stripes(const char *path, uint32_t *size, uint16_t *count)
 
 int64_t weir_environment_target(const char *path, int stripe)
 {
-    char room[STRIPES_TEXT];
+    char bytes[STRIPES_TEXT];
     struct stripes s;
     struct stripe one;
-    size_t n = read_stripes(path, room, &s), at;
+    size_t n = read_stripes(path, bytes, &s), at;
 
     if (n == 0 || stripe >= s.count)
         return -1;
     at = sizeof(s) + (s.magic == STRIPES_3 ? 16 : 0) + (size_t)stripe * sizeof(one);
     if (at + sizeof(one) > n)
         return -1;
-    memcpy(&one, room + at, sizeof(one));
+    memcpy(&one, bytes + at, sizeof(one));
     return one.target;
 }
 

@@ -53,15 +53,15 @@ void weir_examples(const struct weir_help *help, bool all, enum weir_topic topic
                    struct weir_str *out)
 {
     const struct weir_example *e;
-    int own = 0, room;
+    int own = 0, lines;
 
     for (e = help->examples; e != NULL && e->args != NULL; e++)
         if (all || e->topic == topic) {
             add_example(help, "", e, out);
             own++;
         }
-    room = FIRST_PAGE - own;
+    lines = FIRST_PAGE - own;
     for (e = help->common; e != NULL && e->args != NULL; e++)
-        if (all || (topic == WEIR_TOPIC_NONE ? room-- > 0 : own == 0 && e->topic == topic))
+        if (all || (topic == WEIR_TOPIC_NONE ? lines-- > 0 : own == 0 && e->topic == topic))
             add_example(help, first_args(help), e, out);
 }

@@ -10,7 +10,7 @@
 
 void weir_worklog_begin(struct weir_worklog *s, int64_t at_ns)
 {
-    if (s->failed || !weir_mem_room(&s->phase, (size_t)s->n, &s->room, sizeof(*s->phase))) {
+    if (s->failed || !weir_mem_reserve(&s->phase, (size_t)s->n, &s->capacity, sizeof(*s->phase))) {
         s->failed = true;
         return;
     }
@@ -33,7 +33,7 @@ void weir_worklog_add(struct weir_worklog *s, int64_t at_ns, uint64_t bytes, uin
             p->sample[i] = p->sample[2 * i + 1];
         p->gap_ns *= 2;
     }
-    if (!weir_mem_room(&p->sample, (size_t)p->n, &p->room, sizeof(*p->sample))) {
+    if (!weir_mem_reserve(&p->sample, (size_t)p->n, &p->capacity, sizeof(*p->sample))) {
         s->failed = true;
         return;
     }

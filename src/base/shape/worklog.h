@@ -18,14 +18,14 @@ struct weir_worklog_phase {
     int64_t begin_ns, gap_ns; /* gap: at least so much between two samples */
     struct weir_worklog_sample *sample;
     int n;
-    size_t room;
+    size_t capacity;
 };
 
 /* Zero-initialise; release with weir_worklog_free. */
 struct weir_worklog {
     struct weir_worklog_phase *phase;
     int n;
-    size_t room;
+    size_t capacity;
     bool failed; /* memory ran out: something is missing */
 };
 

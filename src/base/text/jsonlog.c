@@ -164,7 +164,7 @@ struct weir_json weir_jsonlog_row(struct weir_jsonlog *log, const char *key)
 struct copy {
     FILE *in, *out;
     char *line;
-    size_t room;
+    size_t capacity;
     off_t at, next; /* where the line begins, and the next one */
     bool flat, failed;
 };
@@ -172,7 +172,7 @@ struct copy {
 /* A line that was cut off is the end. */
 static bool next_line(struct copy *c)
 {
-    ssize_t n = getline(&c->line, &c->room, c->in);
+    ssize_t n = getline(&c->line, &c->capacity, c->in);
 
     c->at = c->next;
     if (n <= 0 || c->line[n - 1] != '\n')

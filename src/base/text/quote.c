@@ -68,9 +68,9 @@ const char *weir_quote(const char *text, size_t len, char out[WEIR_QUOTE_TEXT])
     while (at < len) {
         size_t n = weir_utf8_len(text + at, len - at);
         bool as_is = is_printable(text + at, n);
-        size_t room = as_is ? n : 4;
+        size_t width = as_is ? n : 4;
 
-        if (used + room > SHOWN) {
+        if (used + width > SHOWN) {
             memcpy(out + used, "...", 3);
             used += 3;
             break;
@@ -82,7 +82,7 @@ const char *weir_quote(const char *text, size_t len, char out[WEIR_QUOTE_TEXT])
             (void)snprintf(out + used, 5, "\\x%02x", (unsigned char)text[at]);
             at++;
         }
-        used += room;
+        used += width;
     }
     out[used] = '\0';
     return out;

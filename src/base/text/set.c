@@ -66,11 +66,11 @@ static bool grow_slots(struct weir_set *s)
     return true;
 }
 
-static bool make_room(struct weir_set *s)
+static bool reserve(struct weir_set *s)
 {
     if (s->n >= MOST_TEXTS || (2 * (s->n + 1) > s->slots && !grow_slots(s)))
         return false;
-    return weir_mem_room(&s->begin, s->n, &s->begins, sizeof(*s->begin));
+    return weir_mem_reserve(&s->begin, s->n, &s->begins, sizeof(*s->begin));
 }
 
 static bool append(struct weir_set *s, const char *text, size_t len)
@@ -89,7 +89,7 @@ int64_t weir_set_add(struct weir_set *s, const char *text, size_t len)
     uint32_t place = place_of(weir_hash(WEIR_HASH_BEGIN, text, len));
     struct weir_set_slot *slot;
 
-    if (s->failed || !make_room(s)) {
+    if (s->failed || !reserve(s)) {
         s->failed = true;
         return -1;
     }

@@ -195,18 +195,18 @@ static void hide_mount_options(const struct weir_names *names, const char *text,
 }
 
 static const char *hide(const void *names, const char *key, const char *value,
-                        struct weir_str *room)
+                        struct weir_str *buffer)
 {
     const struct anonymous *a = names;
 
-    weir_str_clear(room);
+    weir_str_clear(buffer);
     if (key && is_left_out(a, key))
-        weir_str_addf(room, WEIR_NAME_LEFT_OUT);
+        weir_str_addf(buffer, WEIR_NAME_LEFT_OUT);
     else if (key && strcmp(key, "mountOptions") == 0)
-        hide_mount_options(&a->names, value, room);
+        hide_mount_options(&a->names, value, buffer);
     else
-        weir_names_hide(&a->names, value, room);
-    return room->failed ? WEIR_NAME_LEFT_OUT : weir_str_text(room);
+        weir_names_hide(&a->names, value, buffer);
+    return buffer->failed ? WEIR_NAME_LEFT_OUT : weir_str_text(buffer);
 }
 
 /* ---- a run ---- */

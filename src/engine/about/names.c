@@ -18,7 +18,7 @@ static void add(struct weir_names *n, int what, const char *text, size_t len)
     n->failed |= number < 0;
     if (len == 0 || n->failed || (size_t)number < n->known)
         return;
-    n->failed = !weir_mem_room(&n->what, n->known, &n->room, sizeof(*n->what));
+    n->failed = !weir_mem_reserve(&n->what, n->known, &n->capacity, sizeof(*n->what));
     if (n->failed)
         return;
     n->what[n->known++] = what;

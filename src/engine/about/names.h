@@ -11,7 +11,7 @@
 struct weir_names {
     struct weir_set texts;
     int *what; /* each of them is */
-    size_t known, room, longest;
+    size_t known, capacity, longest;
     bool failed; /* memory ran out: no text is safe, and all are left out whole */
 };
 

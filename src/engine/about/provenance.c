@@ -36,10 +36,10 @@ static void add_missing(struct weir_missing *missing, const char *key)
 /* True when the text is unknown, or --anonymous changes it. */
 static bool is_hidden(const struct weir_run *run, const char *key, const char *text)
 {
-    struct weir_str room = { 0 };
-    bool hidden = !*text || strcmp(weir_report_shown(&run->report, key, text, &room), text) != 0;
+    struct weir_str buffer = { 0 };
+    bool hidden = !*text || strcmp(weir_report_shown(&run->report, key, text, &buffer), text) != 0;
 
-    weir_str_free(&room);
+    weir_str_free(&buffer);
     return hidden;
 }
 

@@ -18,7 +18,7 @@ struct checks {
     struct weir_inputs *inputs; /* of the test that runs; NULL: nothing is judged */
     enum weir_rule_set rules;   /* of tests without --rules */
     struct weir_limits limits;  /* of the test that runs */
-    struct weir_inputs room;    /* for them */
+    struct weir_inputs inputs_memory;    /* for them */
     uint64_t spent_ns;          /* gathering them */
     struct weir_machine_use before; /* the phase that runs */
     const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
@@ -159,7 +159,7 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *err)
     if (!is_judged(t, run->test) ||
         weir_limits_parse(&t->limits, run->test->plan.options->limits, NULL) < 0)
         return 0;
-    t->inputs = &t->room;
+    t->inputs = &t->inputs_memory;
     weir_collect_test(run, &t->machine, &t->reads, t->inputs);
     t->inputs->by_slowest = rules_of(t, run->test->plan.options) == WEIR_RULES_MLPERF;
     weir_others_begin(run, &t->others, t->inputs);
@@ -190,7 +190,7 @@ static void report_rows(struct weir_run *run, const struct weir_judged_test *v)
 static enum weir_severity conclude(struct weir_run *run, struct checks *t)
 {
     const struct weir_inputs *f = t->inputs;
-    bool is_measured = f->phases > 0 || f->found.no_room;
+    bool is_measured = f->phases > 0 || f->found.excess;
     uint64_t begin_ns = weir_now_ns();
 
     if (!f->objects)

@@ -11,7 +11,7 @@
 /* User time is taken in ticks of the kernel: a phase needs many of them. */
 #define CPU_LEAST_S 0.1
 
-#define LEAST_ROOM 0.05 /* of the bytes: that were not in the page cache, to judge what comes in */
+#define UNCACHED_MIN 0.05 /* of the bytes were not in the page cache: enough to judge a phase */
 
 /* Return the fraction of the phase after 9 of 10 tasks were done. */
 static double tail_of(const struct weir_checks_sums *s, int tasks)
@@ -68,10 +68,10 @@ static void note_direct(const struct weir_checks_sums *s, struct weir_inputs *f,
                         struct weir_inputs_phase *p)
 {
     double before = p->moves & WEIR_MOVES_IN ? (double)s->before : 0;
-    double room = (double)s->looked - before;
+    double uncached = (double)s->looked - before;
 
-    if (room > LEAST_ROOM * (double)s->looked)
-        MOST(left, fmax(0, ((double)s->resident - before) / room));
+    if (uncached > UNCACHED_MIN * (double)s->looked)
+        MOST(left, fmax(0, ((double)s->resident - before) / uncached));
     else
         f->cache_why = "the files were in the page cache before they were read";
 }
@@ -88,7 +88,7 @@ static double dirty_share(const struct weir_phase_rec *rec, const struct weir_ch
     if (moves == WEIR_MOVES_OUT || s->dirty == 0)
         return (double)s->dirty / looked;
     part = (double)rec->by_dir[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
-    if ((double)s->dirty_before > LEAST_ROOM * looked || !(part > 0))
+    if ((double)s->dirty_before > UNCACHED_MIN * looked || !(part > 0))
         return NAN;
     return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
 }
@@ -100,7 +100,7 @@ static void note_cached(const struct weir_phase_rec *rec, const struct weir_chec
 {
     double share = found_cached(s, p->moves) / (double)s->looked;
 
-    if (weir_checks_repeats(rec, f) && share <= LEAST_ROOM)
+    if (weir_checks_repeats(rec, f) && share <= UNCACHED_MIN)
         f->cache_why = "passes after the first one read again what was moved before";
     else
         MOST(cached, share);

@@ -174,7 +174,7 @@ static double without_kernel(struct weir_others_processors *p, double others)
 {
     double now;
 
-    if (!p->sees_kernel || others <= WEIR_OTHERS_SHARE / 2 * p->room)
+    if (!p->sees_kernel || others <= WEIR_OTHERS_SHARE / 2 * p->available)
         return others;
     now = weir_process_kernel();
     return isnan(now) ? others : fmax(0, others - (now - p->kernel));
@@ -194,9 +194,9 @@ void weir_others_end(struct weir_others *o)
     busy = p->sees_kernel ? now.busy.all - p->before.busy.all : now.busy.user - p->before.busy.user;
     own = p->sees_kernel ? now.own.all - p->before.own.all : now.own.user - p->before.own.user;
     p->others += fmax(0, busy - own);
-    p->room += span * p->n;
-    if (p->room >= LEAST_ALL_S * p->n)
-        p->share = (int64_t)(PPM * without_kernel(p, p->others) / p->room);
+    p->available += span * p->n;
+    if (p->available >= LEAST_ALL_S * p->n)
+        p->share = (int64_t)(PPM * without_kernel(p, p->others) / p->available);
 }
 
 /* ---- both ---- */
@@ -204,7 +204,7 @@ void weir_others_end(struct weir_others *o)
 void weir_others_begin(struct weir_run *run, struct weir_others *o, struct weir_inputs *f)
 {
     begin_device(run, &o->device, f);
-    o->processors.others = o->processors.room = 0;
+    o->processors.others = o->processors.available = 0;
     o->processors.share = INT64_MIN;
 }
 

@@ -109,7 +109,7 @@ struct weir_others_processors {
     double kernel;                          /* seconds that they had when the run began */
     bool reads;                             /* the beginning of this phase is known */
     struct weir_processor_use before;
-    double others, room; /* seconds of the test's phases: that others had, that there were */
+    double others, available; /* seconds of the test's phases: that others had, that there were */
     int64_t share;       /* of 1e6, of this node; INT64_MIN: not known */
 };
 

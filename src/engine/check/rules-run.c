@@ -48,8 +48,8 @@ static void h25(const struct weir_inputs *f, struct weir_finding *out)
 {
     double x = fmax(f->found.full, f->found.full_inodes); /* leaves NaN out */
 
-    if (f->found.no_room) {
-        weir_finding_set(out, 100 * f->found.need_of_free, "it does not fit: %s", f->found.no_room);
+    if (f->found.excess) {
+        weir_finding_set(out, 100 * f->found.need_of_free, "it does not fit: %s", f->found.excess);
         out->brief = "does not fit";
         out->severity = WEIR_INVALID;
         out->unit = "% of what is free";
@@ -233,7 +233,7 @@ const struct weir_rule weir_rules_run[] = {
       .brief = "file system %.0f %% full", WEIR_RULE_AT(90, NOTE, NOTE, NOTE, NOTE), .measure = h25,
       .unknown = "the backend does not report it",
       .means = "file systems slow down when they are nearly full",
-      .remedy = "make room" },
+      .remedy = "free space" },
     { WEIR_RULE("H26", 10, "bytes of the device that other processes moved, or CPU time they used",
                 "%"),
       .brief = "others used %.0f %% of the node",

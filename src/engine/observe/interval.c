@@ -87,7 +87,7 @@ struct call {
 
 /* Intervals as messages. An interval is the number of stalled tasks, then for each operation
  * its bytes, its count and the count of each bin, then the longest time of each operation. */
-struct room {
+struct scratch {
     struct weir_hist all, one; /* of an interval, on rank 0 */
     int calls;
     size_t words; /* of an interval */
@@ -100,7 +100,7 @@ struct room {
 struct state {
     struct weir_intervals bins; /* of this rank; on rank 0 after a phase those of kind 0 have the bytes and the
                                  * operations of all kinds and ranks */
-    struct room room;
+    struct scratch scratch;
     struct weir_str text; /* rank 0: tables that wait for the end of the test */
 };
 
@@ -135,7 +135,7 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
     return parse(o->interval, &ns, err);
 }
 
-static int take_room(struct room *r, size_t kinds, struct weir_err *err)
+static int make_scratch(struct scratch *r, size_t kinds, struct weir_err *err)
 {
     size_t most = 1 + kinds * (2 + WEIR_HIST_BINS);
 
@@ -162,7 +162,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
         return 0;
     }
     if (weir_intervals_init(&s->bins, ns, kinds, err) < 0 ||
-        take_room(&s->room, (size_t)kinds, err) < 0)
+        make_scratch(&s->scratch, (size_t)kinds, err) < 0)
         return -1;
     run->records.intervals = &s->bins;
     return 0;
@@ -184,7 +184,7 @@ static void start(struct weir_run *run, void *state, const struct weir_phase_rec
 
 /* All ranks' bins are as wide as the widest. Two bins become one, so the last bin of all follows from
  * the end of the last bin of each rank. */
-static void align(struct weir_run *run, struct weir_intervals *s, struct room *r)
+static void align(struct weir_run *run, struct weir_intervals *s, struct scratch *r)
 {
     unsigned first, last;
 
@@ -203,7 +203,7 @@ static void align(struct weir_run *run, struct weir_intervals *s, struct room *r
 }
 
 /* The operations that happened on any rank. */
-static void choose_calls(const struct weir_intervals *s, struct room *r)
+static void choose_calls(const struct weir_intervals *s, struct scratch *r)
 {
     r->calls = 0;
     r->words = 1;
@@ -220,7 +220,7 @@ static void choose_calls(const struct weir_intervals *s, struct room *r)
 }
 
 /* An interval of this rank. */
-static void pack(const struct weir_intervals *s, unsigned i, struct room *r, uint64_t *word,
+static void pack(const struct weir_intervals *s, unsigned i, struct scratch *r, uint64_t *word,
                  int64_t *max_ns)
 {
     *word++ = weir_intervals_stalled(s, i);
@@ -255,7 +255,7 @@ static void fill_row(const struct weir_run *run, const struct weir_phase_rec *re
 }
 
 /* The times of an operation in an interval of all ranks. */
-static const uint64_t *unpack(struct room *r, const struct call *c, const uint64_t *word,
+static const uint64_t *unpack(struct scratch *r, const struct call *c, const uint64_t *word,
                               int64_t max_ns, struct interval_row *row)
 {
     row->bytes = (int64_t)*word++;
@@ -273,7 +273,7 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
                    unsigned i, const uint64_t *word, const int64_t *max_ns)
 {
     struct interval_row all = { .stalled = (int64_t)*word++ };
-    struct room *r = &s->room;
+    struct scratch *r = &s->scratch;
 
     weir_hist_clear(&r->all);
     for (int k = 0; k < r->calls; k++) {
@@ -299,7 +299,7 @@ static void report(struct weir_run *run, const struct weir_phase_rec *rec, struc
 /* All intervals, in pieces. */
 static void sum_up(struct weir_run *run, const struct weir_phase_rec *rec, struct state *s)
 {
-    struct room *r = &s->room;
+    struct scratch *r = &s->scratch;
     unsigned each = (unsigned)(r->words < PIECE_WORDS ? PIECE_WORDS / r->words : 1), n;
 
     for (unsigned i = 0; i < s->bins.used; i += n) {
@@ -321,8 +321,8 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
 
     if (!s->bins.bytes || !run->stage || rec->failed)
         return 0;
-    align(run, &s->bins, &s->room);
-    choose_calls(&s->bins, &s->room);
+    align(run, &s->bins, &s->scratch);
+    choose_calls(&s->bins, &s->scratch);
     sum_up(run, rec, s);
     if (s->bins.width_ns > s->bins.asked_ns)
         weir_note(&run->log,
@@ -340,10 +340,10 @@ static void test_free(struct weir_run *run, void *state)
 
     run->records.intervals = NULL;
     weir_intervals_free(&s->bins);
-    free(s->room.call);
-    free(s->room.ends);
-    free(s->room.max_ns);
-    free(s->room.word);
+    free(s->scratch.call);
+    free(s->scratch.ends);
+    free(s->scratch.max_ns);
+    free(s->scratch.word);
     *s = (struct state) { .bins = { 0 } };
 }
 

@@ -73,8 +73,8 @@ static void move_counts(struct weir_session *s, uint64_t *sums, bool back)
 void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct weir_phase_rec *rec)
 {
     const int kinds = weir_operations_count(run->program), n = kinds + WEIR_ALL_HISTS;
-    struct weir_hist *spare = &run->records.hist[kinds], *room = spare + 1;
-    int64_t *ends = (int64_t *)(void *)&room[n + 1];
+    struct weir_hist *spare = &run->records.hist[kinds], *scratch = spare + 1;
+    int64_t *ends = (int64_t *)(void *)&scratch[n + 1];
     size_t counts;
     int used = 0;
 
@@ -87,18 +87,18 @@ void weir_latency_sum(struct weir_run *run, struct weir_session *s, const struct
     run->records.slowest = ends[2 * n + 1];
     for (int i = 0; i < n; i++)
         if (ends[2 * i] != INT64_MIN)
-            room[used++] = *hist_of(run, s, i);
+            scratch[used++] = *hist_of(run, s, i);
     counts = ends[2 * n + 2] > 0 ? WEIR_SENT_COUNTS : 0;
     if (counts > 0)
-        move_counts(s, (uint64_t *)(void *)&room[used], false);
-    weir_sum_u64(&run->par, (uint64_t *)(void *)room, (size_t)used * sizeof(*room) / sizeof(uint64_t) + counts);
+        move_counts(s, (uint64_t *)(void *)&scratch[used], false);
+    weir_sum_u64(&run->par, (uint64_t *)(void *)scratch, (size_t)used * sizeof(*scratch) / sizeof(uint64_t) + counts);
     if (counts > 0 && run->par.rank == 0)
-        move_counts(s, (uint64_t *)(void *)&room[used], true);
+        move_counts(s, (uint64_t *)(void *)&scratch[used], true);
     for (int i = n - 1; i >= 0 && run->par.rank == 0; i--)
         if (ends[2 * i] != INT64_MIN) {
             struct weir_hist *h = hist_of(run, s, i);
 
-            *h = room[--used];
+            *h = scratch[--used];
             weir_hist_set_ends(h, &ends[2 * i]);
         }
 }

@@ -159,7 +159,7 @@ static void add_latencies(struct weir_run *run, struct weir_session *s,
                           const struct weir_phase_rec *rec, struct weir_metrics *out)
 {
     int n = weir_operations_count(run->program);
-    struct weir_hist *all = &run->records.hist[n]; /* there is room for one more */
+    struct weir_hist *all = &run->records.hist[n]; /* the list has one more entry */
 
     weir_latency_sum(run, s, rec);
     out->fastest_rank = run->records.fastest;

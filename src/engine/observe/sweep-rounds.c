@@ -86,7 +86,7 @@ static void add_controls(struct weir_sweep_round *r, const int *tasks, int wante
     }
 }
 
-/* Groups for the suspects, the worst first, as far as there is room, and controls. */
+/* Groups for the suspects, the worst first, as many as fit, and controls. */
 static void make_groups(struct weir_sweep_round *r, const struct weir_sweep_suspect *suspect, int n,
                         const int *tasks)
 {
@@ -150,7 +150,7 @@ static int next_class(const int *tasks, const struct weir_sweep_score *score, in
 
 /* Units of one class: *median and *scale of those that are compared with; returns how many. */
 static int measure_class(const struct weir_sweep_round *r, const int *tasks, int class,
-                         const struct weir_sweep_score *score, double *room, double *median,
+                         const struct weir_sweep_score *score, double *scratch, double *median,
                          double *scale)
 {
     int n = 0;
@@ -158,19 +158,19 @@ static int measure_class(const struct weir_sweep_round *r, const int *tasks, int
     for (int i = 0; i < r->units; i++)
         if (tasks[i] == class && is_measured(&score[i]) &&
             (r->number == 0 || is_in(r, i, r->suspects, r->turns)))
-            room[n++] = log(score[i].rate);
-    *median = weir_median(room, (size_t)n);
+            scratch[n++] = log(score[i].rate);
+    *median = weir_median(scratch, (size_t)n);
     for (int i = 0; i < n; i++)
-        room[i] = fabs(room[i] - *median);
-    *scale = fmax(NORMAL * weir_median(room, (size_t)n), FLOOR);
+        scratch[i] = fabs(scratch[i] - *median);
+    *scale = fmax(NORMAL * weir_median(scratch, (size_t)n), FLOOR);
     return n;
 }
 
 static void score_class(const struct weir_sweep_round *r, const int *tasks, int class,
-                        struct weir_sweep_score *score, double *room)
+                        struct weir_sweep_score *score, double *scratch)
 {
     double median, scale;
-    int n = measure_class(r, tasks, class, score, room, &median, &scale);
+    int n = measure_class(r, tasks, class, score, scratch, &median, &scale);
 
     for (int i = 0; i < r->units && n >= WEIR_SWEEP_MIN; i++)
         if (tasks[i] == class && is_measured(&score[i])) {
@@ -181,7 +181,7 @@ static void score_class(const struct weir_sweep_round *r, const int *tasks, int 
 }
 
 static void score_units(const struct weir_sweep_round *r, const int *tasks,
-                        struct weir_sweep_score *score, double *room)
+                        struct weir_sweep_score *score, double *scratch)
 {
     for (int i = 0; i < r->units; i++) {
         score[i].median = score[i].z = NAN;
@@ -189,7 +189,7 @@ static void score_units(const struct weir_sweep_round *r, const int *tasks,
     }
     for (int class = next_class(tasks, score, r->units, 0); class < INT_MAX;
          class = next_class(tasks, score, r->units, class))
-        score_class(r, tasks, class, score, room);
+        score_class(r, tasks, class, score, scratch);
 }
 
 /* ---- results of all rounds ---- */
@@ -201,9 +201,9 @@ int weir_sweep_field_begin(struct weir_sweep_field *f, struct weir_err *err)
     f->of = calloc(n * (size_t)f->ops, sizeof(*f->of));
     f->tasks = calloc(n, sizeof(*f->tasks));
     f->score = calloc(n, sizeof(*f->score));
-    f->room = calloc(n, sizeof(*f->room));
+    f->scratch = calloc(n, sizeof(*f->scratch));
     f->suspect = calloc(n, sizeof(*f->suspect));
-    if (!f->of || !f->tasks || !f->score || !f->room || !f->suspect)
+    if (!f->of || !f->tasks || !f->score || !f->scratch || !f->suspect)
         return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu nodes or ranks", n);
     for (size_t i = 0; i < n * (size_t)f->ops; i++)
         f->of[i].score = (struct weir_sweep_score) { NAN, NAN, NAN, false };
@@ -215,7 +215,7 @@ void weir_sweep_field_free(struct weir_sweep_field *f)
     free(f->of);
     free(f->tasks);
     free(f->score);
-    free(f->room);
+    free(f->scratch);
     free(f->suspect);
 }
 
@@ -258,7 +258,7 @@ void weir_sweep_keep(struct weir_sweep_field *f, const struct weir_sweep_round *
     for (int k = 0; k < f->ops; k++) {
         for (int u = 0; u < f->units; u++)
             f->score[u].rate = rate[u * f->ops + k];
-        score_units(r, f->tasks, f->score, f->room);
+        score_units(r, f->tasks, f->score, f->scratch);
         for (int u = 0; u < f->units; u++)
             keep_score(&f->of[u * f->ops + k], r, &f->score[u]);
     }

@@ -56,7 +56,7 @@ struct weir_sweep_field {
     int *tasks;                   /* of each unit, > 0: set by the caller after the begin */
     struct weir_sweep_result *of; /* of operation k of unit u: [u * ops + k] */
     struct weir_sweep_score *score;
-    double *room;
+    double *scratch;
     struct weir_sweep_suspect *suspect; /* the worst first */
     int suspects;
     bool reran;

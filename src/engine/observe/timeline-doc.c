@@ -21,20 +21,20 @@
 static void add_parameter(struct weir_json *j, const struct weir_report *r, const char *name,
                           const struct weir_opt *row, const void *values)
 {
-    struct weir_str text = { 0 }, room = { 0 };
+    struct weir_str text = { 0 }, buffer = { 0 };
     int64_t whole;
     double real;
 
     if (row->type == WEIR_OPT_STR || row->type == WEIR_OPT_LIST) {
         weir_opt_show(row, values, &text);
-        weir_json_str(j, name, weir_report_shown(r, name, weir_str_text(&text), &room));
+        weir_json_str(j, name, weir_report_shown(r, name, weir_str_text(&text), &buffer));
     } else if (weir_opt_number(row, values, &whole, &real)) {
         weir_json_int(j, name, whole);
     } else {
         weir_json_real(j, name, real);
     }
     weir_str_free(&text);
-    weir_str_free(&room);
+    weir_str_free(&buffer);
 }
 
 static void add_parameters(struct weir_json *j, const struct weir_report *r,
@@ -59,14 +59,14 @@ struct hosts {
 static void add_host(void *hosts, const struct weir_host *host)
 {
     const struct hosts *h = hosts;
-    struct weir_str room = { 0 };
+    struct weir_str buffer = { 0 };
 
     weir_json_open(h->j, NULL, false);
-    weir_json_str(h->j, "name", weir_report_shown(h->report, NULL, host->name, &room));
+    weir_json_str(h->j, "name", weir_report_shown(h->report, NULL, host->name, &buffer));
     weir_json_int(h->j, "tasks", host->tasks);
     weir_json_str(h->j, "ranks", host->ranks);
     weir_json_close(h->j);
-    weir_str_free(&room);
+    weir_str_free(&buffer);
 }
 
 /* Return the seconds since 1970 at which the clock of the run was 0, on rank 0: to lay series

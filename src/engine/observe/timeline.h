@@ -75,7 +75,7 @@ void weir_npy_record(unsigned char *out, const struct weir_npy_record *r, size_t
 /* ---- the records of a phase ---- */
 
 /* Operations of all ranks: those that were seen; of these, those that are in the file; and those that
- * belong there and had no room. */
+ * belong there and did not fit. */
 struct weir_timeline_sums {
     uint64_t seen, records, dropped;
 };

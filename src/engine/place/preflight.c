@@ -145,7 +145,7 @@ static int probe_all(struct weir_run *run, const char *path, struct directory *d
     return rc;
 }
 
-/* ---- room ---- */
+/* ---- space ---- */
 
 /* A file system, and the first place of the test on it. */
 struct place {
@@ -156,7 +156,7 @@ struct place {
     int shares; /* places on it */
 };
 
-#define PLACES 64 /* of which the room is known */
+#define PLACES 64 /* of which the space is known */
 
 /* File systems of the places, each with the number of those that stand on it. Returns how many
  * there are; 0: not known. */
@@ -233,7 +233,7 @@ static void expect_use(const struct place *p, int places, const struct weir_plan
 /* Check the free space for what the tasks of a node make. Rank 0 looks, or one task of each
  * node where each has a file system of its own. The bytes in 'held', on all of them, go first.
  * In a dry run too little space is a finding, and a warning. */
-static int check_room(struct weir_run *run, const char *path, struct directory *dir,
+static int check_space(struct weir_run *run, const char *path, struct directory *dir,
                       uint64_t held, bool apart, struct weir_err *err)
 {
     const struct weir_par *par = &run->par;
@@ -257,7 +257,7 @@ static int check_room(struct weir_run *run, const char *path, struct directory *
     for (int i = 0; rc == 0 && i < n; i++)
         rc = check_place(run, &list[i], places, need, held, &why);
     if (rc < 0 && dry)
-        rc = (f->no_room = weir_arena_strdup(&run->arena, why.text, err)) ? weir_warn(&run->log, err, "%s", why.text) : -1;
+        rc = (f->excess = weir_arena_strdup(&run->arena, why.text, err)) ? weir_warn(&run->log, err, "%s", why.text) : -1;
     else if (rc < 0)
         *err = why;
     return weir_agree(par, rc, err);
@@ -281,7 +281,7 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
         return -1;
     weir_allsum_u64(&run->par, (uint64_t *)&there, sizeof(there) / sizeof(uint64_t));
     if (t->plan.options->dry_run)
-        return path ? check_room(run, path, dir, there.bytes, false, err) : 0;
+        return path ? check_space(run, path, dir, there.bytes, false, err) : 0;
     apart = path && probe_all(run, path, dir, &why) < 0;
     if (path)
         run->test->found.apart = apart;
@@ -290,7 +290,7 @@ static int check_test(struct weir_run *run, struct weir_set *made, struct direct
         return -1;
     }
     if (path && t->plan.bytes + t->plan.inodes > 0 &&
-        check_room(run, path, dir, there.bytes, apart, err) < 0)
+        check_space(run, path, dir, there.bytes, apart, err) < 0)
         return -1;
     weir_targets_note(run, &there);
     return 0;

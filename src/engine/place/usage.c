@@ -105,7 +105,7 @@ static const char *show_size(uint64_t bytes, char out[SIZE_TEXT])
 static int compare(const char *path, const struct weir_plan *plan, const struct weir_fs_usage *u,
                    struct weir_err *err)
 {
-    char needed[SIZE_TEXT], room[SIZE_TEXT];
+    char needed[SIZE_TEXT], avail[SIZE_TEXT];
 
     if (u->inodes > 1 && plan->inodes > u->free_inodes)
         return weir_refuse(err, WEIR_ESETUP,
@@ -113,7 +113,7 @@ static int compare(const char *path, const struct weir_plan *plan, const struct 
                            plan->inodes, path, u->free_inodes);
     if (u->total_bytes > 1 && plan->bytes > u->avail_bytes)
         return weir_refuse(err, WEIR_ESETUP, "the test needs %s in '%s', and %s are free",
-                           show_size(plan->bytes, needed), path, show_size(u->avail_bytes, room));
+                           show_size(plan->bytes, needed), path, show_size(u->avail_bytes, avail));
     return 0;
 }
 

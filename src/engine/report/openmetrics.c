@@ -75,7 +75,7 @@ struct sample {
 
 struct exposition {
     struct sample *sample;
-    size_t n, room;
+    size_t n, capacity;
     bool failed;             /* memory ran out for a sample */
     struct weir_str path;    /* keys of the open objects */
     struct weir_str program; /* labels that all samples of the run have, */
@@ -136,7 +136,7 @@ static struct sample *sample_of(struct exposition *e, enum metric metric, struct
             weir_str_free(labels);
             return &e->sample[i];
         }
-    if (labels->failed || !weir_mem_room(&e->sample, e->n, &e->room, sizeof(*e->sample))) {
+    if (labels->failed || !weir_mem_reserve(&e->sample, e->n, &e->capacity, sizeof(*e->sample))) {
         weir_str_free(labels);
         e->failed = true;
         return NULL;

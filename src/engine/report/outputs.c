@@ -291,7 +291,7 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
 {
     for (int i = 0; i < r->n; i++) {
         struct weir_sink *s = &r->sink[i];
-        struct weir_str room = { 0 };
+        struct weir_str buffer = { 0 };
         struct weir_fact facts[] = {
             { .key = "status", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = status },
             { .key = "error", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_STR, .str = error }
@@ -299,8 +299,8 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
 
         if (!s->ops->rescue || s->ended || !(s->whole.place || s->ops->adds))
             continue;
-        facts[1].str = weir_report_shown(r, "error", error, &room);
+        facts[1].str = weir_report_shown(r, "error", error, &buffer);
         rescue(s, facts, 2);
-        weir_str_free(&room);
+        weir_str_free(&buffer);
     }
 }

@@ -19,9 +19,9 @@ struct weir_message {
 };
 
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
-                              struct weir_str *room)
+                              struct weir_str *buffer)
 {
-    return r->hide && value && *value ? r->hide(r->names, key, value, room) : value;
+    return r->hide && value && *value ? r->hide(r->names, key, value, buffer) : value;
 }
 
 /* A rescue must not meet a document in the middle of a change. Writing text may block, and needs no lock. */
@@ -40,12 +40,12 @@ static void unlock(struct weir_sink *s)
 static void emit_message(const struct weir_report *r, struct weir_sink *s, const char *kind,
                          const char *text)
 {
-    struct weir_str room = { 0 };
+    struct weir_str buffer = { 0 };
 
     lock(s);
-    s->ops->message(s, kind, weir_report_shown(r, NULL, text, &room));
+    s->ops->message(s, kind, weir_report_shown(r, NULL, text, &buffer));
     unlock(s);
-    weir_str_free(&room);
+    weir_str_free(&buffer);
 }
 
 /* Begin at the first report: no sink can be added any more. */
@@ -179,18 +179,18 @@ static bool hides_names(const struct weir_report *r, const struct weir_sink *s)
 static void emit_fact(struct weir_report *r, const struct weir_fact *f)
 {
     struct weir_fact hidden = *f;
-    struct weir_str room = { 0 };
+    struct weir_str buffer = { 0 };
 
     begin(r);
     if (f->type == WEIR_FACT_STR)
-        hidden.str = weir_report_shown(r, f->key, f->str, &room);
+        hidden.str = weir_report_shown(r, f->key, f->str, &buffer);
     EACH(s, r) {
         lock(s);
         if (s->ops->fact && (f->readers & s->ops->reader) && listens(r, s))
             s->ops->fact(s, hides_names(r, s) ? &hidden : f);
         unlock(s);
     }
-    weir_str_free(&room);
+    weir_str_free(&buffer);
 }
 
 void weir_report_size(struct weir_report *r, const char *key, const char *label, int64_t bytes)
@@ -247,7 +247,7 @@ static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct
                         const void *record)
 {
     struct weir_arena kept = { 0 };
-    struct weir_str room = { 0 };
+    struct weir_str buffer = { 0 };
     char *copy = weir_arena_alloc(&kept, t->cols->record, NULL);
 
     if (copy)
@@ -257,7 +257,7 @@ static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct
 
         if (c->type != WEIR_COL_STR || !*text)
             continue;
-        shown = weir_report_shown(r, NULL, *text, &room);
+        shown = weir_report_shown(r, NULL, *text, &buffer);
         if (shown != *text && !(*text = weir_arena_strdup(&kept, shown, NULL)))
             copy = NULL;
     }
@@ -265,7 +265,7 @@ static void emit_hidden(struct weir_report *r, struct weir_sink *s, const struct
         s->ops->row(s, t, copy);
     else
         s->sys = ENOMEM; /* comes back from the end */
-    weir_str_free(&room);
+    weir_str_free(&buffer);
     weir_arena_free(&kept);
 }
 
@@ -274,8 +274,8 @@ void weir_report_verdict(struct weir_report *r, const char *name, const char *fi
     struct weir_verdict *v = &r->verdict;
 
     v->name = name;
-    v->findings = v->room;
-    r->lost |= snprintf(v->room, sizeof(v->room), "%s", findings) >= (int)sizeof(v->room);
+    v->findings = v->buffer;
+    r->lost |= snprintf(v->buffer, sizeof(v->buffer), "%s", findings) >= (int)sizeof(v->buffer);
 }
 
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record)

@@ -91,7 +91,7 @@ struct weir_verdict {
     const char *name;     /* "" not judged; NULL: no test of the run is, and there are no such
                            * columns */
     const char *findings; /* "H03 H05": what makes it less than sound */
-    char room[160];       /* for them */
+    char buffer[160];       /* for them */
 };
 
 struct weir_sink {
@@ -111,9 +111,9 @@ struct weir_sink {
 };
 
 /* Replace the value of 'key' (NULL: a text without one) for documents: returns the value
- * itself, or *room, which is overwritten. Local. */
+ * itself, or *buffer, which is overwritten. Local. */
 typedef const char *weir_hide_fn(const void *names, const char *key, const char *value,
-                                 struct weir_str *room);
+                                 struct weir_str *buffer);
 
 /* Facts that a reader of the results needs and does not get. */
 struct weir_missing {
@@ -208,7 +208,7 @@ void weir_report_verdict(struct weir_report *r, const char *name, const char *fi
 
 /* The value of a key as documents show it, with r->hide. Local. */
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
-                              struct weir_str *room);
+                              struct weir_str *buffer);
 
 /* Text only: a line (newline added), for some forms of it (of WEIR_FOR_TEXT) or for all. Local. */
 void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)

@@ -9,7 +9,7 @@ static const struct weir_limit *const limits[] = { WEIR_LIMITS(ENTRY) };
 _Static_assert(sizeof(limits) / sizeof(*limits) <= WEIR_LIMITS_MAX, "too many limits");
 
 /* Bytes of the state of a row, so that the next one is aligned. */
-static size_t room_of(const struct weir_limit *row)
+static size_t size_of(const struct weir_limit *row)
 {
     return (row->state_size + 15) / 16 * 16;
 }
@@ -21,7 +21,7 @@ static char *states_of(struct weir_phase_context *c)
     size_t size = 1;
 
     for (int i = 0; i < LIMITS; i++)
-        size += room_of(limits[i]);
+        size += size_of(limits[i]);
     if (!t->limits)
         t->limits = weir_arena_alloc(&c->run->arena, size, c->err);
     c->rc = t->limits ? 0 : -1;
@@ -43,7 +43,7 @@ void weir_limits_begin(struct weir_phase_context *c)
             c->waits |= row->due || row->each;
             c->passes |= row->again != NULL;
         }
-        state += room_of(row);
+        state += size_of(row);
     }
 }
 

@@ -213,7 +213,7 @@ void weir_mpi_unlock(const char *path)
         close(fd);
 }
 
-uint64_t weir_mpi_room(const char *path)
+uint64_t weir_mpi_space(const char *path)
 {
     struct statvfs v;
 
@@ -222,14 +222,14 @@ uint64_t weir_mpi_room(const char *path)
     return (uint64_t)v.f_bfree * v.f_frsize;
 }
 
-int weir_mpi_check_room(const char *path, uint64_t need, struct weir_err *err)
+int weir_mpi_check_space(const char *path, uint64_t need, struct weir_err *err)
 {
-    uint64_t room = weir_mpi_room(path);
+    uint64_t space = weir_mpi_space(path);
 
-    if (room >= need)
+    if (space >= need)
         return 0;
     return weir_refuse(err, WEIR_EIO, "the file system of '%s' is full: %llu bytes are free, but "
-                                      "the metadata can need %llu", path, (unsigned long long)room,
+                                      "the metadata can need %llu", path, (unsigned long long)space,
                                       (unsigned long long)need);
 }
 
@@ -241,7 +241,7 @@ int weir_mpi_check_size(MPI_File file, const char *path, uint64_t end, struct we
         return 0;
     return weir_refuse(err, WEIR_EIO, WEIR_MPI_SHORT, path, (unsigned long long)size,
                        (unsigned long long)end,
-                       weir_mpi_room(path) == 0 ? strerror(ENOSPC) : "is the file system full?");
+                       weir_mpi_space(path) == 0 ? strerror(ENOSPC) : "is the file system full?");
 }
 
 int weir_mpi_check_end(MPI_Comm comm, MPI_File file, const char *path, uint64_t *end,

@@ -84,11 +84,11 @@ bool weir_mpi_is_first(MPI_Comm comm);
 uint64_t weir_mpi_size(MPI_Comm comm, const char *path);
 
 /* Bytes that are free on the file system of path, UINT64_MAX where that is not known. Local. */
-uint64_t weir_mpi_room(const char *path);
+uint64_t weir_mpi_space(const char *path);
 
 /* Check that 'need' bytes are free there, for the metadata that a library still has to write to
  * the file. Local. Returns 0, also where that is not known, or -1 and err (WEIR_EIO). */
-int weir_mpi_check_room(const char *path, uint64_t need, struct weir_err *err);
+int weir_mpi_check_space(const char *path, uint64_t need, struct weir_err *err);
 
 /* Check that the file is long enough for what all ranks of comm wrote. *end: one past the last
  * byte that this rank wrote; 0: it wrote nothing; UINT64_MAX: it has failed and reports why, so

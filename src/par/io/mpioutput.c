@@ -67,7 +67,7 @@ int weir_mpi_output_write(struct weir_mpi_output *out, uint64_t at, const void *
         return 0;
     weir_refuse(err, WEIR_ESETUP, "write %zu bytes at offset %llu of '%s': only %d were written",
                 len, (unsigned long long)at, out->path, written < 0 ? 0 : written);
-    return weir_mpi_add_reason(err, sys ? sys : weir_mpi_room(out->path) == 0 ? ENOSPC : 0, 0);
+    return weir_mpi_add_reason(err, sys ? sys : weir_mpi_space(out->path) == 0 ? ENOSPC : 0, 0);
 }
 
 int weir_mpi_output_close(struct weir_mpi_output *out, bool keep, struct weir_err *err)

@@ -215,7 +215,7 @@ static int start_test(struct weir_run *run, void *state, struct weir_err *err)
     return weir_agree(&run->par, rc, err);
 }
 
-static int make_room(struct weir_run *run, void *state, struct weir_err *err)
+static int make_rates(struct weir_run *run, void *state, struct weir_err *err)
 {
     return run->par.rank > 0 ? 0 : weir_series_reserve(&((struct h5ex_test *)state)->series, err);
 }
@@ -338,7 +338,7 @@ const struct weir_program h5ex_program = {
     .end = end_test,
     .start = start_test,
     .checks = &checks,
-    .repetition = make_room,
+    .repetition = make_rates,
     .stages = stages,
     .conclude = h5ex_conclude,
 };

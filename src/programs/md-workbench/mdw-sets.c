@@ -8,13 +8,13 @@
 #include "base/shape/shift.h"
 
 #define OBJECT "file-"
-#define ROOM 64 /* for "/<rank>_<set>/file-<object>" */
+#define SUFFIX_MAX 64 /* for "/<rank>_<set>/file-<object>" */
 
 static int name_init(struct mdw_name *n, const char *prefix, struct weir_err *err)
 {
     size_t len = strlen(prefix);
 
-    n->text = malloc(len + ROOM);
+    n->text = malloc(len + SUFFIX_MAX);
     if (!n->text)
         return weir_fail(err, WEIR_ESETUP, "memory for names of data sets");
     memcpy(n->text, prefix, len);

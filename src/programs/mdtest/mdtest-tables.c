@@ -167,7 +167,7 @@ static void print_operation(struct weir_run *run, const struct mdtest_test *t, i
                             int op, bool times)
 {
     const struct mdtest_results *r = &t->results;
-    bool known = !mdtest_facts[op].is_tree && (size_t)iteration < r->rooms; /* memory may be out */
+    bool known = !mdtest_facts[op].is_tree && (size_t)iteration < r->capacity; /* or no memory */
     const struct mdtest_mine *m = known ? &r->mine[iteration * MDTEST_OPS + op] : NULL;
     struct weir_str cell = { 0 };
 

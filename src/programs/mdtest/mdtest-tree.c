@@ -157,9 +157,9 @@ int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, s
                            "names in a tree of depth %u (-z) have more than %d bytes, but the "
                            "system allows at most %d", tree->depth, PATH_MAX, PATH_MAX);
     n->tree = tree;
-    n->room = base_len + sizeof("/" MDTEST_TESTS "-") + 2 * NUMBER +
+    n->capacity = base_len + sizeof("/" MDTEST_TESTS "-") + 2 * NUMBER +
               (size_t)(tree->depth + 1) * each + sizeof("/file.mdtest..") + 2 * NUMBER + 8;
-    n->path = malloc(n->room);
+    n->path = malloc(n->capacity);
     return n->path ? 0 : weir_fail(err, WEIR_ESETUP, "memory for names");
 }
 

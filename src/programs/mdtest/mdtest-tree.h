@@ -66,7 +66,7 @@ enum mdtest_kind { MDTEST_DIRS, MDTEST_FILES, MDTEST_KINDS };
 struct mdtest_names {
     const struct weir_dirtree *tree;
     char *path;        /* the name made last */
-    size_t room, tail; /* tail: where the number of the item begins */
+    size_t capacity, tail; /* tail: where the number of the item begins */
     bool known;        /* the path holds a prefix for the following */
     const char *base;
     int iteration, whose, owner;

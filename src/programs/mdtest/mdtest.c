@@ -64,7 +64,7 @@ static void end(void *state)
     free(t->value);
 }
 
-/* The number of an earlier run. More items than the tree has room for can only be in a single
+/* The number of an earlier run. More items than the tree holds can only be in a single
  * directory. */
 static int take_status(struct weir_run *run, struct mdtest_test *t, struct weir_err *err)
 {
@@ -124,7 +124,7 @@ static int begin_iteration(struct weir_run *run, void *state, struct weir_err *e
     size_t last = t->o->all_procs ? (size_t)run->repetition : 0;
 
     r->iterations = run->repetition + 1;
-    if (!weir_mem_room(&r->mine, last, &r->rooms, MDTEST_OPS * sizeof(*r->mine)))
+    if (!weir_mem_reserve(&r->mine, last, &r->capacity, MDTEST_OPS * sizeof(*r->mine)))
         return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu iterations", last + 1);
     memset(mdtest_mine_of(run, t), 0, sizeof(*r->mine) * MDTEST_OPS);
     t->ledger.started[MDTEST_DIRS] = t->ledger.started[MDTEST_FILES] = t->ledger.trees_started = 0;

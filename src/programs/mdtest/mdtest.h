@@ -165,7 +165,7 @@ struct mdtest_results {
     struct mdtest_series series[MDTEST_OPS];
     struct mdtest_mine *mine;  /* [iteration * MDTEST_OPS + op]; --print-all-procs keeps all
                                 * iterations */
-    size_t rooms;              /* iterations that fit into 'mine' */
+    size_t capacity;              /* iterations that fit into 'mine' */
     int iterations;            /* that were begun */
     struct weir_hist *sum;     /* [op * WEIR_CALLS + call], rank 0, with --latency */
     double wall_items, wall_s; /* files of all tasks when the stonewall came, 0: it did not */

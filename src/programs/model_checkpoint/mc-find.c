@@ -239,7 +239,7 @@ static int join_moves(struct mc_test *t, size_t same, struct weir_err *err)
             last->len += m->len;
             continue;
         }
-        if (!weir_mem_room(&reads->move, reads->moves, &reads->move_room, sizeof(*m)))
+        if (!weir_mem_reserve(&reads->move, reads->moves, &reads->move_capacity, sizeof(*m)))
             return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu transfers", reads->moves);
         reads->move[reads->moves++] = *m;
     }

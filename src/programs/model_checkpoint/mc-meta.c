@@ -115,7 +115,7 @@ struct reader {
     struct mc_shape shape;
     const char *layout;
     int64_t spread;
-    size_t room;
+    size_t size;
     const char *end; /* the last line; NULL: not yet read */
 };
 
@@ -174,7 +174,7 @@ static bool read_region(struct reader *r, const char *line)
     /* in the order of their ranks, and a rank has one region of a file */
     if (last && (last->rank > x.rank || (last->rank == x.rank && strcmp(last->file, x.file) == 0)))
         return false;
-    if (!weir_mem_room(&r->m->region, (size_t)r->m->regions, &r->room, sizeof(*r->m->region)))
+    if (!weir_mem_reserve(&r->m->region, (size_t)r->m->regions, &r->size, sizeof(*r->m->region)))
         return false;
     r->m->region[r->m->regions++] = x;
     return true;

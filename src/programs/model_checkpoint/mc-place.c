@@ -92,7 +92,7 @@ bool mc_place_is_file(const char *name)
 
 int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err)
 {
-    if (!weir_mem_room(&f->step, f->n, &f->room, sizeof(*f->step)))
+    if (!weir_mem_reserve(&f->step, f->n, &f->capacity, sizeof(*f->step)))
         return weir_refuse(err, WEIR_ESETUP, "no memory for a list of checkpoints");
     f->step[f->n++] = step;
     return 0;

@@ -17,7 +17,7 @@ const char *const mc_layout_names[] = { "torch", "megatron", "deepspeed", "share
 
 int mc_plan_part(struct mc_plan *p, const struct mc_part *part, struct weir_err *err)
 {
-    if (!weir_mem_room(&p->part, p->parts, &p->part_room, sizeof(*p->part)))
+    if (!weir_mem_reserve(&p->part, p->parts, &p->part_capacity, sizeof(*p->part)))
         return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu parts", p->parts);
     p->part[p->parts++] = *part;
     return 0;
@@ -27,7 +27,7 @@ int mc_plan_moves(struct mc_plan *p, int region, uint32_t part, uint64_t begin, 
                   uint64_t most, struct weir_err *err)
 {
     for (uint64_t at = begin; at < end; at += most) {
-        if (!weir_mem_room(&p->move, p->moves, &p->move_room, sizeof(*p->move)))
+        if (!weir_mem_reserve(&p->move, p->moves, &p->move_capacity, sizeof(*p->move)))
             return weir_refuse(err, WEIR_ESETUP, "no memory for a list of %zu transfers", p->moves);
         p->move[p->moves++] = (struct mc_move) {
             .region = region, .part = part, .at = at, .len = end - at < most ? end - at : most, .off = off + at

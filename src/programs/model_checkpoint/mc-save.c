@@ -72,16 +72,16 @@ int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err)
 {
     void *p = NULL;
 
-    if (m->room >= bytes)
+    if (m->capacity >= bytes)
         return 0;
     weir_gpu_give(m->gpu, m->at);
     m->at = NULL;
-    m->room = 0;
+    m->capacity = 0;
     if (weir_gpu_take(m->gpu, !m->is_copy, &p, WEIR_HUGE, bytes, err) < 0)
         return weir_err_within(err, "memory for the state of a rank");
     make_pages(m, p, bytes);
     m->at = p;
-    m->room = bytes;
+    m->capacity = bytes;
     return 0;
 }
 

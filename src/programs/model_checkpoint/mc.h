@@ -65,7 +65,7 @@ struct mc_move {
 struct mc_plan {
     struct mc_part *part;
     struct mc_move *move;
-    size_t parts, moves, part_room, move_room;
+    size_t parts, moves, part_capacity, move_capacity;
 };
 
 /* A checkpoint as its metadata describe it. Release with mc_meta_free. */
@@ -87,7 +87,7 @@ struct mc_meta {
 /* The contents of the place of checkpoints. Release with mc_found_free. */
 struct mc_found {
     int64_t *step; /* of those that are published, ascending */
-    size_t n, room;
+    size_t n, capacity;
     int64_t last;         /* the highest step of any, -1: none */
     struct weir_str left; /* paths of what a run that was killed has left */
 };
@@ -109,7 +109,7 @@ struct mc_series {
 /* Memory, as large as was ever asked for: of a GPU, or for its copy pinned memory of the host. */
 struct mc_memory {
     char *at;
-    uint64_t room;
+    uint64_t capacity;
     struct weir_gpu *gpu; /* NULL: of the host */
     bool is_copy;
 };
@@ -317,7 +317,7 @@ struct mc_store {
     /* Append the paths of the files of a checkpoint, each with its NUL, in the order of their
      * removal. Sets *ours to false when something there is not ours, or cannot be read. */
     int (*files)(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err);
-    /* Make room for the files of the next checkpoint, at t->pub.staged. */
+    /* Free space for the files of the next checkpoint, at t->pub.staged. */
     int (*make)(struct mc_test *t, struct weir_err *err);
     /* All files are complete: now there is a checkpoint, with t->pub.names as its metadata. */
     int (*publish)(struct mc_test *t, struct weir_err *err);

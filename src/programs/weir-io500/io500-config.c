@@ -90,7 +90,7 @@ const struct io500_key io500_keys[] = {
     { .section = NULL }
 };
 
-_Static_assert(sizeof(io500_keys) / sizeof(*io500_keys) <= IO500_KEYS_MAX, "there is room for all values");
+_Static_assert(sizeof(io500_keys) / sizeof(*io500_keys) <= IO500_KEYS_MAX, "io500_values holds all keys");
 
 static const struct io500_key *find_key(const char *section, const char *name)
 {

@@ -264,7 +264,7 @@ int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
     struct outlook out = { .mdw_scale = 1 }, mended = { .mdw_scale = 1, .mended = true };
     struct weir_str head = { 0 };
     struct statvfs v;
-    const struct statvfs *room = run->par.rank == 0 && statvfs(t->place.data, &v) == 0 ? &v : NULL; /* before the first file */
+    const struct statvfs *space = run->par.rank == 0 && statvfs(t->place.data, &v) == 0 ? &v : NULL; /* before the first file */
 
     if (io500_run_all(run, t, err) < 0)
         return -1;
@@ -273,9 +273,9 @@ int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err)
     weir_str_free(&head);
     if (foresee_all(run, t, &out, err) < 0 || foresee_all(run, t, &mended, err) < 0)
         return -1;
-    print_all(run, t, &out, room);
+    print_all(run, t, &out, space);
     if (out.short_phases)
-        print_all(run, t, &mended, room);
+        print_all(run, t, &mended, space);
     io500_print(run, t, "\n%s", out.short_phases ? "A run with this configuration would be INVALID: a phase that writes is too short"
                                               : "No phase is surely too short");
     if (out.unknown)

@@ -28,7 +28,7 @@ static void print_reason(struct weir_run *run, struct io500 *t, const struct io5
 
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err)
 {
-    if (!weir_mem_room(&t->reason, (size_t)t->reasons, &t->reasons_room, sizeof(*t->reason)))
+    if (!weir_mem_reserve(&t->reason, (size_t)t->reasons, &t->reasons_capacity, sizeof(*t->reason)))
         return weir_refuse(err, WEIR_ESETUP, "no memory for the findings");
     if (run)
         print_reason(run, t, reason);

@@ -66,7 +66,7 @@ struct io500 {
     struct io500_done done[IO500_PHASES];
     struct io500_reason *reason;
     int reasons;
-    size_t reasons_room;
+    size_t reasons_capacity;
     struct weir_str summary; /* rank 0: the lines until now */
     int lock;               /* on the directory of the results, rank 0; -1: none */
     FILE *phase_text;       /* of the phase that runs, rank 0 */

@@ -14,7 +14,7 @@ double mix_rate_of(const struct mix_rate *r)
 
 int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n)
 {
-    if (!weir_mem_room(&all->rate, (size_t)(all->n + n), &all->room, sizeof(*all->rate)))
+    if (!weir_mem_reserve(&all->rate, (size_t)(all->n + n), &all->capacity, sizeof(*all->rate)))
         return -1;
     if (n > 0)
         memcpy(all->rate + all->n, more, sizeof(*more) * (size_t)n);

@@ -117,7 +117,7 @@ struct mix_side {
     struct weir_worklog series;
     struct mix_phase_result *results; /* on a leader */
     int n_results;
-    size_t room;
+    size_t capacity;
     struct weir_str messages, phases; /* the same */
     int64_t start_ns, asked_ns;       /* common clock; 0: not known, never */
     int done;                         /* groups that were, when it was last reported; rank 0 */

@@ -215,7 +215,7 @@ static void keep_result(void *arg, const struct weir_result *result)
 {
     struct mix_side *s = arg;
 
-    if (!weir_mem_room(&s->results, (size_t)s->n_results, &s->room, sizeof(*s->results))) {
+    if (!weir_mem_reserve(&s->results, (size_t)s->n_results, &s->capacity, sizeof(*s->results))) {
         s->lost = true;
         return;
     }

@@ -83,7 +83,7 @@ double mix_rate_of(const struct mix_rate *r);
 struct mix_rates {
     struct mix_rate *rate;
     int n;
-    size_t room;
+    size_t capacity;
 };
 int mix_rates_add(struct mix_rates *all, const struct mix_rate *more, int n); /* -1: no memory */
 
