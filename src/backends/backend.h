@@ -90,23 +90,23 @@ static inline uint64_t weir_segment_bytes(const struct weir_access *a, const str
 }
 
 /* The backend call that this rank is in, for the watchdog, which is another thread: it copies what
- * the pointers show, and then looks whether 'turn' has changed. To note a call costs a few stores;
+ * the pointers show, and then compares 'version' with before. To note a call costs a few stores;
  * no clock is read. */
 struct weir_call {
     const char *what; /* the operation, where io is NULL */
     const char *path;
     const struct weir_io *io; /* of a transfer */
-    uint64_t turn;            /* odd in a call; grows with each */
+    uint64_t version;         /* odd in a call; grows with each */
 };
 
 static inline void weir_call_begin(struct weir_call *c)
 {
-    __atomic_store_n(&c->turn, (c->turn + 1) | 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->version, (c->version + 1) | 1, __ATOMIC_RELEASE);
 }
 
 static inline void weir_call_end(struct weir_call *c)
 {
-    __atomic_store_n(&c->turn, (c->turn + 1) & ~1ull, __ATOMIC_RELEASE);
+    __atomic_store_n(&c->version, (c->version + 1) & ~1ull, __ATOMIC_RELEASE);
 }
 
 static inline void weir_call_name(struct weir_call *c, const char *what, const char *path)

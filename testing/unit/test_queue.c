@@ -281,21 +281,21 @@ static void the_oldest_transfer_is_the_call_that_is_watched(void **state)
 {
     struct bench *b = start();
     struct weir_call call = { 0 };
-    uint64_t turn;
+    uint64_t version;
 
     (void)state;
     b->s.call = &call;
     for (unsigned i = 0; i < DEPTH; i++)
         assert_int_equal(put(b, WEIR_DIR_WRITE, i * LEN), 0);
-    turn = call.turn;
-    assert_int_equal(turn % 2, 1);
+    version = call.version;
+    assert_int_equal(version % 2, 1);
     assert_int_equal(call.io->off, 0);
     assert_int_equal(get(b, 1), 2);
     assert_int_equal(call.io->off, 0);
     assert_int_equal(put(b, WEIR_DIR_WRITE, 2 * LEN), 0);
-    assert_int_equal(call.turn, turn);
+    assert_int_equal(call.version, version);
     assert_int_equal(get(b, 3), 3);
-    assert_int_equal(call.turn % 2, 0);
+    assert_int_equal(call.version % 2, 0);
     stop(b);
 }
 

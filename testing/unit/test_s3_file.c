@@ -107,7 +107,7 @@ static void parts_are_not_read_before_they_are_an_object(void **state)
 
     (void)state;
     f.written = true;
-    assert_int_equal(s3_move_begin(&f, &io, &b->s3.alone, &b->err), -1);
+    assert_int_equal(s3_move_begin(&f, &io, &b->s3.single, &b->err), -1);
     assert_non_null(strstr(b->err.text, "not complete before the file is closed"));
     end(b, 0);
 }
@@ -268,12 +268,12 @@ static void the_size_of_a_transfer_is_that_of_any_object_of_the_file(void **stat
     static const struct http_act acts[] = { { .must = "HEAD /bucket/file/0000000000000000 ", .answer = GONE },
                                             { .must = "prefix=file%2F", .answer = list } };
     struct bench *b = begin(acts, N(acts), "transfer");
-    struct s3_file f = file_of(b, S3_PIECES, b->url);
+    struct s3_file f = file_of(b, S3_SPLIT, b->url);
 
     (void)state;
     assert_int_equal(strlen(strstr(list, "<List")), 258);
     assert_int_equal(s3_find_size(&f, &b->err), 0);
-    assert_int_equal(f.piece, 5);
+    assert_int_equal(f.object_len, 5);
     weir_str_free(&f.bucket);
     weir_str_free(&f.prefix);
     weir_str_free(&b->s3.bucket);
@@ -286,7 +286,7 @@ static void a_file_of_transfers_that_has_none_is_an_empty_object_at_0(void **sta
                                             { .must = "PUT /bucket/file/0000000000000000 ",
                                               .answer = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n" } };
     struct bench *b = begin(acts, N(acts), "transfer");
-    struct s3_file f = file_of(b, S3_PIECES, b->url);
+    struct s3_file f = file_of(b, S3_SPLIT, b->url);
 
     (void)state;
     assert_int_equal(s3_put_empty(&f, &b->err), 0);

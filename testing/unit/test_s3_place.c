@@ -10,22 +10,22 @@
 
 #include <cmocka.h>
 
-struct place {
+struct location {
     struct weir_str bucket, key;
     struct weir_err err;
     int rc;
 };
 
-static struct place place_of(const char *bucket, const char *path)
+static struct location place_of(const char *bucket, const char *path)
 {
     const struct s3_options o = { .bucket = bucket, .style = "path" };
-    struct place p = { .rc = 0 };
+    struct location p = { .rc = 0 };
 
-    p.rc = s3_place(&o, path, &p.bucket, &p.key, &p.err);
+    p.rc = s3_locate(&o, path, &p.bucket, &p.key, &p.err);
     return p;
 }
 
-static void release(struct place *p)
+static void release(struct location *p)
 {
     weir_str_free(&p->bucket);
     weir_str_free(&p->key);
@@ -33,7 +33,7 @@ static void release(struct place *p)
 
 static void assert_place(const char *option, const char *path, const char *bucket, const char *key)
 {
-    struct place p = place_of(option, path);
+    struct location p = place_of(option, path);
 
     assert_int_equal(p.rc, 0);
     assert_string_equal(weir_str_text(&p.bucket), bucket);
@@ -43,7 +43,7 @@ static void assert_place(const char *option, const char *path, const char *bucke
 
 static void assert_refused(const char *option, const char *path, const char *words)
 {
-    struct place p = place_of(option, path);
+    struct location p = place_of(option, path);
 
     assert_int_equal(p.rc, -1);
     assert_int_equal(p.err.code, WEIR_EUSAGE);
@@ -97,10 +97,10 @@ static void a_name_without_bucket_or_key_is_refused(void **state)
 static void a_directory_may_be_the_bucket(void **state)
 {
     const struct s3_options o = { .style = "path" };
-    struct place p = { .rc = 0 };
+    struct location p = { .rc = 0 };
 
     (void)state;
-    assert_int_equal(s3_place(&o, "s3://data/", &p.bucket, &p.key, &p.err), 0);
+    assert_int_equal(s3_locate(&o, "s3://data/", &p.bucket, &p.key, &p.err), 0);
     assert_string_equal(weir_str_text(&p.bucket), "data");
     assert_string_equal(weir_str_text(&p.key), "");
     release(&p);
@@ -136,10 +136,10 @@ static void names_that_no_bucket_has_are_refused(void **state)
 static void a_dotted_bucket_goes_before_no_host(void **state)
 {
     const struct s3_options o = { .style = "host" };
-    struct place p = { .rc = 0 };
+    struct location p = { .rc = 0 };
 
     (void)state;
-    assert_int_equal(s3_place(&o, "s3://my.data/x", &p.bucket, &p.key, &p.err), -1);
+    assert_int_equal(s3_locate(&o, "s3://my.data/x", &p.bucket, &p.key, &p.err), -1);
     assert_non_null(strstr(p.err.text, "--s3.style=path"));
     release(&p);
 }

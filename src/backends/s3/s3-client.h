@@ -62,7 +62,7 @@ void s3_service_note(const struct s3_service *sv, const struct weir_session *s);
 /* For the report: append lines "key = value\n", none of them with a secret. Local. */
 void s3_service_describe(const struct s3_service *sv, struct weir_str *out);
 
-/* Append the URL of a place ("" as key: of the bucket), encoded as signatures need it. Local. */
+/* Append the URL of an object ("" as key: of the bucket), encoded as signatures need it. Local. */
 void s3_url(const struct s3_service *sv, const char *bucket, const char *key, struct weir_str *url);
 
 /* The route of requests. Zero-initialise: the endpoint and the region of the service. */
@@ -93,8 +93,8 @@ struct s3_reply {
     char message[512];
 };
 
-/* True when an answer with this status to a request for 'url' (of s3_url) names another place
- * that can be asked. Then the route leads there. A place that has less security (http instead of
+/* True when an answer with this status to a request for 'url' (of s3_url) names another location
+ * that can be asked. Then the route leads there. A location that has less security (http instead of
  * https) is not taken. Local. */
 bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, int status,
                    const struct s3_reply *e);

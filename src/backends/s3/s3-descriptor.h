@@ -30,7 +30,7 @@ extern const struct weir_opt s3_opts[];
 #define S3_SCHEME "s3://"
 
 /* True when each transfer is an object (--s3.object=transfer). */
-static inline bool s3_has_pieces(const struct s3_options *o)
+static inline bool s3_is_split(const struct s3_options *o)
 {
     return strcmp(o->object, "transfer") == 0;
 }

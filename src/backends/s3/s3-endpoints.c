@@ -351,7 +351,7 @@ void s3_url(const struct s3_service *sv, const char *bucket, const char *key, st
 /* ---- where the service sends requests ---- */
 
 /* A part of a URL. */
-struct piece {
+struct span {
     const char *text;
     size_t len;
 };
@@ -367,28 +367,28 @@ const char *s3_route_region(const struct s3_route *r, const struct s3_service *s
 }
 
 /* Host and port of a URL. */
-static struct piece host_of(const char *url)
+static struct span host_of(const char *url)
 {
     const char *host = strstr(url, "://");
 
     host = host ? host + 3 : url;
-    return (struct piece) { host, strcspn(host, "/?#") };
+    return (struct span) { host, strcspn(host, "/?#") };
 }
 
 /* The bucket in a URL of s3_url. */
-static struct piece bucket_of(const struct s3_service *sv, const char *url)
+static struct span bucket_of(const struct s3_service *sv, const char *url)
 {
-    struct piece host = host_of(url);
+    struct span host = host_of(url);
     const char *path = url + strlen(sv->endpoint);
 
     if (sv->host_style)
-        return (struct piece) { host.text, host.len - host_of(sv->endpoint).len - 1 };
-    return (struct piece) { path + 1, strcspn(path + 1, "/?") };
+        return (struct span) { host.text, host.len - host_of(sv->endpoint).len - 1 };
+    return (struct span) { path + 1, strcspn(path + 1, "/?") };
 }
 
 void s3_route_url(const struct s3_route *r, const struct s3_service *sv, const char *url, struct weir_str *out)
 {
-    struct piece host = host_of(url), bucket = bucket_of(sv, url);
+    struct span host = host_of(url), bucket = bucket_of(sv, url);
 
     if (!r->moved) {
         weir_str_addf(out, "%s", url);
@@ -401,16 +401,16 @@ void s3_route_url(const struct s3_route *r, const struct s3_service *sv, const c
 }
 
 /* Services name the host of a bucket, "BUCKET.HOST". The bucket stands where --s3.style has it, as before. */
-static struct piece without_bucket(struct piece host, struct piece bucket)
+static struct span without_bucket(struct span host, struct span bucket)
 {
     if (host.len > bucket.len + 1 && strncasecmp(host.text, bucket.text, bucket.len) == 0 &&
         host.text[bucket.len] == '.')
-        return (struct piece) { host.text + bucket.len + 1, host.len - bucket.len - 1 };
+        return (struct span) { host.text + bucket.len + 1, host.len - bucket.len - 1 };
     return host;
 }
 
 /* Names that a host can have, and a port: nothing that would change the meaning of a URL. */
-static bool is_host(struct piece host)
+static bool is_host(struct span host)
 {
     return host.len > 0 && strspn(host.text, ALPHANUMERIC "-._:[]") >= host.len;
 }
@@ -418,7 +418,7 @@ static bool is_host(struct piece host)
 /* AWS says of some requests (HEAD) only in which region the bucket is. */
 static bool find_amazon(const struct s3_service *sv, const char *region, char out[S3_ENDPOINT_MOST])
 {
-    struct piece host = host_of(sv->endpoint);
+    struct span host = host_of(sv->endpoint);
     char ours[S3_ENDPOINT_MOST];
     int n = snprintf(ours, sizeof(ours), "s3.%s.amazonaws.com", sv->region);
 
@@ -433,7 +433,7 @@ static bool find_other(const struct s3_service *sv, const char *url, int status,
                        const struct s3_reply *e, char out[S3_ENDPOINT_MOST])
 {
     bool https = *e->location ? strncasecmp(e->location, "https://", 8) == 0 : sv->https;
-    struct piece host = host_of(*e->location ? e->location : e->endpoint);
+    struct span host = host_of(*e->location ? e->location : e->endpoint);
     int n;
 
     if (status >= 400 || (!*e->location && !*e->endpoint)) {
@@ -454,7 +454,7 @@ static bool is_elsewhere(const struct s3_service *sv, int status, const struct s
     bool other_region = *e->region && strcmp(e->region, sv->region) != 0;
 
     if (other_region && (strlen(e->region) >= S3_REGION_MOST ||
-                         !is_host((struct piece) { e->region, strlen(e->region) })))
+                         !is_host((struct span) { e->region, strlen(e->region) })))
         return false;
     if (status == 301 || status == 302 || status == 307 || status == 308)
         return other_region || *e->location || *e->endpoint;

@@ -19,8 +19,8 @@ static inline int s3_has_memory(bool has, struct weir_err *err)
  * append to; an empty key is all of the bucket. Local; needs no service. Errors (-1 and err,
  * WEIR_EUSAGE): no bucket, a name that no bucket can have, a key of more than S3_KEY_MOST
  * bytes, with "..", with control characters or not in UTF-8. */
-int s3_place(const struct s3_options *o, const char *path, struct weir_str *bucket, struct weir_str *key,
-             struct weir_err *err);
+int s3_locate(const struct s3_options *o, const char *path, struct weir_str *bucket,
+              struct weir_str *key, struct weir_err *err);
 
 /* Check the name of a bucket. -1 and err (WEIR_EUSAGE) with the rule that it breaks. Local. */
 int s3_bucket_check(const char *name, struct weir_err *err);

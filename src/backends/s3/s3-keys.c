@@ -234,7 +234,7 @@ static int check_key(const char *key, const char *what, size_t most, struct weir
     return 0;
 }
 
-/* One half of a pair is a mistake. names: how the place calls id and secret. */
+/* One half of a pair is a mistake. names: the names of id and secret there. */
 static int check_keys(const struct s3_keys *k, const char *const names[2], struct weir_err *err)
 {
     int rc = -1;

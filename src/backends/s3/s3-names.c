@@ -110,8 +110,8 @@ static const char *bad_key(const char *key, size_t len)
     return NULL;
 }
 
-int s3_place(const struct s3_options *o, const char *path, struct weir_str *bucket, struct weir_str *key,
-             struct weir_err *err)
+int s3_locate(const struct s3_options *o, const char *path, struct weir_str *bucket,
+              struct weir_str *key, struct weir_err *err)
 {
     const bool full = strncasecmp(path, S3_SCHEME, strlen(S3_SCHEME)) == 0;
     const char *rest = full ? path + strlen(S3_SCHEME) : path, *why;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* A name as requests have it, and what the service says of it. */
-struct place {
+struct location {
     struct s3_client *client;
     struct weir_str bucket, key;   /* for a moment; then key is the prefix of what is below it */
     struct weir_str object, whole; /* URLs of the object, and of the bucket */
@@ -21,13 +21,13 @@ static bool has_markers(const struct weir_session *s)
     return ((const struct s3_options *)s->opt)->markers;
 }
 
-/* dir: the object is the marker of a directory. The place is to be left, also where this fails. */
-static int enter(const struct weir_session *s, const char *path, bool dir, struct place *p, struct weir_err *err)
+/* dir: the object is the marker of a directory. Call leave() for it, also where this fails. */
+static int enter(const struct weir_session *s, const char *path, bool dir, struct location *p, struct weir_err *err)
 {
     const struct s3 *r = s3_of(s);
 
-    *p = (struct place) { .client = r->client };
-    if (s3_place(s->opt, path, &p->bucket, &p->key, err) < 0)
+    *p = (struct location) { .client = r->client };
+    if (s3_locate(s->opt, path, &p->bucket, &p->key, err) < 0)
         return -1;
     p->is_bucket = p->key.len == 0;
     if (!p->is_bucket && dir)
@@ -40,7 +40,7 @@ static int enter(const struct weir_session *s, const char *path, bool dir, struc
                          err);
 }
 
-static int leave(struct place *p, int rc)
+static int leave(struct location *p, int rc)
 {
     weir_str_free(&p->bucket);
     weir_str_free(&p->key);
@@ -50,7 +50,7 @@ static int leave(struct place *p, int rc)
 }
 
 /* A request without data. Its error is errno of the answer. */
-static int ask(struct place *p, enum s3_method method, struct weir_err *err)
+static int ask(struct location *p, enum s3_method method, struct weir_err *err)
 {
     struct s3_call c = { .method = method, .url = weir_str_text(&p->object) };
     int rc = s3_call(p->client, &c, err);
@@ -63,7 +63,7 @@ static int ask(struct place *p, enum s3_method method, struct weir_err *err)
 
 static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
-    struct place *p = mine;
+    struct location *p = mine;
     const char *rest = key + p->key.len; /* the list has only keys that begin with it */
     uint64_t off;
 
@@ -79,7 +79,7 @@ static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_e
 }
 
 /* most: of keys; 0: all. */
-static int look_below(struct place *p, int most, struct weir_err *err)
+static int look_below(struct location *p, int most, struct weir_err *err)
 {
     return s3_list(p->client, weir_str_text(&p->whole), weir_str_text(&p->key), most, look_at_key,
                    p, err);
@@ -91,11 +91,11 @@ static int look_below(struct place *p, int most, struct weir_err *err)
 static int look(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     struct weir_err why = WEIR_ERR_INIT;
-    struct place p;
+    struct location p;
     int rc = enter(s, path, false, &p, err);
 
     *yes = false;
-    if (rc == 0 && !p.is_bucket && !s3_has_pieces(s->opt)) {
+    if (rc == 0 && !p.is_bucket && !s3_is_split(s->opt)) {
         rc = ask(&p, S3_HEAD, &why);
         *yes = rc == 0;
         if (rc < 0 && p.answer.sys != ENOENT && err)
@@ -124,13 +124,13 @@ static int stat_name(struct weir_session *s, const char *path, struct weir_err *
 
 static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, struct weir_err *err)
 {
-    struct place p;
+    struct location p;
     int rc = enter(s, path, false, &p, err);
 
     if (rc == 0)
-        rc = s3_has_pieces(s->opt) ? look_below(&p, 0, err) : ask(&p, S3_HEAD, err);
-    *bytes = rc < 0 ? 0 : s3_has_pieces(s->opt) ? p.end : p.answer.length;
-    if (rc == 0 && s3_has_pieces(s->opt) && p.others == 0) {
+        rc = s3_is_split(s->opt) ? look_below(&p, 0, err) : ask(&p, S3_HEAD, err);
+    *bytes = rc < 0 ? 0 : s3_is_split(s->opt) ? p.end : p.answer.length;
+    if (rc == 0 && s3_is_split(s->opt) && p.others == 0) {
         errno = ENOENT;
         rc = weir_fail(err, WEIR_EIO, "size of '%s'", path);
     }
@@ -140,12 +140,12 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, 
 /* Keys below a file that are no transfers of it are not its own. */
 static int remove_file(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    struct place p;
+    struct location p;
     int rc = enter(s, path, false, &p, err);
 
     if (rc == 0 && p.is_bucket)
         rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
-    else if (rc == 0 && s3_has_pieces(s->opt))
+    else if (rc == 0 && s3_is_split(s->opt))
         rc = s3_delete_below(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), s3_is_offset,
                              err);
     else if (rc == 0)
@@ -155,10 +155,10 @@ static int remove_file(struct weir_session *s, const char *path, struct weir_err
 
 static int make_empty(struct weir_session *s, const char *path, bool dir, struct weir_err *err)
 {
-    struct place p;
+    struct location p;
     int rc = enter(s, path, dir, &p, err);
 
-    if (rc == 0 && !dir && s3_has_pieces(s->opt)) {
+    if (rc == 0 && !dir && s3_is_split(s->opt)) {
         weir_str_addf(&p.object, "/%0*d", S3_OFFSET_DIGITS, 0);
         rc = s3_has_memory(!p.object.failed, err);
     }
@@ -181,7 +181,7 @@ static int make_dir(struct weir_session *s, const char *path, unsigned mode, str
 
 static int remove_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    struct place p;
+    struct location p;
     int rc = enter(s, path, true, &p, err);
 
     if (rc == 0)
@@ -202,8 +202,8 @@ struct listing {
     weir_name_fn *take;
     void *mine;
     size_t skip; /* bytes of a key before the name */
-    bool pieces;
-    struct weir_str name; /* pieces: of the file that grows */
+    bool split;
+    struct weir_str name; /* split: of the file that grows */
     uint64_t bytes;
     struct weir_err *err;
 };
@@ -225,7 +225,7 @@ static const char *offset_in(const char *name)
 static int list_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
     struct listing *l = mine;
-    const char *name = key + l->skip, *end = l->pieces ? offset_in(name) : NULL;
+    const char *name = key + l->skip, *end = l->split ? offset_in(name) : NULL;
     size_t len = end ? (size_t)(end - name) : strlen(name);
     int rc = 0;
 
@@ -244,8 +244,8 @@ static int list_key(void *mine, const char *key, uint64_t size, struct weir_err 
 static int list_names(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
                       struct weir_err *err)
 {
-    struct listing l = { .take = take, .mine = mine, .pieces = s3_has_pieces(s->opt), .err = err };
-    struct place p;
+    struct listing l = { .take = take, .mine = mine, .split = s3_is_split(s->opt), .err = err };
+    struct location p;
     int rc = enter(s, dir, false, &p, err);
 
     l.skip = p.key.len;

@@ -37,7 +37,7 @@ void s3_put(struct s3_file *f, const char *url, const void *data, size_t len,
 {
     tr->call = (struct s3_call) { .method = S3_PUT, .url = url, .send = data, .send_len = len };
     own(f, len, tr);
-    if (f->exclusive && (f->way == S3_PIECES || !f->written))
+    if (f->exclusive && (f->way == S3_SPLIT || !f->written))
         tr->call.headers = s3_only_new;
 }
 
@@ -112,7 +112,7 @@ static int begin_part(struct s3_file *f, const struct weir_io *io,
 /* ---- --s3.object=transfer: the objects of a file ---- */
 
 /* The URL of the object at 'off', in the memory of the transfer. */
-static int name_piece(const struct s3_file *f, uint64_t off,
+static int name_object(const struct s3_file *f, uint64_t off,
                       struct s3_transfer *tr, struct weir_err *err)
 {
     static const char digits[] = "0123456789abcdef";
@@ -128,20 +128,20 @@ static int name_piece(const struct s3_file *f, uint64_t off,
 
 /* Bytes after the end of one object come from the next: a transfer that is read is short, and
  * continued. */
-static int begin_piece(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
+static int begin_split(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
                        struct weir_err *err)
 {
     const bool reads = io->dir != WEIR_DIR_WRITE;
-    const uint64_t within = reads && f->piece > 0 ? io->off % f->piece : 0;
+    const uint64_t within = reads && f->object_len > 0 ? io->off % f->object_len : 0;
 
-    if (reads && f->piece == 0)
+    if (reads && f->object_len == 0)
         return 1;
     if (!reads && !f->writes)
         return weir_refuse(err, WEIR_EIO, "the file is open for reading");
-    if (name_piece(f, io->off - within, tr, err) < 0)
+    if (name_object(f, io->off - within, tr, err) < 0)
         return -1;
     if (reads)
-        get(f, tr->text.text, f->piece, within, io->buf, least_of(io->len, f->piece - within), tr);
+        get(f, tr->text.text, f->object_len, within, io->buf, least_of(io->len, f->object_len - within), tr);
     else
         s3_put(f, tr->text.text, io->buf, io->len, tr);
     return 0;
@@ -156,7 +156,7 @@ static int name_lists(struct s3_file *f, struct weir_err *err)
 
     if (f->bucket.len == 0) {
         weir_str_clear(&s3->bucket);
-        if (s3_place(f->base.s->opt, f->base.path, &s3->bucket, &f->prefix, err) < 0)
+        if (s3_locate(f->base.s->opt, f->base.path, &s3->bucket, &f->prefix, err) < 0)
             return -1;
         weir_str_addf(&f->prefix, "/");
         s3_url(&s3->service, weir_str_text(&s3->bucket), "", &f->bucket);
@@ -188,12 +188,12 @@ static int begin_object(struct s3_file *f, const struct weir_io *io, struct s3_t
 {
     const bool deletes = io->dir == WEIR_DIR_DELETE;
 
-    if (f->way != S3_PIECES || (deletes && !f->writes))
+    if (f->way != S3_SPLIT || (deletes && !f->writes))
         return weir_refuse(err, WEIR_EIO, "no object is this transfer, or the file is open for "
                                           "reading");
     if (io->dir == WEIR_DIR_LIST)
         return begin_list(f, io->off, tr, err);
-    if (name_piece(f, io->off, tr, err) < 0)
+    if (name_object(f, io->off, tr, err) < 0)
         return -1;
     tr->call = (struct s3_call) { .method = deletes ? S3_DELETE : S3_HEAD, .url = tr->text.text };
     own(f, 0, tr);
@@ -237,7 +237,7 @@ static int find_any(struct s3_file *f, struct weir_err *err)
     if (s3_list(s3_of(f->base.s)->client, f->bucket.text, f->prefix.text, S3_KEYS_A_REQUEST,
                 take_first, &first, err) < 0)
         return -1;
-    f->piece = first.size;
+    f->object_len = first.size;
     errno = ENOENT;
     return first.found ? 0 : weir_fail(err, WEIR_EIO, "find objects s3://%s/%s...",
                                        weir_str_text(&s3_of(f->base.s)->bucket), f->prefix.text);
@@ -248,26 +248,26 @@ static int find_any(struct s3_file *f, struct weir_err *err)
 int s3_find_size(struct s3_file *f, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
-    struct s3_call *c = &s3->alone.call;
-    const bool pieces = f->way == S3_PIECES;
+    struct s3_call *c = &s3->single.call;
+    const bool split = f->way == S3_SPLIT;
 
-    if (pieces && name_piece(f, 0, &s3->alone, err) < 0)
+    if (split && name_object(f, 0, &s3->single, err) < 0)
         return -1;
-    *c = (struct s3_call) { .method = S3_HEAD, .url = pieces ? s3->alone.text.text : f->url.text };
+    *c = (struct s3_call) { .method = S3_HEAD, .url = split ? s3->single.text.text : f->url.text };
     if (s3_call(s3->client, c, err) < 0)
-        return pieces && c->answer.sys == ENOENT ? find_any(f, err) : -1;
-    *(pieces ? &f->piece : &f->size) = c->answer.length;
+        return split && c->answer.sys == ENOENT ? find_any(f, err) : -1;
+    *(split ? &f->object_len : &f->size) = c->answer.length;
     return 0;
 }
 
 int s3_put_empty(struct s3_file *f, struct weir_err *err)
 {
-    struct s3_transfer *tr = &s3_of(f->base.s)->alone;
-    const bool pieces = f->way == S3_PIECES;
+    struct s3_transfer *tr = &s3_of(f->base.s)->single;  
+    const bool split = f->way == S3_SPLIT;
 
-    if (pieces && name_piece(f, 0, tr, err) < 0)
+    if (split && name_object(f, 0, tr, err) < 0)
         return -1;
-    s3_put(f, pieces ? tr->text.text : f->url.text, NULL, 0, tr);
+    s3_put(f, split ? tr->text.text : f->url.text, NULL, 0, tr);
     return s3_move_now(tr, err) < 0 ? -1 : 0;
 }
 
@@ -283,8 +283,8 @@ int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfe
         return 1;
     if (io->dir > WEIR_DIR_READ)
         rc = begin_object(f, io, tr, err);
-    else if (f->way == S3_PIECES)
-        rc = begin_piece(f, io, tr, err);
+    else if (f->way == S3_SPLIT)
+        rc = begin_split(f, io, tr, err);
     else if (!writes)
         rc = begin_read(f, io, tr, err);
     else if (f->way == S3_WHOLE)
@@ -321,12 +321,12 @@ static void keep_part(struct s3_transfer *tr)
 }
 
 /* The answer to a range has the length of its object, which may have more bytes than a transfer. */
-static void check_piece(const struct s3_file *f, const struct s3_call *c, struct s3_answer *a)
+static void check_object(const struct s3_file *f, const struct s3_call *c, struct s3_answer *a)
 {
-    if (f->way == S3_PIECES && a->length != f->piece &&
-        (c->method != S3_GET || a->length > f->piece))
+    if (f->way == S3_SPLIT && a->length != f->object_len &&
+        (c->method != S3_GET || a->length > f->object_len))
         s3_fail(a, EIO, "the object has %" PRIu64 " bytes, and one of a transfer %" PRIu64,
-                a->length, f->piece);
+                a->length, f->object_len);
 }
 
 /* Check the answer to a request that writes nothing. A DELETE may have been done though its answer
@@ -340,7 +340,7 @@ static void check_answer(struct s3_transfer *tr)
     else if (!a->sys && tr->call.text)
         check_list(tr);
     else if (!a->sys && tr->call.method != S3_DELETE)
-        check_piece(tr->file, &tr->call, a);
+        check_object(tr->file, &tr->call, a);
 }
 
 /* An earlier try of a PUT that makes an object only where there is none may have made it though its answer was lost. */

@@ -126,7 +126,7 @@ enum s3_way {
     S3_WHOLE,    /* one PUT */
     S3_PARTS,    /* an upload: a transfer is a part */
     S3_GATHERED, /* an upload, or one PUT: transfers are copied into parts */
-    S3_PIECES    /* a transfer is an object; written, read, or both */
+    S3_SPLIT     /* a transfer is an object; written, read, or both */
 };
 
 struct s3_transfer;
@@ -190,7 +190,7 @@ struct s3 {
     struct s3_client *client;
     struct s3_queue queue;
     struct s3_pool pool;
-    struct s3_transfer alone;    /* of transfers that are not in the queue */
+    struct s3_transfer single;   /* of transfers that are not in the queue */
     struct weir_str spare;       /* memory for the URL of the next file */
     struct weir_str bucket, key; /* for a moment */
 };
@@ -204,7 +204,7 @@ struct s3_file {
     bool failed;         /* a write has */
     struct weir_str url; /* of the object, or of the keys before '/' */
     uint64_t size;       /* that can be read */
-    uint64_t piece;      /* bytes of an object that is a transfer */
+    uint64_t object_len; /* bytes of an object that is a transfer */
     struct weir_str bucket, prefix; /* of lists: URL, and the keys up to the offset; "" before */
     struct s3_parts parts;
     struct s3_upload *upload;

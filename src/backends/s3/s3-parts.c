@@ -13,7 +13,7 @@ struct shape {
     const struct weir_access *a;
     uint64_t transfer, block, segments, bytes; /* bytes: of the whole file */
     bool random; /* writes are in no order */
-    bool alone; /* one task writes all of it, from its begin to its end: a block of others is nowhere between */
+    bool sole; /* one task writes all of it, from its begin to its end: a block of others is nowhere between */
     bool uneven; /* blocks of tasks have different lengths, each of whole transfers */
 };
 
@@ -26,12 +26,12 @@ static struct shape shape_of(const struct weir_session *s, const struct weir_ext
                        .segments = x->segments,
                        .bytes = x->file_bytes,
                        .random = s->access.random && !s->access.writes_ascend,
-                       .alone = !s3_is_shared(s, x) };
+                       .sole = !s3_is_shared(s, x) };
 
-    f.uneven = !f.alone && f.block == 0;
+    f.uneven = !f.sole && f.block == 0;
     if (f.uneven)
         f.block = f.transfer;
-    if (f.alone && f.segments <= 1)
+    if (f.sole && f.segments <= 1)
         f.block = f.bytes;
     return f;
 }
@@ -64,10 +64,10 @@ static uint64_t part_that_does(const struct shape *f)
 {
     uint64_t need = (uint64_t)f->o->part_least, most = parts_of(f->bytes, S3_PARTS_MOST), size;
 
-    if (f->random || f->transfer == 0 || f->uneven || (!f->alone && f->block % f->transfer))
+    if (f->random || f->transfer == 0 || f->uneven || (!f->sole && f->block % f->transfer))
         return 0;
     need = need > most ? need : most;
-    size = f->alone ? parts_of(need, f->transfer) * f->transfer
+    size = f->sole ? parts_of(need, f->transfer) * f->transfer
                     : f->transfer * divisor_from(f->block / f->transfer, parts_of(need, f->transfer));
     return size <= S3_PUT_MOST ? size : 0;
 }
@@ -180,23 +180,23 @@ static int check_number(const struct shape *f, uint64_t size, struct weir_err *e
 /* Bytes that are not written would be a hole, and objects have none. An end that is missing makes a shorter object. */
 static int check_holes(const struct shape *f, struct weir_err *err)
 {
-    if (!f->a->stops || (f->alone && !f->random))
+    if (!f->a->stops || (f->sole && !f->random))
         return 0;
     return weir_refuse(err, WEIR_EUSAGE,
                        "with %s the run may skip %s, but an object cannot have holes; remove that option, or give %s--s3.object=transfer",
-                       f->a->stops, f->alone ? "transfers at any place" : "blocks of tasks that are slower",
-                       f->alone ? "" : "a file per task (-F), or ");
+                       f->a->stops, f->sole ? "transfers at any offset" : "blocks of tasks that are slower",
+                       f->sole ? "" : "a file per task (-F), or ");
 }
 
 static int check_parts(const struct shape *f, const struct s3_parts *p, struct weir_err *err)
 {
-    bool blocks = !f->alone || f->segments > 1;
+    bool blocks = !f->sole || f->segments > 1;
 
     if (p->gathered && check_gathering(f, p->size, err) < 0)
         return -1;
     if (check_least(f, p->size, err) < 0 || check_number(f, p->size, err) < 0 || check_put(f, p->size, err) < 0)
         return -1;
-    if (f->alone && blocks && f->block % f->transfer == 0)
+    if (f->sole && blocks && f->block % f->transfer == 0)
         blocks = false; /* one after the other */
     return blocks && check_blocks(f, p->size, err) < 0 ? -1 : check_holes(f, err);
 }
@@ -207,7 +207,7 @@ static int check_parts(const struct shape *f, const struct s3_parts *p, struct w
 static int unknown_parts(const struct shape *f, struct s3_parts *out, struct weir_err *err)
 {
     *out = (struct s3_parts) { .size = (uint64_t)(f->o->part ? f->o->part : f->o->part_least), .gathered = true };
-    if (!f->alone)
+    if (!f->sole)
         return weir_refuse(err, WEIR_EUSAGE, "parts of a shared file need known transfer and block "
                                              "sizes; use a file per task");
     return 0;
@@ -224,7 +224,7 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
     if (f.transfer == 0)
         return unknown_parts(&f, out, err);
     *out = (struct s3_parts) { .size = f.transfer, .n = 1, .bytes = f.bytes, .single = true };
-    if (s3_has_pieces(f.o))
+    if (s3_is_split(f.o))
         return check_put(&f, f.transfer, err);
     if (part > 0 && part < f.transfer && part < f.bytes)
         return weir_refuse(err, WEIR_EUSAGE, "--s3.part=%" PRIu64 " is less than a transfer of %" PRIu64
@@ -232,7 +232,7 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
     if (part > f.transfer)
         out->size = part;
     out->gathered = out->size > f.transfer && f.transfer < f.bytes;
-    if (f.bytes == 0 || (f.alone && f.bytes <= out->size && !(out->gathered && f.random)))
+    if (f.bytes == 0 || (f.sole && f.bytes <= out->size && !(out->gathered && f.random)))
         return check_put(&f, f.bytes, err);
     out->single = false;
     out->n = parts_of(f.bytes, out->size);

@@ -406,9 +406,9 @@ int s3_call(struct s3_client *c, struct s3_call *call, struct weir_err *err)
 
 /* ---- words ---- */
 
-/* Append the place of a URL of ours as people write it: bucket and key, without the path of the
+/* Append bucket and key of a URL of ours as people write them, without the path of the
  * endpoint. */
-static void add_place(const struct s3_service *sv, const char *url, struct weir_str *out)
+static void add_location(const struct s3_service *sv, const char *url, struct weir_str *out)
 {
     const char *host = strstr(url, "://") + 3, *rest = url + strlen(sv->endpoint) + 1;
     char *plain;
@@ -429,7 +429,7 @@ int s3_call_reason(const struct s3_client *c, const struct s3_call *call, struct
     const bool is_unsigned = a->status >= 400 && a->status <= 403 && !c->sv->keys.id;
     struct weir_str text = { 0 };
 
-    add_place(c->sv, call->url, &text);
+    add_location(c->sv, call->url, &text);
     weir_str_addf(&text, "%s%s at %s: %s", call->query ? "?" : "", call->query ? call->query : "",
                   s3_route_endpoint(&c->route, c->sv), a->why);
     if (a->tried > 1)

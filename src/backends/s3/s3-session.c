@@ -20,9 +20,9 @@ static int choose_way(struct s3_file *f, unsigned flags, struct weir_err *err)
     f->exclusive = (flags & WEIR_OPEN_EXCL) || (f->creates && a->only_new && !a->partly);
     f->sharers = f->base.extent.sharers ? f->base.extent.sharers : f->base.s->par;
     f->shared = f->base.extent.sharers ? f->sharers->size > 1 : !a->file_per_task;
-    if (s3_has_pieces(f->base.s->opt)) {
-        f->way = S3_PIECES;
-        f->piece = f->base.extent.transfer;
+    if (s3_is_split(f->base.s->opt)) {
+        f->way = S3_SPLIT;
+        f->object_len = f->base.extent.transfer;
     } else if (f->writes) { /* for the geometry of all ranks, so the same on all */
         if (s3_parts_of(f->base.s, &f->base.extent, &f->parts, err) < 0)
             return -1;
@@ -48,7 +48,7 @@ static int find_url(struct s3_file *f, const char *path, struct weir_err *err)
     weir_str_clear(&f->url);
     weir_str_clear(&s3->bucket);
     weir_str_clear(&s3->key);
-    if (s3_place(f->base.s->opt, path, &s3->bucket, &s3->key, err) < 0)
+    if (s3_locate(f->base.s->opt, path, &s3->bucket, &s3->key, err) < 0)
         return -1;
     if (s3->key.len == 0)
         return weir_refuse(err, WEIR_EUSAGE,
@@ -80,16 +80,16 @@ int s3_open(struct weir_session *s, const char *path, unsigned flags, struct wei
     if (choose_way(f, flags, err) < 0)
         return -1;
     known = f->writes;
-    if (f->way == S3_PIECES)
+    if (f->way == S3_SPLIT)
         known = f->creates || !(flags & WEIR_OPEN_READ) || (s->access.deletes && !f->writes);
     rc = find_url(f, path, err);
     if (rc == 0 && !known)
         rc = s3_find_size(f, err);
-    if (rc == 0 && !known && f->writes && f->piece > 0 && f->piece != f->base.extent.transfer)
+    if (rc == 0 && !known && f->writes && f->object_len > 0 && f->object_len != f->base.extent.transfer)
         rc = weir_refuse(err, WEIR_ESETUP,
                          "its objects have %" PRIu64 " bytes, and a transfer that reads and writes "
                          "has %" PRIu64 "; give transfers of %" PRIu64 " bytes",
-                         f->piece, f->base.extent.transfer, f->piece);
+                         f->object_len, f->base.extent.transfer, f->object_len);
     if (begins_upload(f)) { /* all ranks of a shared file have the same one, or none */
         rc = f->shared ? weir_agree(f->sharers, rc, err) : rc;
         rc = rc < 0 ? -1 : s3_upload_begin(f, err);
@@ -108,7 +108,7 @@ static bool is_empty(const struct s3_file *f)
 {
     if (!f->writes || f->written || f->failed || !f->creates || (f->parts.bytes > 0 && !f->base.s->access.stops))
         return false;
-    return !f->shared || (f->way != S3_PIECES && f->sharers->rank == 0);
+    return !f->shared || (f->way != S3_SPLIT && f->sharers->rank == 0);
 }
 
 int s3_close(struct weir_file *wf, struct weir_err *err)
@@ -144,7 +144,7 @@ static int begin_transfer(struct s3_file *f, const struct weir_io *io, struct s3
 
 ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    struct s3_transfer *tr = &s3_of(f->s)->alone;
+    struct s3_transfer *tr = &s3_of(f->s)->single;  
     ssize_t n;
     int rc = begin_transfer((struct s3_file *)f, io, tr, &n, err);
 

@@ -34,7 +34,7 @@ struct s3_upload {
     size_t capacity;
 };
 
-/* The place of a part. NULL: no memory. */
+/* The entry of a part. NULL: no memory. */
 static struct part *part_of(struct s3_upload *u, uint64_t number)
 {
     const size_t before = u->capacity;

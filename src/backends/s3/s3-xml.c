@@ -62,11 +62,11 @@ static void end(void *user, const XML_Char *name)
     }
 }
 
-static void characters(void *user, const XML_Char *piece, int len)
+static void characters(void *user, const XML_Char *text, int len)
 {
     struct walk *w = user;
 
-    weir_str_add(&w->words, piece, (size_t)len);
+    weir_str_add(&w->words, text, (size_t)len);
 }
 
 /* Entities could make gigabytes of a few lines; only a document type can declare some. */

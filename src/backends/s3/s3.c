@@ -25,7 +25,7 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
     if (s3_service_begin(&sv, s, err) < 0)
         return -1;
     s3_service_end(&sv);
-    if (s3_has_pieces(o) && o->part > 0)
+    if (s3_is_split(o) && o->part > 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "--s3.part with --s3.object=transfer: each transfer is an object "
                            "without parts; leave one of the options out");
@@ -33,7 +33,7 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
         return weir_refuse(err, WEIR_EUSAGE, "directories exist only as prefixes of names, so they "
                                              "cannot be measured; give --s3.markers, which creates "
                                              "an object for each, or test files only (-F)");
-    if (s->access.partly && !s3_has_pieces(o))
+    if (s->access.partly && !s3_is_split(o))
         return weir_refuse(err, WEIR_EUSAGE, "%s: an object is written as a whole, and no part of "
                                              "it can be replaced or left out; leave the option "
                                              "out, or give --s3.object=transfer", s->access.partly);
@@ -43,7 +43,7 @@ static int check(struct weir_session *s, const struct weir_extent *extent, struc
 static int check_name(const struct weir_session *s, const char *path, struct weir_err *err)
 {
     struct weir_str bucket = { 0 }, key = { 0 };
-    int rc = s3_place(s->opt, path, &bucket, &key, err);
+    int rc = s3_locate(s->opt, path, &bucket, &key, err);
 
     weir_str_free(&bucket);
     weir_str_free(&key);
@@ -58,7 +58,7 @@ static int end(struct weir_session *s, struct weir_err *err)
     s3_queue_end(&s3->queue);
     s3_gather_free(&s3->pool);
     s3_service_end(&s3->service);
-    s3_transfer_end(&s3->alone);
+    s3_transfer_end(&s3->single);
     weir_str_free(&s3->spare);
     weir_str_free(&s3->bucket);
     weir_str_free(&s3->key);
@@ -105,7 +105,7 @@ static void describe(struct weir_file *wf, struct weir_str *out)
     const struct s3 *s3 = s3_of(wf->s);
 
     s3_service_describe(&s3->service, out);
-    if (f->way == S3_PIECES)
+    if (f->way == S3_SPLIT)
         weir_str_addf(out, "objects = one for each transfer\n");
     else if (f->writes && f->parts.single)
         weir_str_addf(out, "objects = one for each file, written by one PUT\n");

@@ -23,14 +23,14 @@ static int check_memory(const struct weir_session *s, int depth, size_t bytes, s
                        own ? s->be->depth_option : "depth");
 }
 
-static int make_buffers(struct weir_queue *q, size_t bytes, struct weir_err *err)
+static int make_buffers(struct weir_queue *q, size_t size, struct weir_err *err)
 {
     size_t bytes;
 
-    q->stride = (bytes + WEIR_PAGE - 1) / WEIR_PAGE * WEIR_PAGE;
+    q->stride = (size + WEIR_PAGE - 1) / WEIR_PAGE * WEIR_PAGE;
     bytes = q->stride * (size_t)q->depth;
     if (weir_gpu_take(q->gpu, true, &q->pool, bytes < WEIR_HUGE ? WEIR_PAGE : WEIR_HUGE, bytes, err) < 0)
-        return weir_err_within(err, "%d buffers of %zu bytes", q->depth, bytes);
+        return weir_err_within(err, "%d buffers of %zu bytes", q->depth, size);
     return 0;
 }
 
@@ -56,7 +56,7 @@ static int show_buffers(const struct weir_queue *q, struct weir_session *s, stru
     return s->be->buffers ? s->be->buffers(s, area, q->pool ? 2 : 1, err) : 0;
 }
 
-int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t bytes,
+int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most, size_t size,
                      struct iovec own, struct weir_err *err)
 {
     *q = (struct weir_queue) { .depth = most < (uint64_t)s->depth ? (int)most : s->depth,
@@ -65,8 +65,8 @@ int weir_queue_begin(struct weir_queue *q, struct weir_session *s, uint64_t most
         q->depth = 0;
         return 0;
     }
-    if (weir_session_queue(s, q->depth, err) == 0 && check_memory(s, q->depth, bytes, err) == 0 &&
-        make_requests(q, err) == 0 && (bytes == 0 || make_buffers(q, bytes, err) == 0) &&
+    if (weir_session_queue(s, q->depth, err) == 0 && check_memory(s, q->depth, size, err) == 0 &&
+        make_requests(q, err) == 0 && (size == 0 || make_buffers(q, size, err) == 0) &&
         show_buffers(q, s, own, err) == 0)
         return 0;
     weir_queue_end(q);

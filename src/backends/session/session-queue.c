@@ -32,7 +32,7 @@ static void announce(const struct weir_session *s)
         return;
     if (!s->oldest)
         weir_call_end(s->call);
-    else if (s->call->io != &s->oldest->io || s->call->turn % 2 == 0) /* another one than before */
+    else if (s->call->io != &s->oldest->io || s->call->version % 2 == 0) /* another one than before */
         weir_call_move(s->call, s->oldest->file->path, &s->oldest->io);
 }
 

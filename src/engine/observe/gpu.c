@@ -77,13 +77,13 @@ static bool is_wanted(const struct weir_test *t)
     return t->plan.options->gpu_memory != WEIR_MEMORY_HOST && !t->plan.options->dry_run;
 }
 
-/* Tasks of a node in turn, as IOR counts them. */
-static int turn_of(const struct weir_par *par)
+/* The index of this task on its node, as IOR counts it. */
+static int index_of(const struct weir_par *par)
 {
-    int turn =
+    int index =
         par->placement == WEIR_PLACED_BLOCK ? par->rank % par->per_node : par->rank / par->nodes;
 
-    return turn > 0 ? turn : 0;
+    return index > 0 ? index : 0;
 }
 
 /* A copy after the last transfer may have failed. */
@@ -102,7 +102,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
     const struct weir_run_options *o = run->test->plan.options;
 
     run->gpu = weir_gpu_begin((enum weir_gpu_memory)o->gpu_memory, weir_gpu_path(o),
-                              read_device(o->gpu_id), turn_of(&run->par), err);
+                              read_device(o->gpu_id), index_of(&run->par), err);
     if (!run->gpu)
         return weir_err_within(err, "allocateBufferOnGPU=%d", o->gpu_memory);
     return weir_unwind_push(&run->test->unwind, end_gpu, run, false, err);

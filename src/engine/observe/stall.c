@@ -79,26 +79,26 @@ static void copy_call(const struct weir_call *call, struct weir_stall_call *to)
 /* A call that began or ended while it was copied is shown at the next poll. */
 static void show(struct weir_stall *s, const struct weir_call *call)
 {
-    struct weir_stall_call *to = &s->mine->call, now = { .turn = get(&call->turn) };
+    struct weir_stall_call *to = &s->mine->call, now = { .version = get(&call->version) };
 
-    if (now.turn != s->turn) {
-        s->turn = now.turn;
+    if (now.version != s->version) {
+        s->version = now.version;
         s->since_ns = s->now_ns;
     }
-    if (now.turn == to->turn) {
+    if (now.version == to->version) {
         put(&to->age_ns, s->now_ns - s->since_ns);
         return;
     }
-    if (now.turn % 2 == 1) {
+    if (now.version % 2 == 1) {
         copy_call(call, &now);
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (get(&call->turn) != now.turn)
+        if (get(&call->version) != now.version)
             return;
     }
-    put(&s->mine->turn, s->mine->turn + 1);
+    put(&s->mine->version, s->mine->version + 1);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     *to = now;
-    put(&s->mine->turn, s->mine->turn + 1);
+    put(&s->mine->version, s->mine->version + 1);
 }
 
 /* ---- what we see ---- */
@@ -131,7 +131,7 @@ int weir_stall_begin(struct weir_stall *s, const struct weir_shared_status *shar
     s->mine->child = 0;
     s->mine->call = (struct weir_stall_call) { 0 };
     s->last_ns = weir_now_ns();
-    put(&s->mine->beat, s->mine->turn + 1); /* another one than in the test before */
+    put(&s->mine->beat, s->mine->version + 1); /* another one than in the test before */
     return 0;
 }
 
@@ -194,7 +194,7 @@ static struct weir_stall_worst find_worst(const struct weir_stall *s)
         if (quiet >= s->still_ns && quiet > w.still_ns) {
             w.still = i;
             w.still_ns = quiet;
-        } else if (s->seen[i].beat != 0 && get(&call->turn) % 2 == 1 && age > w.call_ns) {
+        } else if (s->seen[i].beat != 0 && get(&call->version) % 2 == 1 && age > w.call_ns) {
             w.call = i;
             w.call_ns = age;
         }
@@ -231,11 +231,11 @@ static struct weir_stall_call read_call(const struct weir_stall_slot *slot)
     struct weir_stall_call call;
 
     for (int tries = 0; tries < 100; tries++) {
-        uint64_t turn = get(&slot->turn);
+        uint64_t version = get(&slot->version);
 
         call = slot->call;
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (turn % 2 == 0 && get(&slot->turn) == turn)
+        if (version % 2 == 0 && get(&slot->version) == version)
             break;
     }
     call.what[sizeof(call.what) - 1] = call.path[sizeof(call.path) - 1] = '\0';
@@ -281,7 +281,7 @@ void weir_stall_describe(const struct weir_stall *s, int slot, bool still, const
 {
     const struct weir_stall_slot *of = slot_of(s, slot);
     struct weir_stall_call call = read_call(of);
-    bool calls = !still || call.turn % 2 == 1;
+    bool calls = !still || call.version % 2 == 1;
     char name[1024] = "outside of calls";
     int len = calls ? name_call(&call, name, sizeof(name)) : 0;
 

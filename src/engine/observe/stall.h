@@ -13,7 +13,7 @@
 /* A call, as other processes can read it. Texts are cut off where they are longer; the end of a
  * path is kept. */
 struct weir_stall_call {
-    uint64_t turn;   /* counts begins and ends of calls of the rank: odd in a call */
+    uint64_t version; /* counts begins and ends of calls of the rank: odd in a call */
     uint64_t age_ns; /* age of the call, since its rank has seen it first */
     uint64_t off, len; /* of a transfer; len is 0 where it moves no data */
     bool at;           /* it is at an offset */
@@ -24,7 +24,7 @@ struct weir_stall_call {
  * I/O. */
 struct weir_stall_slot {
     uint64_t beat; /* increases with each poll; 0: this rank is not watched */
-    uint64_t turn; /* odd while 'call' is written */
+    uint64_t version; /* odd while 'call' is written */
     uint64_t over; /* 1: it reports why the job ends, and ends it */
     int32_t rank;
     int64_t pid, pids; /* and the namespace that numbers it */
@@ -46,7 +46,7 @@ struct weir_stall {
     uint64_t step_ns;             /* maximum of now_ns from one poll to the next */
     uint64_t late_ns, still_ns;   /* limits without heartbeat: another rank reports; rank is named */
     uint64_t last_ns;             /* clock at the last poll */
-    uint64_t turn, since_ns;      /* the call of this rank, and 'now_ns' when it was seen first */
+    uint64_t version, since_ns;   /* the call of this rank, and 'now_ns' when it was seen first */
 };
 
 /* The rank without a heartbeat for the longest time, and the rank whose call has lasted longest. */

@@ -174,12 +174,12 @@ int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s
     return close_file(t, NULL, err);
 }
 
-static void take_turns(struct h5ex_test *t, enum h5ex_op first, enum h5ex_op last)
+static void list_ops(struct h5ex_test *t, enum h5ex_op first, enum h5ex_op last)
 {
-    t->turns = 0;
+    t->ops = 0;
     for (enum h5ex_op op = first; op <= last; op++)
         if (h5ex_has(t, op))
-            t->turn[t->turns++] = op;
+            t->op[t->ops++] = op;
 }
 
 static void forget_failure(struct h5ex_test *t)
@@ -208,7 +208,7 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     weir_str_addf(name, "%shdf5DataSet1-iter%d-size%llu", t->be->array->group ? GROUP "/" : "",
                   run->repetition, (unsigned long long)t->size.buffer);
     h5ex_fill(&t->set[H5EX_DOUBLES].put, run->repetition);
-    take_turns(t, H5EX_FILE_CREATE, H5EX_FILE_CLOSE);
+    list_ops(t, H5EX_FILE_CREATE, H5EX_FILE_CLOSE);
     return name->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name")
                         : reserve(t, 1, err);
 }
@@ -224,13 +224,13 @@ static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
     h5ex_invalidate(&t->set[H5EX_DOUBLES].get);
     if (t->o->derived)
         h5ex_fill(&t->set[H5EX_RECORDS].put, run->repetition);
-    take_turns(t, H5EX_FILE_OPEN, H5EX_READ_FILE_CLOSE);
+    list_ops(t, H5EX_FILE_OPEN, H5EX_READ_FILE_CLOSE);
     return reserve(t, 1 + t->o->derived, err);
 }
 
-static uint64_t count_turns(struct weir_run *run, void *state)
+static uint64_t count_ops(struct weir_run *run, void *state)
 {
-    return (uint64_t)((struct h5ex_test *)state)->turns;
+    return (uint64_t)((struct h5ex_test *)state)->ops;
 }
 
 static uint64_t bytes_of(struct h5ex_test *t, enum h5ex_op op)
@@ -284,7 +284,7 @@ static int run_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
 
 /* A rank that has failed stays out of calls in which no other rank waits for it. The file is open on
  * all ranks or on none. */
-static void take_turn(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
+static void do_op(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op)
 {
     bool needs_all = ops[op].run == flush_file || ops[op].run == close_file;
 
@@ -294,13 +294,13 @@ static void take_turn(struct weir_run *run, struct h5ex_test *t, enum h5ex_op op
         ops[op].run(t, NULL, NULL);
 }
 
-/* True when all ranks must learn the outcome of the i-th turn before the next one. Data are
+/* True when all ranks must learn the outcome of the i-th operation before the next one. Data are
  * moved by all ranks together, and what the dataset is, all must have. */
 static bool is_agreed(const struct h5ex_test *t, uint64_t i)
 {
-    bool last = i + 1 == (uint64_t)t->turns;
+    bool last = i + 1 == (uint64_t)t->ops;
 
-    return t->access.collective_metadata || last || h5ex_operations[t->turn[i + 1]].moves_bytes;
+    return t->access.collective_metadata || last || h5ex_operations[t->op[i + 1]].moves_bytes;
 }
 
 /* All ranks begin an operation together. They know of failures and signals at the next
@@ -309,11 +309,11 @@ static int step(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_n
                 struct weir_err *err)
 {
     struct h5ex_test *t = state;
-    enum h5ex_op op = t->turn[i];
+    enum h5ex_op op = t->op[i];
     int rc;
 
     weir_barrier_call(&run->par, t->has_failed ? -1 : 0, &t->failure); /* of the pattern */
-    take_turn(run, t, op);
+    do_op(run, t, op);
     *clock_ns = weir_now_ns();
     if (!is_agreed(t, i))
         return 0;
@@ -335,7 +335,7 @@ static int close_left(struct weir_run *run, void *state, struct weir_err *err)
 #define PHASE(k, p)                                                                                \
     {                                                                                              \
         .key = (k), .unit = "operations", .flags = WEIR_PHASE_BYTES, .prepare = (p),               \
-        .count = count_turns, .step = step, .close = close_left                                    \
+        .count = count_ops, .step = step, .close = close_left                                    \
     }
 
 const struct weir_phase h5ex_write_phase = PHASE("write", prepare_write);

@@ -178,8 +178,8 @@ struct h5ex_test {
     struct h5ex_set set[H5EX_SETS];
     struct weir_array_file *file;
     struct weir_array *array;
-    enum h5ex_op turn[H5EX_OPS]; /* the operations of the phase that runs */
-    int turns;
+    enum h5ex_op op[H5EX_OPS]; /* the operations of the phase that runs */
+    int ops;
     uint64_t ns[H5EX_OPS]; /* of this rank in this repetition */
     bool has_failed; /* this rank, which the others do not know yet; and why */
     struct weir_err failure;
