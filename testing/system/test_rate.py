@@ -274,5 +274,6 @@ def test_programs_without_a_rate_of_their_own_say_why(mdtest, mib):  # noqa: F81
     mib("-F -t . --rate=50%", np=None).fails(1, "--rate: mib has no phase that can run at a percentage", "ior and mdtest")
     for program in "h5exerciser", "raw_bw.x":
         if (conftest.BUILD / "src" / program).exists():
-            run = subprocess.run([conftest.BUILD / "src" / program, "--rate=5ops"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+            run = subprocess.run([conftest.BUILD / "src" / program, "--rate=5ops"], text=True,
+                                 env=conftest.program_env(), capture_output=True, timeout=60)
             assert run.returncode == 1 and "--rate" in run.stderr and "wait for each other" in run.stderr, run

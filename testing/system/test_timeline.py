@@ -85,7 +85,8 @@ def test_all_calls_of_md_workbench(mdw):
 @pytest.mark.parametrize("program, args", [("mib", "--api DUMMY -l 8 -s 64k"), ("combo.x", "--nx 8 --n_levs 2 --n_tries 1 --n_writers 1")])
 def test_the_rate_of_data_is_in_bytes_whatever_a_step_is_called(tmp_path, program, args):
     words = [str(conftest.BUILD / "src" / program)] + args.split() + ["--timeline=t.npy"]
-    done = conftest.subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = conftest.subprocess.run(words, cwd=tmp_path, env=conftest.program_env(), text=True,
+                                   capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done
     for p in Timeline(tmp_path / "t.npy").adds_up().doc["phases"]:
         assert p["rate_unit"] == "bytes" and p["rate"] * (p["end"] - p["begin"]) / 1e9 == pytest.approx(p["bytes"]), p

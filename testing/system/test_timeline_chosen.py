@@ -132,7 +132,8 @@ def test_items_of_mdtest_and_calls_of_md_workbench(mdtest, mdw):
                                            ("h5exerciser", "-a POSIX --numdims 2 --minels 4")])
 def test_other_programs(tmp_path, program, args):
     words = [str(conftest.BUILD / "src" / program)] + args.split() + ["--timeline=t.npy,sample=1/2,slowest=1"]
-    done = conftest.subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    done = conftest.subprocess.run(words, cwd=tmp_path, env=conftest.program_env(), text=True,
+                                   capture_output=True, timeout=60, check=False)
     assert done.returncode == 0, done
     t = Timeline(tmp_path / "t.npy")
     for p in t.doc["phases"]:

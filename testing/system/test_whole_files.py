@@ -92,7 +92,7 @@ def test_two_jobs_at_once_with_one_name_do_not_mix(ior):
     rows = ior.cwd / "c.csv"
     conftest.wait_until(lambda: rows.exists() and rows.read_text().count("\n") > 1)
     subprocess.run([conftest.BUILD / "src" / "mdtest"] + "-a DUMMY -n 3 -F --report=json:r.json".split(), cwd=ior.cwd, check=True,
-                   capture_output=True, timeout=60)
+                   env=conftest.program_env(), capture_output=True, timeout=60)
     assert json.loads((ior.cwd / "r.json").read_text())["program"] == "mdtest" and LEFT in ior.files()
     proc.terminate()
     assert document(ior.finish(proc, 30).ok(6))["program"] == "ior" and ior.files() == ["c.csv", "r.json"]
