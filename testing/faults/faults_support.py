@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What tests that run ior under the shim share."""
+import pathlib
+
 import conftest
 
 SECONDS = 20  # to the end of a run, start included; ten from the fault on, and a busy machine
@@ -11,6 +13,15 @@ def backend_of(args):
 
 def check_time(run):
     conftest.timely(run.elapsed <= SECONDS * conftest.PATIENCE, run)
+
+
+def is_stopped(pid):
+    """Has a signal stopped this process?"""
+    try:
+        stat = pathlib.Path("/proc/%d/stat" % pid).read_text()
+    except OSError:
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] == "T"
 
 
 def environment(ior, shim, fault):

@@ -2,7 +2,6 @@
 """Faults below the program, one case after the other: the line, the status, the time, and what is left on disk."""
 import csv
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -13,7 +12,7 @@ import pytest
 
 import conftest
 from batches import batched, batches, check_ends, run  # noqa: F401
-from faults_support import SECONDS, backend_of, check_time, environment
+from faults_support import SECONDS, backend_of, check_time, environment, is_stopped
 
 HOST = socket.gethostname()
 WORK = "-w -r -b 64k -t 16k "  # 2 ranks: 4 transfers each; rank 1 begins at byte 65536
@@ -387,17 +386,10 @@ def test_a_directory_that_vanishes_during_the_run(ior, told):
 
 # ---- ranks that are killed or stopped, and signals that meet a stuck call ----
 
-def state(pid):
-    try:
-        return pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return None
-
-
 def wait_for_stop(ior, proc):
     """The pid of the rank that has stopped itself."""
     def stopped():
-        return [pid for pid in conftest.ranks_of(proc.pid) if state(pid) == "T"]
+        return [pid for pid in conftest.ranks_of(proc.pid) if is_stopped(pid)]
     conftest.wait_until(stopped)
     return stopped()[0]
 

@@ -5,12 +5,13 @@ import os
 import pathlib
 import random
 import re
+import signal
 import sys
 
 import pytest
 
 import conftest
-from faults_support import environment
+from faults_support import environment, is_stopped
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "system"))
 from timeline_support import read_records  # noqa: E402
@@ -111,12 +112,12 @@ def test_a_removal_that_fails_is_an_operation_that_failed(mc, shim):
 
 
 def test_a_length_that_cannot_be_asked_for_is_no_wrong_data(mc, shim):
-    """The directory gets another name while its file is open: all bytes are right, and the file is not where it was."""
+    """The directory gets another name before its file is closed: all bytes are right, and the file is not where it was."""
     mc("-i 1 --load=no").ok()
     saved = mc.cwd / "c" / "checkpoint-00000001"
-    fault = {**environment(mc.ior, shim, "call=close delay=3000"), "FAULT_PREFIX": str(saved / "rank-000000.data")}
+    fault = {**environment(mc.ior, shim, "call=close stop"), "FAULT_PREFIX": str(saved / "rank-000000.data")}
     proc = mc.ior.start("--model=small.model -o c --save=no --drop-cache=0 --rules=none", np=None, env=fault)
-    fds = pathlib.Path("/proc/%d/fd" % proc.pid)
-    conftest.wait_until(lambda: any(os.readlink(fd).endswith(".data") for fd in fds.iterdir() if fd.is_symlink()))
+    conftest.wait_until(lambda: is_stopped(proc.pid))
     saved.rename(mc.cwd / "moved")
+    os.kill(proc.pid, signal.SIGCONT)
     mc.ior.finish(proc).fails(3, "size of 'c/checkpoint-00000001/rank-000000.data': No such file or directory")
