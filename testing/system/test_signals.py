@@ -38,7 +38,13 @@ def test_what_batch_systems_send_ends_the_run_in_order(ior, number):
 def test_a_signal_does_not_hide_the_failure_of_another_rank(ior):
     proc, pids = ior.begin("-a DUMMY -w -t 4k -b 40k --dummy.delay-xfer=2000000 --dummy.delay-only-rank0 --dummy.fail-at=2 "
                        "--dummy.fail-rank=3 --report=text:-,json:r.json", 4)
-    time.sleep(0.5)  # rank 0 is in its first transfer, and rank 3 comes to its second one
+    waiting = set()
+
+    def all_have_waited():
+        """Rank 0 in a transfer, the others for it: they are done, or have failed."""
+        waiting.update(pid for pid in pids if conftest.is_in_a_delay(pid))
+        return len(waiting) == 4 or proc.poll() is not None
+    until(all_have_waited)
     send(pids, signal.SIGTERM)
     run = ior.finish(proc, SECONDS).fails(3, "rank 3", "injected: Input/output error")
     assert json.loads((ior.cwd / "r.json").read_text())["error"] == run.errors[0]
