@@ -20,8 +20,7 @@ static void find_window(const int64_t began[3], const int64_t ended[3], enum mix
     struct mix_test *t = calloc(1, sizeof(*t));
     const bool in[3] = { true, true, ended[2] != 0 };
     int64_t all[MIX_NUMBERS + 3 * MIX_OF_GROUP] = { 0 };
-    const struct mix_set set = { .in = in, .with = MIX_ALL, .end = end };
-    struct mix_side s = { .set = &set, .t = t, .numbers = { .all = all } };
+    struct mix_side s = { .t = t, .in = in, .with = MIX_ALL, .end = end, .numbers = { .all = all } };
 
     assert_non_null(t);
     t->plan.n = 3;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/text/wholefile.h"
@@ -179,14 +178,6 @@ static void end(void *state)
 
 /* ---- stages ---- */
 
-static int run_set(struct weir_run *run, struct mix_test *t, const bool *in, int with, struct weir_err *err)
-{
-    const struct mix_set set = { .t = t, .run = run, .in = in, .with = with,
-                                 .end = with == MIX_ALONE ? MIX_END_ALL : t->end };
-
-    return mix_set_run(&set, err);
-}
-
 static int run_alone(struct weir_run *run, void *state, const struct weir_stage *stage,
                      struct weir_err *err)
 {
@@ -196,7 +187,7 @@ static int run_alone(struct weir_run *run, void *state, const struct weir_stage 
         bool in[MIX_GROUPS] = { false };
 
         in[g] = true;
-        if (run_set(run, t, in, MIX_ALONE, err) < 0)
+        if (mix_set_run(run, t, in, MIX_ALONE, err) < 0)
             return -1;
     }
     return 0;
@@ -213,7 +204,7 @@ static int run_pairs(struct weir_run *run, void *state, const struct weir_stage 
             bool in[MIX_GROUPS] = { false };
 
             in[a] = in[b] = true;
-            if (run_set(run, t, in, a + b, err) < 0)
+            if (mix_set_run(run, t, in, a + b, err) < 0)
                 return -1;
         }
     return 0;
@@ -225,7 +216,7 @@ static int run_together(struct weir_run *run, void *state, const struct weir_sta
 
     for (int g = 0; g < MIX_GROUPS; g++)
         in[g] = g < ((struct mix_test *)state)->plan.n;
-    return run_set(run, state, in, MIX_ALL, err);
+    return mix_set_run(run, state, in, MIX_ALL, err);
 }
 
 enum { ALONE, PAIRS, TOGETHER };

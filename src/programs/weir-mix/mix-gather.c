@@ -25,14 +25,14 @@ void mix_side_window(const struct mix_side *s, int64_t window[2])
     for (int g = 0; g < s->t->plan.n; g++) {
         int64_t began = all[mix_at(g, MIX_BEGAN)], ended = all[mix_at(g, MIX_ENDED)];
 
-        if (!s->set->in[g])
+        if (!s->in[g])
             continue;
         has_begun &= began != 0;
         window[0] = began > window[0] ? began : window[0];
-        if (ended && (!end || (s->set->end == MIX_END_REPEAT ? ended > end : ended < end)))
+        if (ended && (!end || (s->end == MIX_END_REPEAT ? ended > end : ended < end)))
             end = ended;
     }
-    window[1] = s->set->with == MIX_ALONE ? INT64_MAX : has_begun && end > window[0] ? end : window[0];
+    window[1] = s->with == MIX_ALONE ? INT64_MAX : has_begun && end > window[0] ? end : window[0];
 }
 
 /* The work of all ranks of the group in each phase, on its leader. NULL: no memory. */
@@ -71,7 +71,7 @@ static struct mix_rate *rate_of(const struct mix_side *s, const struct mix_phase
         if (strcmp(rate[i].operation, result->operation) == 0)
             return &rate[i];
     rate[*n] = (struct mix_rate) { .group = s->t->group,
-                                   .with = s->set->with < 0 ? s->set->with : s->set->with - s->t->group,
+                                   .with = s->with < 0 ? s->with : s->with - s->t->group,
                                    .repetition = s->run->repetition,
                                    .bytes = bytes,
                                    .p99 = NAN,
@@ -187,12 +187,12 @@ static void warn_once(void *arg, const char *line, size_t len)
 
 void mix_side_words(const struct mix_side *s, int g, struct weir_str *out)
 {
-    if (s->set->with == MIX_ALONE) {
+    if (s->with == MIX_ALONE) {
         weir_str_addf(out, "alone");
         return;
     }
     for (int other = 0; other < s->t->plan.n; other++)
-        if (other != g && s->set->in[other])
+        if (other != g && s->in[other])
             weir_str_addf(out, "%s'%s'", out->len ? ", " : "beside ", s->t->plan.group[other].name);
 }
 
@@ -202,7 +202,7 @@ bool mix_side_done(const struct mix_side *s, struct weir_str *out)
     bool done = true;
 
     for (int g = 0; g < s->t->plan.n; g++) {
-        if (!s->set->in[g] || all[mix_at(g, MIX_DONE)])
+        if (!s->in[g] || all[mix_at(g, MIX_DONE)])
             continue;
         weir_str_addf(out, "%s'%s'%s", done ? "" : ", ", s->t->plan.group[g].name,
                       all[mix_at(g, MIX_BEGAN)] ? "" : " (not begun)");

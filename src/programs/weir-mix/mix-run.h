@@ -47,17 +47,10 @@ const char *mix_program_of(const struct mix_group *g);
 
 /* ---- some groups at once (mix-set.c) ---- */
 
-struct mix_set {
-    struct mix_test *t;
-    struct weir_run *run;
-    const bool *in; /* which groups */
-    int with;       /* as in struct mix_rate; of a pair the sum of their numbers */
-    enum mix_end end;
-};
-
-/* Run them from a common start to the end, and keep their rates on rank 0. Collective over run->par. Returns 0, or
- * -1 and the same err on all ranks: which group has failed, or the signal. */
-int mix_set_run(const struct mix_set *set, struct weir_err *err);
+/* Run the groups g with in[g] from a common start to the end, and keep their rates on rank 0. with: as in struct
+ * mix_rate; of a pair the sum of their numbers. Collective over run->par. Returns 0, or -1 and the same err on all
+ * ranks: which group has failed, or the signal. */
+int mix_set_run(struct weir_run *run, struct mix_test *t, const bool *in, int with, struct weir_err *err);
 
 /* ---- what is reported (mix-report.c) ---- */
 
@@ -108,9 +101,11 @@ struct mix_phase_result {
 
 /* This rank, while some groups run. */
 struct mix_side {
-    const struct mix_set *set;
     struct mix_test *t;
     struct weir_run *run;
+    const bool *in; /* as for mix_set_run */
+    int with;
+    enum mix_end end;
     bool active, is_leader; /* of the own group */
     struct weir_watch watch;
     struct mix_rollmax numbers; /* of leaders */

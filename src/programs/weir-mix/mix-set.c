@@ -83,7 +83,7 @@ static const struct mix_group *group_of(const struct mix_side *s)
 /* Return the start of our group here: one that waits for a group outside of the set does not wait. */
 static enum mix_start start_of(const struct mix_side *s, const struct mix_group *g)
 {
-    if (s->set->with == MIX_ALONE || (g->start == MIX_AFTER_PHASE && !s->set->in[g->after]))
+    if (s->with == MIX_ALONE || (g->start == MIX_AFTER_PHASE && !s->in[g->after]))
         return MIX_AT_ONCE;
     return g->start;
 }
@@ -97,7 +97,7 @@ static void report_waiting(struct mix_side *s)
     int done = 0;
 
     for (int g = 0; g < s->t->plan.n; g++)
-        done += s->set->in[g] && s->numbers.all[mix_at(g, MIX_DONE)] > 0;
+        done += s->in[g] && s->numbers.all[mix_at(g, MIX_DONE)] > 0;
     if (done > s->done && !mix_side_done(s, &names) && !s->stopped) {
         weir_report_line(&s->run->report, "%3d  waiting for %s", s->run->repetition,
                          weir_str_words(&names));
@@ -115,7 +115,7 @@ static void poll_leaders(struct mix_side *s, bool working)
         return;
     if (s->start_ns == 0 && s->numbers.all[MIX_BUSY] == 0)
         s->start_ns = s->numbers.all[MIX_NOW] + START_NS;
-    if (s->run->par.rank == 0 && s->set->end != MIX_END_FIRST)
+    if (s->run->par.rank == 0 && s->end != MIX_END_FIRST)
         report_waiting(s);
 }
 
@@ -140,12 +140,12 @@ static bool is_over(struct mix_side *s)
     for (int g = 0; g < s->t->plan.n; g++) {
         int64_t done = g == s->t->group ? *own(s, MIX_DONE) : s->numbers.all[mix_at(g, MIX_DONE)];
 
-        all += s->set->in[g];
-        ended += s->set->in[g] && done > 0;
+        all += s->in[g];
+        ended += s->in[g] && done > 0;
     }
-    if (s->set->end == MIX_END_FIRST)
+    if (s->end == MIX_END_FIRST)
         return ended > 0;
-    return s->set->end == MIX_END_REPEAT && ended == all;
+    return s->end == MIX_END_REPEAT && ended == all;
 }
 
 /* ---- what a job calls ---- */
@@ -312,10 +312,10 @@ static void run_job(struct mix_side *s)
 /* Once more? The leader knows, for all ranks of the group. */
 static bool runs_again(struct mix_side *s)
 {
-    int again = s->is_leader && s->set->end == MIX_END_REPEAT && s->status == 0 && !stop_requested(s, true) &&
+    int again = s->is_leader && s->end == MIX_END_REPEAT && s->status == 0 && !stop_requested(s, true) &&
                 !is_over(s);
 
-    if (s->set->end == MIX_END_REPEAT)
+    if (s->end == MIX_END_REPEAT)
         weir_bcast(&s->t->leaders.group, &again, sizeof(again), 0);
     return again != 0;
 }
@@ -347,17 +347,17 @@ static void keep_times(struct mix_side *s)
     double skew, shared;
     int at_once = 0;
 
-    if (s->set->with == MIX_ALONE)
+    if (s->with == MIX_ALONE)
         return;
     mix_side_window(s, window);
     shared = (double)(window[1] - window[0]) / WEIR_NS_PER_S;
-    if (s->set->with == MIX_ALL && !(s->t->common_s <= shared))
+    if (s->with == MIX_ALL && !(s->t->common_s <= shared))
         s->t->common_s = shared;
 
     for (int g = 0; g < s->t->plan.n; g++) {
         int64_t began = s->numbers.all[mix_at(g, MIX_BEGAN)];
 
-        if (!s->set->in[g] || !began || start_of(s, &s->t->plan.group[g]) != MIX_AT_ONCE)
+        if (!s->in[g] || !began || start_of(s, &s->t->plan.group[g]) != MIX_AT_ONCE)
             continue;
         first = began < first ? began : first;
         last = began > last ? began : last;
@@ -373,7 +373,7 @@ static int begin(struct mix_side *s, struct weir_err *err)
     const int group = s->t->group;
     int rc = 0;
 
-    s->active = group >= 0 && s->set->in[group];
+    s->active = group >= 0 && s->in[group];
     s->is_leader = s->t->leaders.is_leader;
     if (s->is_leader)
         rc = begin_rollmax(&s->numbers, &s->t->leaders.peers,
@@ -398,14 +398,16 @@ static void write_heading(const struct mix_side *s)
     weir_str_free(&how);
 }
 
-int mix_set_run(const struct mix_set *set, struct weir_err *err)
+int mix_set_run(struct weir_run *run, struct mix_test *t, const bool *in, int with,
+                struct weir_err *err)
 {
-    struct mix_side s = { .set = set, .t = set->t, .run = set->run };
+    struct mix_side s = { .t = t, .run = run, .in = in, .with = with,
+                          .end = with == MIX_ALONE ? MIX_END_ALL : t->end };
     int rc = begin(&s, err);
 
     if (rc == 0) {
-        weir_interrupt_hold(&set->run->interrupt);
-        weir_phase_renew_clock(set->run);
+        weir_interrupt_hold(&run->interrupt);
+        weir_phase_renew_clock(run);
         write_heading(&s);
         for (bool runs = s.active && wait_turn(&s); runs; runs = runs_again(&s))
             run_job(&s);
