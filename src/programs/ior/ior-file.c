@@ -62,17 +62,16 @@ static int repetitions_of(const struct ior_options *o)
     return o->multi_file ? o->run.repetitions : 1;
 }
 
-/* Tasks, in them repetitions, in them mounts. */
+/* Tasks, in them repetitions, in them mounts. check_names reports errors in -o. */
 static void name_test_file(const void *arg, uint64_t i, struct weir_str *out)
 {
     const struct namer *n = arg;
-    struct weir_err ignored = WEIR_ERR_INIT; /* ior_check reports errors in -o */
     uint64_t task = i % tasks_of(n), rest = i / tasks_of(n);
     int repetition = (int)(rest % (uint64_t)repetitions_of(n->o));
     int mount = (int)(rest / (uint64_t)repetitions_of(n->o));
 
     ior_file_name(n->o, n->o->dual_mount ? mount : -1, n->first + (int)task * n->step, repetition,
-                  out, &ignored);
+                  out, NULL);
 }
 
 /* The files of one name of the list in -o. */
@@ -317,11 +316,10 @@ static bool target(struct weir_run *run, const void *state, int i, struct weir_s
 {
     const struct ior_test *t = state;
     const struct ior_options *o = t->o;
-    struct weir_err ignored = WEIR_ERR_INIT;
 
     if (i >= repetitions_of(o) || (!o->file_per_task && run->par.rank != 0))
         return false;
-    return ior_file_name(o, t->use.mount, run->par.rank, i, path, &ignored) == 0;
+    return ior_file_name(o, t->use.mount, run->par.rank, i, path, NULL) == 0;
 }
 
 const struct weir_test_files ior_files_made = {

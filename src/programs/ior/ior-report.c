@@ -261,11 +261,10 @@ static void note_shift(struct weir_run *run, const struct ior_options *o)
 
 static int show_test(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
-    struct weir_err ignored = WEIR_ERR_INIT;
     int rc;
 
     note_shift(run, t->o);
-    run->report.lost |= ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, &ignored) < 0;
+    run->report.lost |= ior_file_name(t->o, t->use.mount, 0, 0, &t->use.path, NULL) < 0;
     if (run->report.details)
         weir_provenance_test(run, t->be, weir_str_text(&t->use.path));
     if (run->report.n == 0)

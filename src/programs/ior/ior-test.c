@@ -26,13 +26,12 @@ static bool traces(const struct weir_run *run)
 
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner)
 {
-    struct weir_err ignored = WEIR_ERR_INIT;
     struct weir_str line = { 0 }, name = { 0 };
 
     if (!traces(run))
         return;
     if (owner >= 0 &&
-        ior_file_name(t->o, t->use.mount, owner, run->repetition, &name, &ignored) == 0)
+        ior_file_name(t->o, t->use.mount, owner, run->repetition, &name, NULL) == 0)
         weir_str_addf(&line, "task %d %s %s\n", run->par.rank, doing, weir_str_text(&name));
     weir_ranks_lines(run, &line);
     weir_str_free(&line);
@@ -105,7 +104,6 @@ static void note_distance(const struct weir_run *run, const struct ior_options *
 /* -Z draws with repetition: report how many files are read how often, and how many never. */
 static void note_unread(struct weir_run *run, const struct ior_test *t)
 {
-    struct weir_err ignored = WEIR_ERR_INIT;
     struct weir_str line = { 0 };
     int64_t hits, most, missing;
     uint64_t *often; /* number of files that are read i times */
@@ -114,7 +112,7 @@ static void note_unread(struct weir_run *run, const struct ior_test *t)
     if (t->o->reorder_random != 1)
         return;
     note_distance(run, t->o);
-    owner = ior_owner(t, &run->par, false, run->repetition, &ignored);
+    owner = ior_owner(t, &run->par, false, run->repetition, NULL);
     hits = most = weir_askers(&run->par, owner < 0 ? run->par.rank : owner);
     weir_allmax_i64(&run->par, &most, 1);
     often = calloc((size_t)most + 1, sizeof(*often));
@@ -160,7 +158,6 @@ static int read_status(struct weir_run *run, struct ior_test *t, struct weir_err
 static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_write,
                          struct weir_err *err)
 {
-    struct weir_err ignored = WEIR_ERR_INIT;
     int64_t any_short = t->results.wrote_short; /* a rank with nothing to write was not short */
     int owner;
 
@@ -170,7 +167,7 @@ static int limit_reading(struct weir_run *run, struct ior_test *t, bool check_wr
     weir_allmax_i64(&run->par, &any_short, 1);
     if (!any_short)
         return 0;
-    owner = ior_owner(t, &run->par, check_write, run->repetition, &ignored);
+    owner = ior_owner(t, &run->par, check_write, run->repetition, NULL);
     t->pass.limit =
         weir_fetch_u64(&run->par, t->results.written, owner < 0 ? run->par.rank : owner);
     return 0;
@@ -262,8 +259,7 @@ static int after_write(struct weir_run *run, void *state, const struct weir_stag
 /* Find the task whose file will be read, and with -y the mount on which it lies. Collective. */
 static void find_owner(struct weir_run *run, struct ior_test *t, bool check_write)
 {
-    struct weir_err ignored = WEIR_ERR_INIT;
-    int owner = ior_owner(t, &run->par, check_write, run->repetition, &ignored);
+    int owner = ior_owner(t, &run->par, check_write, run->repetition, NULL);
 
     t->use.owner_mount = t->use.mount;
     if (t->o->dual_mount)

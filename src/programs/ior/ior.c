@@ -175,8 +175,7 @@ static int distance_of(const struct ior_options *o, const struct weir_par *par)
 static void look_at_owners(struct weir_run *run, const struct ior_test *t, struct weir_inputs *f)
 {
     const struct ior_options *o = t->o;
-    struct weir_err ignored = WEIR_ERR_INIT;
-    int owner = ior_owner(t, &run->par, false, 0, &ignored);
+    int owner = ior_owner(t, &run->par, false, 0, NULL);
     double own = weir_inputs_own_node(&run->par, owner < 0 ? run->par.rank : owner);
     double tasks = run->par.size;
 
@@ -229,15 +228,14 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
 {
     const struct ior_test *t = state;
     const struct ior_options *o = t->o;
-    struct weir_err ignored = WEIR_ERR_INIT;
     bool reads = (stage->flags & WEIR_STAGE_READS) && !(stage->flags & WEIR_STAGE_WRITES);
     bool check = stage->phase == &ior_check_phase;
-    int owner = reads ? ior_owner(t, &run->par, check, run->repetition, &ignored) : run->par.rank;
+    int owner = reads ? ior_owner(t, &run->par, check, run->repetition, NULL) : run->par.rank;
     uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
 
     if (owner < 0 || (t->session.flags & WEIR_BE_NO_DATA) ||
         ior_file_name(o, reads ? t->use.owner_mount : t->use.mount, owner, run->repetition, path,
-                      &ignored) < 0)
+                      NULL) < 0)
         return false;
     if (o->file_per_task)
         *range = (struct weir_cache_range) { 0, block * (uint64_t)o->segments, 0, 1 };
