@@ -215,13 +215,6 @@ static void time_together(const void *state, const struct weir_stage *s, struct 
     timing->op_bytes = t->extent.transfer;
 }
 
-/* Data that were just written are checked outside any measured time. */
-static void time_check(const void *state, const struct weir_stage *s, struct weir_timing *timing)
-{
-    time_together(state, s, timing);
-    timing->barriers = false;
-}
-
 static int before_write(struct weir_run *run, void *state, const struct weir_stage *s,
                         struct weir_err *err)
 {
@@ -391,24 +384,23 @@ static const struct weir_subset subset_read = { .before = before_subset_read,
 
 /* ---- rows ---- */
 
-#define STAGE(k, name, f, time, ...)                                                               \
+#define STAGE(k, name, f, ...)                                                                     \
     {                                                                                              \
-        .key = (k), .flags = (f), .phase = &ior_##name##_phase, .wanted = wants, .timing = (time), \
-        .before = before_##name, .after = after_##name, __VA_ARGS__                                \
+        .key = (k), .flags = (f), .phase = &ior_##name##_phase, .wanted = wants,                   \
+        .timing = time_together, .before = before_##name, .after = after_##name, __VA_ARGS__       \
     }
 
-const struct weir_stage ior_stages[] = { STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES,
-                                               time_together, .subset = &subset_write,
-                                               .skipped = ior_report_skipped),
-                                         STAGE("mix", mix,
-                                               WEIR_STAGE_DELAY | WEIR_STAGE_WRITES | WEIR_STAGE_READS,
-                                               time_together, .skipped = ior_report_skipped),
-                                         STAGE("check write", check, WEIR_STAGE_UNTIMED | WEIR_STAGE_CHECKS,
-                                               time_check, ),
-                                         STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS,
-                                               time_together, .subset = &subset_read,
-                                               .skipped = ior_report_skipped),
-                                         { .key = "sweep", .flags = WEIR_STAGE_EXTRA },
-                                         { .key = NULL } };
+/* Data that were just written are checked outside any measured time. */
+const struct weir_stage ior_stages[] = {
+    STAGE("write", write, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES, .subset = &subset_write,
+          .skipped = ior_report_skipped),
+    STAGE("mix", mix, WEIR_STAGE_DELAY | WEIR_STAGE_WRITES | WEIR_STAGE_READS,
+          .skipped = ior_report_skipped),
+    STAGE("check write", check, WEIR_STAGE_UNTIMED | WEIR_STAGE_CHECKS, ),
+    STAGE("read", read, WEIR_STAGE_DELAY | WEIR_STAGE_READS, .subset = &subset_read,
+          .skipped = ior_report_skipped),
+    { .key = "sweep", .flags = WEIR_STAGE_EXTRA },
+    { .key = NULL }
+};
 
 #undef STAGE

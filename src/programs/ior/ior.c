@@ -229,8 +229,7 @@ static bool range_of(struct weir_run *run, void *state, const struct weir_stage 
     const struct ior_test *t = state;
     const struct ior_options *o = t->o;
     bool reads = (stage->flags & WEIR_STAGE_READS) && !(stage->flags & WEIR_STAGE_WRITES);
-    bool check = stage->phase == &ior_check_phase;
-    int owner = reads ? ior_owner(t, &run->par, check, run->repetition, NULL) : run->par.rank;
+    int owner = reads ? ior_owner(t, &run->par, false, run->repetition, NULL) : run->par.rank;
     uint64_t block = (uint64_t)o->block, tasks = (uint64_t)run->par.size;
 
     if (owner < 0 || (t->session.flags & WEIR_BE_NO_DATA) ||
