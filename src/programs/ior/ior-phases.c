@@ -54,15 +54,16 @@ static int prepare_write(struct weir_run *run, void *state, struct weir_err *err
     return 0;
 }
 
-static int prepare_reading(struct weir_run *run, struct ior_test *t, bool check_write,
-                           struct weir_err *err)
+static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
 {
-    t->pass.owner = ior_owner(t, &run->par, check_write, run->repetition, err);
+    struct ior_test *t = state;
+
+    t->pass.owner = ior_owner(t, &run->par, t->pass.check_write, run->repetition, err);
     if (t->pass.owner < 0 || prepare_phase(run, t, WEIR_DIR_READ, err) < 0 ||
         ior_file_check(run, t, false, err) < 0)
         return -1;
-    t->pass.verify =
-        (check_write || t->o->check_read) && !t->o->run.dry_run; /* a dry run has read nothing */
+    t->pass.verify = (t->pass.check_write || t->o->check_read) &&
+                     !t->o->run.dry_run; /* a dry run has read nothing */
     t->pass.skips = t->mix.weight[WEIR_DIR_DELETE] > 0;
     ior_new_signature(t, t->data.pattern.signature);
     return ior_begin_offsets(run, t, err);
@@ -82,16 +83,6 @@ static int prepare_mix(struct weir_run *run, void *state, struct weir_err *err)
     ior_new_signature(t, t->data.pattern.signature);
     t->mix.key = ior_mix_key(t->mix.seed, run->par.rank, run->repetition);
     return ior_begin_offsets(run, t, err);
-}
-
-static int prepare_check(struct weir_run *run, void *state, struct weir_err *err)
-{
-    return prepare_reading(run, state, true, err);
-}
-
-static int prepare_read(struct weir_run *run, void *state, struct weir_err *err)
-{
-    return prepare_reading(run, state, false, err);
 }
 
 /* ---- inside the clock ---- */
@@ -424,7 +415,7 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
 #define ROW(name, k, f, way, ...)                                                                  \
     const struct weir_phase ior_##name##_phase = { .key = (k),                                     \
                                                    .flags = (f),                                   \
-                                                   .prepare = prepare_##name,                      \
+                                                   .prepare = prepare_##way,                       \
                                                    .count = count_steps,                           \
                                                    .open = open_##way,                             \
                                                    .opened = describe_file,                        \

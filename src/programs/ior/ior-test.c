@@ -254,6 +254,7 @@ static void find_owner(struct weir_run *run, struct ior_test *t, bool check_writ
 {
     int owner = ior_owner(t, &run->par, check_write, run->repetition, NULL);
 
+    t->pass.check_write = check_write;
     t->use.owner_mount = t->use.mount;
     if (t->o->dual_mount)
         t->use.owner_mount = (int)weir_fetch_u64(&run->par, (uint64_t)t->use.mount,

@@ -112,6 +112,7 @@ struct ior_results {
 struct ior_pass {
     enum weir_dir dir; /* of a mix: of the transfer that comes now */
     bool mixed;        /* a mix */
+    bool check_write;  /* of a read: the check of what was just written */
     bool verify;
     int owner; /* whose data: the pretend rank */
     struct weir_offsets offsets;
