@@ -344,6 +344,8 @@ static void summarise_test(struct weir_run *run, const struct ior_test *t)
 static void report_best(struct weir_report *r, unsigned readers, const char *text, const char *mib,
                         const char *mb, const struct ior_series *s)
 {
+    if (s->bw.n == 0)
+        return;
     weir_report_line_for(r, readers, "%s%.2f MiB/sec (%.2f MB/sec)", text, s->bw.max / WEIR_MIB,
                          s->bw.max / 1e6);
     if (!(readers & WEIR_FOR_DATA))
@@ -354,16 +356,14 @@ static void report_best(struct weir_report *r, unsigned readers, const char *tex
 
 static void report_bests(struct weir_run *run, const struct ior_test *t, unsigned readers)
 {
-    if (t->o->write && t->results.write.bw.n > 0)
-        report_best(&run->report, readers, "Max Write: ", "writeMiB", "writeMB", &t->results.write);
-    if (t->results.mix[WEIR_DIR_WRITE].bw.n > 0)
-        report_best(&run->report, readers, "Max Mix-Write: ", "mixWriteMiB", "mixWriteMB",
-                    &t->results.mix[WEIR_DIR_WRITE]);
-    if (t->results.mix[WEIR_DIR_READ].bw.n > 0)
-        report_best(&run->report, readers, "Max Mix-Read:  ", "mixReadMiB", "mixReadMB",
-                    &t->results.mix[WEIR_DIR_READ]);
-    if (t->o->read && t->results.read.bw.n > 0)
-        report_best(&run->report, readers, "Max Read:  ", "readMiB", "readMB", &t->results.read);
+    const struct ior_results *all = &t->results;
+    struct weir_report *r = &run->report;
+
+    report_best(r, readers, "Max Write: ", "writeMiB", "writeMB", &all->write);
+    report_best(r, readers, "Max Mix-Write: ", "mixWriteMiB", "mixWriteMB", &all->mix[WEIR_DIR_WRITE]);
+    report_best(r, readers, "Max Mix-Read:  ", "mixReadMiB", "mixReadMB", &all->mix[WEIR_DIR_READ]);
+    if (t->o->read) /* not with -R alone */
+        report_best(r, readers, "Max Read:  ", "readMiB", "readMB", &all->read);
 }
 
 static void report_max(struct weir_run *run, struct ior_test *t)
