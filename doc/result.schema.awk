@@ -33,7 +33,7 @@ BEGIN {
     rows("type", "/ior/", "_FOR_ALL, \"type\",", ";")
     rows("order in a file", "/ior/", "_FOR_ALL, \"ordering in a file\",", ";")
     rows("order of files", "/ior/", "_FOR_ALL, \"ordering inter file\",", ";")
-    rows("packet", "/ior/", "letters[[][]] = ", ";", "'[a-z]'")
+    rows("packet", "/ior/", "ior_packets[[][]] = ", ";", "\"[a-z]")
     rows("statistic", "/h5exerciser/", "five_names[[]H5EX_FIVES[]] = ", ";")
     rows("divisor", "/engine/", "\"deviationDivisor\",", ";")
     rows("status", "/base/", "enum weir_code [{]", "[}];", "= [0-9]+")

@@ -3,7 +3,6 @@
  * blocks */
 #include "programs/ior/ior.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/transfer.h"

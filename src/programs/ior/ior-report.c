@@ -97,14 +97,9 @@ static void report_platform(struct weir_report *r, unsigned readers, const struc
 static bool report_special(struct weir_run *run, const struct ior_test *t, unsigned readers,
                            const char *name)
 {
-    static const char letters[] = { [WEIR_PACKET_TIMESTAMP] = 't',
-                                    [WEIR_PACKET_OFFSET] = 'o',
-                                    [WEIR_PACKET_INCOMPRESSIBLE] = 'i',
-                                    [WEIR_PACKET_RANDOM] = 'r',
-                                    [WEIR_PACKET_SIGNATURE] = 's' };
     bool ratio = t->data.pattern.packet == WEIR_PACKET_RATIO; /* a kind of random */
     enum weir_packet packet = ratio ? WEIR_PACKET_RANDOM : t->data.pattern.packet;
-    const char letter[2] = { letters[packet], '\0' };
+    const char letter[2] = { t->o->packet[0], '\0' };
     struct weir_report *r = &run->report;
 
     if (strcmp(name, "testID") == 0)
