@@ -10,9 +10,8 @@
 /* A phase begins: the owner of its data and its file are known. */
 static void begin_data(struct weir_run *run, struct ior_test *t)
 {
-    t->damage.n = 0;
-    memset(t->damage.kinds, 0, sizeof(t->damage.kinds));
-    memset(&t->data.seen, 0, sizeof(t->data.seen));
+    t->damage = (struct ior_damages) { .dirty = t->damage.dirty };
+    t->data.seen = (struct weir_signature_seen) { 0 };
     memset(t->data.versions, 0, sizeof(t->data.versions));
     t->data.unit_known = t->o->write;
     t->data.unit.version = 0;
@@ -282,7 +281,7 @@ bool ior_data_make(struct ior_test *t, const struct weir_io *io)
 
 bool ior_data_ahead(struct ior_test *t)
 {
-    bool moves = false, varies = weir_pattern_varies(&t->data.pattern);
+    bool moves, varies = weir_pattern_varies(&t->data.pattern);
     bool writes = t->pass.dir == WEIR_DIR_WRITE && !t->pass.mixed, alike = !ior_data_varies(&t->data);
 
     t->data.filled = writes && !alike ? t->data.lanes : IOR_OFFSETS_AHEAD;
@@ -291,10 +290,9 @@ bool ior_data_ahead(struct ior_test *t)
     t->data.next = 0;
     if (!writes || alike)
         return false;
-    if (take_owner(t, t->data.off[0])) {
-        moves = true;
+    moves = take_owner(t, t->data.off[0]);
+    if (moves)
         make_base(t, 0);
-    }
     if (varies)
         make_data(t);
     return varies || moves;

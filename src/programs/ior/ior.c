@@ -42,10 +42,11 @@ static int note_status_files(struct weir_run *run, struct weir_test *tests, int 
 /* A dry run takes none. */
 static int take_buffers(struct ior_test *t, struct weir_err *err)
 {
-    t->data.lanes = 1;
-    if (t->data.pattern.packet == WEIR_PACKET_RANDOM &&
-        t->o->random_offset < 2) /* see by_block */
-        t->data.lanes = t->extent.transfer * WEIR_LANES <= AHEAD_BYTES ? WEIR_LANES : 1;
+    bool ahead = t->data.pattern.packet == WEIR_PACKET_RANDOM &&
+                 t->o->random_offset < 2 && /* see by_block */
+                 t->extent.transfer * WEIR_LANES <= AHEAD_BYTES;
+
+    t->data.lanes = ahead ? WEIR_LANES : 1;
     if (t->o->run.dry_run)
         return 0;
     for (int i = 0; i < t->data.lanes; i++)
