@@ -80,6 +80,7 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
 {
     const struct ior_options *o = n->o;
     bool is_read = !o->write && !o->mix && (o->read || o->check_read || o->check_write);
+    const enum weir_file_use use = is_read ? WEIR_FILE_READ : WEIR_FILE_WRITE;
     struct weir_file_names names = { .name = name_test_file };
     struct namer *kept;
     char *prefix;
@@ -95,16 +96,14 @@ static int add_test_files(const struct namer *n, const char *piece, size_t len,
     names.prefix = prefix;
     names.n = tasks_of(n) * (uint64_t)repetitions_of(o) * (o->dual_mount ? MOST_MOUNTS : 1);
     if (!o->file_per_task && !o->multi_file)
-        return weir_files_add(files, "-o (testFile)", prefix,
-                              is_read ? WEIR_FILE_READ : WEIR_FILE_WRITE, err);
-    return weir_files_add_names(files, "-o (testFile)", &names,
-                                is_read ? WEIR_FILE_READ : WEIR_FILE_WRITE, err);
+        return weir_files_add(files, "-o (testFile)", prefix, use, err);
+    return weir_files_add_names(files, "-o (testFile)", &names, use, err);
 }
 
 static int list_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err)
 {
     struct namer n = { .o = opt, .step = 1, .tasks = tasks };
-    const char *list = n.o->test_file ? n.o->test_file : "";
+    const char *list = n.o->test_file;
 
     if (n.o->tasks > 0 && n.o->tasks < tasks)
         n.tasks = n.o->tasks;

@@ -307,8 +307,6 @@ static void fill_phases(struct ior_options *o)
 {
     if (!o->write && !o->read && !o->check_write && !o->check_read && !o->mix)
         o->write = o->read = true;
-    if (o->test_file == NULL)
-        o->test_file = "";
 }
 
 bool ior_wants_read(const struct ior_options *o)
