@@ -242,8 +242,7 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
                    struct weir_err *err)
 {
     uint64_t expected = (uint64_t)t->o->block * (uint64_t)t->o->segments * (uint64_t)run->par.size;
-    bool library = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) &&
-                   !(t->session.flags & WEIR_BE_OTHER_SIZE);
+    bool library = ior_opens_together(t) && !(t->session.flags & WEIR_BE_OTHER_SIZE);
     uint64_t actual;
 
     if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA) || t->pass.skips)
@@ -252,7 +251,7 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
         return 0;
     if (total_size(run, t, &actual, err) < 0)
         return -1;
-    if (t->pass.dir == WEIR_DIR_WRITE && library && !t->o->file_per_task && actual < rec->end_max)
+    if (t->pass.dir == WEIR_DIR_WRITE && library && actual < rec->end_max)
         return weir_refuse(err, WEIR_EIO,
                            "'%s' is %" PRIu64
                            " bytes long after data were written up to byte %" PRIu64

@@ -8,12 +8,6 @@
 #include "engine/observer.h"
 #include "engine/transfer.h"
 
-/* A collective call on one file of all tasks? */
-static bool opens_together(const struct ior_test *t)
-{
-    return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->access.file_per_task;
-}
-
 /* ---- before the clock ---- */
 
 static int prepare_phase(struct weir_run *run, struct ior_test *t, enum weir_dir dir,
@@ -104,7 +98,7 @@ static int open_write(struct weir_run *run, void *state, struct weir_err *err)
 
     /* Ranks that open a shared file each for itself must not empty it under the others; the old
      * one is gone already. */
-    if (!t->o->use_existing && !t->use.made && (t->o->file_per_task || opens_together(t)))
+    if (!t->o->use_existing && !t->use.made && (t->o->file_per_task || ior_opens_together(t)))
         flags |= WEIR_OPEN_TRUNC;
     t->use.created = true; /* even a failed open may leave a file */
     return open_file(t, flags, t->prefill ? t->prefill->io.len : t->extent.transfer, err);

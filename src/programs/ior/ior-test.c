@@ -202,12 +202,11 @@ static bool wants(const void *state, const struct weir_stage *s)
                                           : ior_wants_read(o);
 }
 
-/* The calls that are collective: those on one file of all tasks. */
 static void time_together(const void *state, const struct weir_stage *s, struct weir_timing *timing)
 {
     const struct ior_test *t = state;
     const struct ior_options *o = t->o;
-    bool together = (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !o->file_per_task;
+    bool together = ior_opens_together(t);
 
     timing->collective_open = together;
     timing->collective_flush = together && o->sync_end;

@@ -161,6 +161,12 @@ struct ior_test {
     int *owner_of;    /* with --read-back=elsewhere: in each round of reading, else NULL */
 };
 
+/* True when the calls on a file are collective: with this backend those on one file of all tasks. */
+static inline bool ior_opens_together(const struct ior_test *t)
+{
+    return (t->be->flags & WEIR_BE_COLLECTIVE_OPEN) && !t->o->file_per_task;
+}
+
 extern const struct weir_program weir_ior;
 extern const struct weir_opt ior_opts[];
 extern const char *const ior_packets[]; /* the kinds of data; NULL-terminated */
