@@ -19,16 +19,11 @@
 #define TRACE_LEVEL 3
 #define MORE_LEVEL 4
 
-static bool traces(const struct weir_run *run)
-{
-    return run->log.verbose >= TRACE_LEVEL;
-}
-
 void ior_trace_file(struct weir_run *run, struct ior_test *t, const char *doing, int owner)
 {
     struct weir_str line = { 0 }, name = { 0 };
 
-    if (!traces(run))
+    if (run->log.verbose < TRACE_LEVEL)
         return;
     if (owner >= 0 &&
         ior_file_name(t->o, t->use.mount, owner, run->repetition, &name, NULL) == 0)
@@ -42,7 +37,7 @@ static void trace_commence(struct weir_run *run, const struct weir_stage *s)
 {
     char now[32];
 
-    if (!traces(run))
+    if (run->log.verbose < TRACE_LEVEL)
         return;
     weir_report_line(&run->report, "Commencing %s performance test: %s%s", s->key,
                      weir_banner_now(now, WEIR_BANNER_CTIME),
@@ -61,7 +56,7 @@ static void trace_phase(struct weir_run *run, const struct ior_test *t,
     struct weir_str lines = { 0 };
     int64_t day_ns;
 
-    if (!traces(run))
+    if (run->log.verbose < TRACE_LEVEL)
         return;
     day_ns = weir_clock_to_day_ns(&run->par);
     if (run->log.verbose >= MORE_LEVEL)
