@@ -81,41 +81,31 @@ static int prepare_mix(struct weir_run *run, void *state, struct weir_err *err)
 
 /* ---- inside the clock ---- */
 
-/* Open the file of the phase, whose blocks are those of its owner. */
-static int open_file(struct ior_test *t, unsigned flags, uint64_t transfer, struct weir_err *err)
+static unsigned open_flags(const struct ior_test *t)
 {
-    struct weir_extent extent = t->extent;
-
-    extent.task = t->pass.owner;
-    extent.transfer = transfer;
-    return weir_session_open(&t->session, t->use.path.text, flags, &extent, &t->use.file, err);
-}
-
-static int open_write(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-    unsigned flags = WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
-
+    if (t->pass.mixed)
+        return WEIR_OPEN_READ | WEIR_OPEN_WRITE;
+    if (t->pass.dir == WEIR_DIR_READ)
+        return WEIR_OPEN_READ;
     /* Ranks that open a shared file each for itself must not empty it under the others; the old
      * one is gone already. */
-    if (!t->o->use_existing && !t->use.made && (t->o->file_per_task || ior_opens_together(t)))
-        flags |= WEIR_OPEN_TRUNC;
-    t->use.created = true; /* even a failed open may leave a file */
-    return open_file(t, flags, t->prefill ? t->prefill->io.len : t->extent.transfer, err);
+    if (t->o->use_existing || t->use.made || !(t->o->file_per_task || ior_opens_together(t)))
+        return WEIR_OPEN_WRITE | WEIR_OPEN_CREATE;
+    return WEIR_OPEN_WRITE | WEIR_OPEN_CREATE | WEIR_OPEN_TRUNC;
 }
 
-static int open_read(struct weir_run *run, void *state, struct weir_err *err)
+/* Open the file of the phase, whose blocks are those of its owner. */
+static int open_file(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
+    struct weir_extent extent = t->extent;
+    unsigned flags = open_flags(t);
 
-    return open_file(t, WEIR_OPEN_READ, t->extent.transfer, err);
-}
-
-static int open_mix(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct ior_test *t = state;
-
-    return open_file(t, WEIR_OPEN_READ | WEIR_OPEN_WRITE, t->extent.transfer, err);
+    t->use.created |= (flags & WEIR_OPEN_CREATE) != 0; /* even a failed open may leave a file */
+    extent.task = t->pass.owner;
+    if (t->prefill)
+        extent.transfer = t->prefill->io.len;
+    return weir_session_open(&t->session, t->use.path.text, flags, &extent, &t->use.file, err);
 }
 
 /* Facts about the file for the report, once a test. Called between open and the first transfer:
@@ -411,7 +401,7 @@ static int flush_write(struct weir_run *run, void *state, struct weir_err *err)
                                                    .flags = (f),                                   \
                                                    .prepare = prepare_##way,                       \
                                                    .count = count_steps,                           \
-                                                   .open = open_##way,                             \
+                                                   .open = open_file,                              \
                                                    .opened = describe_file,                        \
                                                    .step = way##_step,                             \
                                                    .idle = idle_step,                          \
