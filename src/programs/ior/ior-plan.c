@@ -302,18 +302,6 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
     run->test->plan.inodes = (o->file_per_task ? (uint64_t)tasks : 1) * kept_at_a_time(o);
 }
 
-/* None of -w -r -W -R and --mix means write and read. */
-static void fill_phases(struct ior_options *o)
-{
-    if (!o->write && !o->read && !o->check_write && !o->check_read && !o->mix)
-        o->write = o->read = true;
-}
-
-bool ior_wants_read(const struct ior_options *o)
-{
-    return o->read || o->check_read;
-}
-
 /* All checks. Ranks may differ in memory, files that are there and the backend's own check. */
 static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_options *o,
                      struct weir_err *err)
@@ -322,7 +310,8 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
     struct weir_par par = run->world;
 
     weir_par_renumber(&par, o->nodes, o->node0_tasks);
-    fill_phases(o);
+    if (!o->write && !o->read && !o->check_write && !o->check_read && !o->mix)
+        o->write = o->read = true;
     if (check_packet(o, &t->data.pattern, err) < 0 || check_rules(o, err) < 0 ||
         check_mix(t, o, err) < 0 || check_names(o, err) < 0 ||
         check_sizes(o, run->test->values, err) < 0 || check_volume(o, tasks, err) < 0 ||
@@ -363,14 +352,6 @@ static void note_odd(const struct ior_test *t, const struct weir_log *log)
         weir_note(log, "-c has no effect: %s has no collective transfers", t->be->name);
 }
 
-/* Not the one of another test of a script. Collective over run->world. */
-static int draw_seed(const struct weir_run *run)
-{
-    uint64_t now_s = weir_clock_day_ns(&run->world) / WEIR_NS_PER_S;
-
-    return (int)((now_s + (uint64_t)run->test->id) & INT32_MAX);
-}
-
 /* *own is t->o, filled up where options follow from others. Collective over run->world. */
 static int check(struct ior_test *t, const struct weir_run *run, struct ior_options *own,
                  struct weir_err *err)
@@ -379,7 +360,8 @@ static int check(struct ior_test *t, const struct weir_run *run, struct ior_opti
         return -1;
     note_odd(t, &run->log);
     if (own->random_offset && own->random_seed < 0)
-        own->random_seed = draw_seed(run);
+        own->random_seed = (int)((weir_clock_day_ns(&run->world) / WEIR_NS_PER_S +
+                                  (uint64_t)t->id) & INT32_MAX); /* each test of a script has its own */
     t->mix.seed = own->random_seed < 0 ? 0 : (uint64_t)own->random_seed;
     return 0;
 }

@@ -33,6 +33,12 @@ struct ior_options {
         summary_always;
 };
 
+/* True when a test has a read phase. */
+static inline bool ior_wants_read(const struct ior_options *o)
+{
+    return o->read || o->check_read;
+}
+
 /* Offsets that are taken at a time where all transfers have the same data: no fewer than lanes. */
 #define IOR_OFFSETS_AHEAD 64
 _Static_assert(IOR_OFFSETS_AHEAD >= WEIR_LANES, "each lane has an offset");
@@ -173,9 +179,6 @@ extern const char *const ior_packets[]; /* the kinds of data; NULL-terminated */
 
 /* ior-plan.c: plan of struct weir_program. */
 int ior_plan(struct weir_run *run, void *state, void *chosen, struct weir_err *err);
-
-/* ior-plan.c: true when a test has a read phase. */
-bool ior_wants_read(const struct ior_options *o);
 
 /* ior-file.c: the name of the file of a task in a repetition. mount is the number of the mount of
  * -y, or -1. Replaces *out. */
