@@ -21,17 +21,40 @@ static void expect_fixed(long long shift, const int want[TASKS])
         assert_int_equal(weir_shift_fixed(r, TASKS, shift), want[r]);
 }
 
-static void expect_random(int distance, unsigned seed, const int want[TASKS])
+/* The task whose data a rank reads: distance is -Q, x is -X. */
+static int random_owner(struct weir_par par, int distance, int x, int repetition, struct weir_err *err)
+{
+    const struct ior_options o = { .reorder_random = 1, .node_offset = distance, .seed = x };
+    const struct ior_test t = { .o = &o };
+
+    return ior_owner(&t, &par, false, repetition, err);
+}
+
+static int permuted_owner(int rank, int tasks, int x, int repetition)
+{
+    const struct ior_options o = { .reorder_random = 2, .node_offset = 1, .seed = x };
+    const struct ior_test t = { .o = &o };
+    const struct weir_par par = { .rank = rank, .size = tasks };
+
+    return ior_owner(&t, &par, false, repetition, NULL);
+}
+
+static struct weir_par par_of(int rank, int tasks, int per_node, int nodes)
+{
+    return (struct weir_par) { .rank = rank, .size = tasks, .cache = { .per_node = per_node, .nodes = nodes } };
+}
+
+static void expect_random(int distance, int x, int repetition, const int want[TASKS])
 {
     for (int r = 0; r < TASKS; r++)
-        assert_int_equal(ior_shift_random(r, TASKS, PER_NODE, NODES, distance, seed, NULL),
+        assert_int_equal(random_owner(par_of(r, TASKS, PER_NODE, NODES), distance, x, repetition, NULL),
                          want[r]);
 }
 
-static void expect_permuted(unsigned seed, const int want[TASKS])
+static void expect_permuted(int x, int repetition, const int want[TASKS])
 {
     for (int r = 0; r < TASKS; r++)
-        assert_int_equal(ior_shift_permuted(r, TASKS, seed, NULL), want[r]);
+        assert_int_equal(permuted_owner(r, TASKS, x, repetition), want[r]);
 }
 
 static void a_fixed_shift_matches_the_vectors(void **state)
@@ -64,12 +87,12 @@ static void random_shifts_match_the_vectors(void **state)
     static const int x5_far[TASKS] = { 5, 6, 7, 0, 1, 4, 5, 6 };
 
     (void)state;
-    expect_random(1, ior_shift_seed(0, 3), x0);
-    expect_random(1, ior_shift_seed(5, 0), x5);
-    expect_random(1, ior_shift_seed(5, 1), x5);
-    expect_random(1, ior_shift_seed(-5, 0), x5);
-    expect_random(1, ior_shift_seed(-5, 1), x5_rep1);
-    expect_random(2, ior_shift_seed(5, 0), x5_far);
+    expect_random(1, 0, 3, x0);
+    expect_random(1, 5, 0, x5);
+    expect_random(1, 5, 1, x5);
+    expect_random(1, -5, 0, x5);
+    expect_random(1, -5, 1, x5_rep1);
+    expect_random(2, 5, 0, x5_far);
 }
 
 static void permutations_match_the_vectors(void **state)
@@ -79,10 +102,10 @@ static void permutations_match_the_vectors(void **state)
     static const int x13_rep1[TASKS] = { 3, 1, 5, 2, 0, 7, 4, 6 };
 
     (void)state;
-    expect_permuted(ior_shift_seed(0, 0), x0);
-    expect_permuted(ior_shift_seed(13, 4), x13);
-    expect_permuted(ior_shift_seed(-13, 0), x13);
-    expect_permuted(ior_shift_seed(-13, 1), x13_rep1);
+    expect_permuted(0, 0, x0);
+    expect_permuted(13, 4, x13);
+    expect_permuted(-13, 0, x13);
+    expect_permuted(-13, 1, x13_rep1);
 }
 
 static void a_permutation_meets_every_task_once(void **state)
@@ -92,22 +115,23 @@ static void a_permutation_meets_every_task_once(void **state)
 
     (void)state;
     for (int r = 0; r < MANY; r++) {
-        int p = ior_shift_permuted(r, MANY, 99, NULL);
+        int p = permuted_owner(r, MANY, 99, 0);
 
         assert_true(p >= 0 && p < MANY);
         assert_int_equal(seen[p]++, 0);
     }
-    assert_int_equal(ior_shift_permuted(0, 1, 5, NULL), 0);
+    assert_int_equal(permuted_owner(0, 1, 5, 0), 0);
 }
 
 static void the_distance_is_limited_by_the_nodes(void **state)
 {
     (void)state;
     for (int r = 0; r < TASKS; r++) {
-        int p = ior_shift_random(r, TASKS, PER_NODE, NODES, 1000000, 1, NULL);
+        const struct weir_par par = par_of(r, TASKS, PER_NODE, NODES);
+        int p = random_owner(par, 1000000, 1, 0, NULL);
 
         assert_true((p - r + TASKS) % TASKS >= (NODES - 1) * PER_NODE);
-        assert_int_equal(p, ior_shift_random(r, TASKS, PER_NODE, NODES, NODES - 1, 1, NULL));
+        assert_int_equal(p, random_owner(par, NODES - 1, 1, 0, NULL));
     }
 }
 
@@ -116,28 +140,32 @@ static void a_distance_nobody_has_is_refused(void **state)
     struct weir_err err = WEIR_ERR_INIT;
 
     (void)state;
-    assert_int_equal(ior_shift_random(1, 4, 4, 2, 1, 0, &err), -1);
+    assert_int_equal(random_owner(par_of(1, 4, 4, 2), 1, 0, 0, &err), -1);
     assert_int_equal(err.code, WEIR_EUSAGE);
     assert_non_null(strstr(err.text, "4 tasks away"));
-    assert_int_equal(ior_shift_random(0, 4, INT_MAX, INT_MAX, INT_MAX, 0, NULL), -1);
-    assert_true(ior_shift_random(1, 5, 4, 2, 1, 0, NULL) >= 0);
+    assert_int_equal(random_owner(par_of(0, 4, INT_MAX, INT_MAX), INT_MAX, 0, 0, NULL), -1);
+    assert_true(random_owner(par_of(1, 5, 4, 2), 1, 0, 0, NULL) >= 0);
 }
 
 static void one_node_allows_any_task(void **state)
 {
     (void)state;
-    assert_int_equal(ior_shift_random(0, 1, 1, 1, 1, 7, NULL), 0);
-    for (unsigned seed = 0; seed < 50; seed++)
-        assert_in_range(ior_shift_random(2, 3, 3, 1, 5, seed, NULL), 0, 2);
+    assert_int_equal(random_owner(par_of(0, 1, 1, 1), 1, 7, 0, NULL), 0);
+    for (int x = 0; x < 50; x++)
+        assert_in_range(random_owner(par_of(2, 3, 3, 1), 5, x, 0, NULL), 0, 2);
 }
 
 static void a_negative_seed_moves_with_the_repetition(void **state)
 {
+    enum { MANY = 501 };
+
     (void)state;
-    assert_int_equal(ior_shift_seed(7, 3), 7);
-    assert_int_equal(ior_shift_seed(0, 3), 0);
-    assert_int_equal(ior_shift_seed(-7, 3), 10);
-    assert_int_equal(ior_shift_seed(INT_MIN, 1), 2147483649u);
+    for (int r = 0; r < MANY; r++) {
+        assert_int_equal(permuted_owner(r, MANY, 7, 3), permuted_owner(r, MANY, 7, 0));
+        assert_int_equal(permuted_owner(r, MANY, 0, 3), permuted_owner(r, MANY, 0, 0));
+        assert_int_equal(permuted_owner(r, MANY, -7, 3), permuted_owner(r, MANY, 10, 0));
+        assert_int_equal(permuted_owner(r, MANY, INT_MIN, 0), permuted_owner(r, MANY, -1, INT_MAX));
+    }
 }
 
 int main(void)

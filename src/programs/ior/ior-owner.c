@@ -24,26 +24,28 @@ int ior_shift(const struct ior_options *o, const struct weir_par *par, bool chec
 
 /* ---- -Z and -Z -Z ---- */
 
-int ior_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
-                      struct weir_err *err)
+/* Every rank draws for itself, at least min(distance, nodes - 1) nodes away. */
+static int shift_random(const struct weir_par *par, int distance, unsigned seed, struct weir_err *err)
 {
+    const int nodes = par->cache.nodes;
     long long apart = distance < nodes - 1 ? distance : nodes - 1;
     struct weir_glibc_random g;
     int shift;
 
-    apart *= per_node;
-    if (apart >= tasks)
+    apart *= par->cache.per_node;
+    if (apart >= par->size)
         return weir_refuse(err, WEIR_EUSAGE,
                            "no task is %lld tasks away from rank %d: there are %d tasks", apart,
-                           rank, tasks);
-    weir_glibc_srandom(&g, (unsigned)rank + seed);
+                           par->rank, par->size);
+    weir_glibc_srandom(&g, (unsigned)par->rank + seed);
     do {
-        shift = weir_glibc_random(&g) % tasks;
+        shift = weir_glibc_random(&g) % par->size;
     } while (shift < apart);
-    return weir_shift_fixed(rank, tasks, shift);
+    return weir_shift_fixed(par->rank, par->size, shift);
 }
 
-int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
+/* Draw a permutation, the same on every rank; O(tasks) time and scratch memory. */
+static int shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
 {
     int *perm = malloc((size_t)tasks * sizeof(*perm));
     struct weir_glibc_random g;
@@ -64,11 +66,6 @@ int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err)
     p = perm[rank];
     free(perm);
     return p;
-}
-
-unsigned ior_shift_seed(int x, int rep)
-{
-    return x >= 0 ? (unsigned)x : 0u - (unsigned)x + (unsigned)rep;
 }
 
 /* ---- --read-back=elsewhere ---- */
@@ -127,7 +124,7 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
               int repetition, struct weir_err *err)
 {
     const struct ior_options *o = t->o;
-    unsigned seed = ior_shift_seed(o->seed, repetition);
+    unsigned seed = o->seed >= 0 ? (unsigned)o->seed : 0u - (unsigned)o->seed + (unsigned)repetition;
 
     if (t->owner_of)
         return t->owner_of[round_of(o, check_write, repetition)];
@@ -135,8 +132,6 @@ int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_w
         return weir_shift_fixed(par->rank, par->size, ior_shift(o, par, check_write));
     if (check_write || o->reorder_random == 0)
         return par->rank;
-    if (o->reorder_random == 1)
-        return ior_shift_random(par->rank, par->size, par->cache.per_node, par->cache.nodes, o->node_offset,
-                                 seed, err);
-    return ior_shift_permuted(par->rank, par->size, seed, err);
+    return o->reorder_random == 1 ? shift_random(par, o->node_offset, seed, err)
+                                  : shift_permuted(par->rank, par->size, seed, err);
 }

@@ -187,7 +187,8 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
 /* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
  * Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
-/* The task whose data this rank takes in a read or check phase. -1 and err. */
+/* The task whose data this rank takes in a read or check phase. -1 and err: with -Z no task is far
+ * enough away (WEIR_EUSAGE), with -Z -Z there is no memory (WEIR_ESETUP). Local. */
 int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
 /* True when a task reads what another one wrote. */
@@ -196,19 +197,6 @@ bool ior_reads_of_others(const struct ior_options *o);
  * of each round. Collective over run->par. -1 and err (WEIR_EUSAGE: it cannot be, and why). */
 bool ior_reads_elsewhere(const struct ior_options *o);
 int ior_find_elsewhere(struct weir_run *run, struct ior_test *t, struct weir_err *err);
-
-/* ior-owner.c, -Z: every rank draws for itself, at least min(distance, nodes-1) * per_node tasks away. seed:
- * see ior_shift_seed. Returns the task whose data to read, or -1 and err (WEIR_EUSAGE) when no
- * task is that far away. */
-int ior_shift_random(int rank, int tasks, int per_node, int nodes, int distance, unsigned seed,
-                      struct weir_err *err);
-
-/* -Z -Z: the same permutation on every rank; O(tasks) time and scratch memory. Returns the task,
- * or -1 and err (WEIR_ESETUP: no memory). */
-int ior_shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *err);
-
-/* The seed of a repetition: X when X >= 0, else -X + rep. */
-unsigned ior_shift_seed(int x, int rep);
 
 /* ior-plan.c: check that, with -Z, a task is far enough away. Local, the same on all ranks. -1
  * and err (WEIR_EUSAGE). */
