@@ -301,14 +301,6 @@ static bool keeps(const void *state)
     return !t->o->write || t->o->keep || (t->o->keep_with_error && t->damage.dirty);
 }
 
-static void report_removal(struct weir_run *run, void *state, double seconds)
-{
-    struct ior_test *t = state;
-
-    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
-    ior_report_remove(run, seconds);
-}
-
 /* Each repetition of -m has its own files. */
 static bool target(struct weir_run *run, const void *state, int i, struct weir_str *path)
 {
@@ -327,5 +319,5 @@ const struct weir_test_files ior_files_made = {
         WEIR_EXISTING_REPLACE | WEIR_EXISTING_REUSE | WEIR_EXISTING_FAIL | WEIR_EXISTING_REPORTED,
     .keeps = keeps,
     .remove = remove_files,
-    .removed = report_removal,
+    .removed = ior_report_remove,
 };

@@ -229,10 +229,12 @@ void ior_report_skipped(struct weir_run *run, void *state, const struct weir_sta
               run->repetition, t->o->run.max_minutes);
 }
 
-void ior_report_remove(struct weir_run *run, double seconds)
+void ior_report_remove(struct weir_run *run, void *state, double seconds)
 {
     struct ior_row row = unmeasured(run, "remove", seconds);
+    struct ior_test *t = state;
 
+    ior_trace_file(run, t, "removing", t->use.removed ? run->par.rank : -1);
     weir_report_row(&run->report, run->log.verbose >= 1 ? &removals : &removals_33, &row);
     if (run->log.verbose >= 1)
         weir_report_row(&run->report, &removal_data, &row);

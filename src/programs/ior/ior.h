@@ -284,7 +284,7 @@ void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct wei
                       struct ior_series *s);
 void ior_report_mix(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec);
 void ior_report_skipped(struct weir_run *run, void *state, const struct weir_stage *s);
-void ior_report_remove(struct weir_run *run, double seconds);
+void ior_report_remove(struct weir_run *run, void *state, double seconds);
 
 /* ior-results.c: a test has ended: what was asked for and applied, the best of its repetitions, the
  * status file. Collective over run->par. -1 and err. */
