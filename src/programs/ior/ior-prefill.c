@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "engine/transfer.h"
+#include "engine/test.h"
 
 /* As the write phase that follows, but in other pieces and another order. */
 static int prepare_prefill(struct weir_run *run, void *state, struct weir_err *err)
@@ -40,9 +40,10 @@ static int step_prefill(struct weir_run *run, void *state, uint64_t i, uint64_t 
     return weir_session_xfer(t->use.file, &p->io, clock_ns, err);
 }
 
-int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
+int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_stage *s,
                 struct weir_err *err)
 {
+    const struct weir_timing timing = weir_stage_timing(run->test, s);
     const struct weir_phase phase = { .key = "random prefill",
                                       .prepare = prepare_prefill,
                                       .count = count_prefill,
@@ -55,7 +56,7 @@ int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timi
     int rc;
 
     t->prefill = &p;
-    rc = weir_phase_extra(run, &phase, t, timing, &rec, err);
+    rc = weir_phase_extra(run, &phase, t, &timing, &rec, err);
     t->prefill = NULL;
     weir_offsets_free(&p.offsets);
     weir_gpu_give(t->gpu, p.io.buf);

@@ -213,15 +213,13 @@ static int before_write(struct weir_run *run, void *state, const struct weir_sta
                         struct weir_err *err)
 {
     struct ior_test *t = state;
-    struct weir_timing timing = { 0 };
 
     if (t->o->status_file && !t->o->run.dry_run && run->repetition == 0 &&
         weir_status_forget(run, t->o->status_file, err) < 0)
         return -1;
     t->use.made = false;
     t->pass.limit = UINT64_MAX;
-    time_together(t, s, &timing);
-    if (t->o->prefill > 0 && ior_prefill(run, t, &timing, err) < 0)
+    if (t->o->prefill > 0 && ior_prefill(run, t, s, err) < 0)
         return -1;
     ior_trace_file(run, t, "writing", run->par.rank);
     trace_commence(run, s);

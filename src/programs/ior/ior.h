@@ -274,8 +274,8 @@ void ior_mix_expect(struct weir_run *run, struct ior_test *t, int owner);
 void ior_mix_report(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec);
 
 /* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the
- * measured time. Collective over run->par. */
-int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_timing *timing,
+ * measured time of its stage. Collective over run->par. */
+int ior_prefill(struct weir_run *run, struct ior_test *t, const struct weir_stage *s,
                 struct weir_err *err);
 
 /* ior-results.c: rows. report_phase and report_mix are collective over run->par. */
