@@ -223,15 +223,6 @@ static int parse_memory(const struct ior_options *o, const struct weir_par *par,
     return 0;
 }
 
-static int check_backend(struct ior_test *t, const struct weir_run *run, struct weir_err *err)
-{
-    if (t->o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
-        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out",
-                           t->be->name);
-    return weir_session_check(t->be, t->be_opt, &t->access, &t->extent, &run->world, &run->log,
-                              err);
-}
-
 static void fill_layout(struct ior_test *t, int tasks)
 {
     const struct ior_options *o = t->o;
@@ -320,7 +311,11 @@ static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_
         return -1;
     fill_layout(t, tasks);
     fill_access(t, run, tasks);
-    return check_backend(t, run, err);
+    if (o->random_offset && (t->be->flags & WEIR_BE_NO_RANDOM))
+        return weir_refuse(err, WEIR_EUSAGE, "random offset not available with %s; leave -z out",
+                           t->be->name);
+    return weir_session_check(t->be, t->be_opt, &t->access, &t->extent, &run->world, &run->log,
+                              err);
 }
 
 /* True for a number from 1 to 100 without a suffix, which the original reads as a percentage. */
