@@ -115,10 +115,10 @@ int ior_begin_offsets(struct weir_run *run, struct ior_test *t, struct weir_err 
 {
     struct weir_offset_conf c = { .layout = t->layout,
                                   .order = order_of(t->o),
-                                  .task = t->pass.owner };
+                                  .task = t->pass.owner,
+                                  .seed = (uint64_t)(uint32_t)t->o->random_seed };
     uint64_t n;
 
-    c.seed = (uint64_t)(uint32_t)t->o->random_seed;
     if (find_file_bytes(t, &c.file_bytes, err) < 0)
         return -1;
     weir_offsets_free(&t->pass.offsets);

@@ -171,7 +171,6 @@ int ior_prepare_file(struct weir_run *run, struct ior_test *t, struct weir_err *
     return weir_session_clear(&t->session, t->use.path.text, err);
 }
 
-/* For --mix without -w, check that data to read exist, or a part, by the status of an earlier run. */
 int ior_file_there(struct weir_run *run, struct ior_test *t, struct weir_err *err)
 {
     const char *path = t->use.path.text;
@@ -213,15 +212,19 @@ static int total_size(struct weir_run *run, struct ior_test *t, uint64_t *bytes,
     return 0;
 }
 
-/* True when these are the phase's bytes. Until it is steady, it has passes, or a part of one. */
+/* True when these are the phase's bytes. */
 static bool is_sound(const struct ior_test *t, const struct weir_phase_rec *rec, uint64_t expected,
                      uint64_t actual)
 {
-    bool partly = t->o->write && t->o->random_offset > 1; /* the last block need not be drawn */
+    const struct ior_options *o = t->o;
 
-    if (actual > expected && !t->o->use_existing) /* -E: the rest of a longer old file */
+    if (actual > expected && !o->use_existing) /* -E: the rest of a longer old file */
         return false;
-    return rec->bounds.observed || (rec->bytes_sum == expected && (actual >= expected || partly));
+    if (rec->bounds.observed) /* until it is steady, a phase has passes, or a part of one */
+        return true;
+    if (actual < expected && !(o->write && o->random_offset > 1)) /* the last block is not drawn */
+        return false;
+    return rec->bytes_sum == expected;
 }
 
 static int warn_sizes(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -245,9 +248,8 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
     bool library = ior_opens_together(t) && !(t->session.flags & WEIR_BE_OTHER_SIZE);
     uint64_t actual;
 
-    if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA) || t->pass.skips)
-        return 0;
-    if (rec->interrupted && (t->be->flags & WEIR_BE_OBJECTS)) /* an upload that is not whole leaves no object */
+    if (t->o->run.dry_run || (t->session.flags & WEIR_BE_NO_DATA) || t->pass.skips ||
+        (rec->interrupted && (t->be->flags & WEIR_BE_OBJECTS))) /* no object of a part of an upload */
         return 0;
     if (total_size(run, t, &actual, err) < 0)
         return -1;

@@ -71,11 +71,6 @@ int ior_mix_parse(const char *text, struct ior_mix *m, struct weir_err *err)
                        text, WEIGHT_MAX);
 }
 
-bool ior_mix_has(const struct ior_mix *m, enum weir_dir dir)
-{
-    return dir <= WEIR_DIR_READ || m->weight[dir] > 0;
-}
-
 /* ---- the draw ---- */
 
 uint64_t ior_mix_key(uint64_t seed, int task, int repetition)

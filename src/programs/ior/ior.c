@@ -213,10 +213,9 @@ static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
     f->transfer = (double)o->transfer;
     f->distance = distance_of(o, &run->par);
     f->repeats = share_repeated(o, &run->par);
-    f->data_kind = packet == WEIR_PACKET_RANDOM || packet == WEIR_PACKET_SIGNATURE ||
-                           packet == WEIR_PACKET_INCOMPRESSIBLE || packet == WEIR_PACKET_RATIO
-                       ? WEIR_DATA_RANDOM
-                       : WEIR_DATA_REPEATED;
+    f->data_kind = packet == WEIR_PACKET_TIMESTAMP || packet == WEIR_PACKET_OFFSET
+                       ? WEIR_DATA_REPEATED
+                       : WEIR_DATA_RANDOM;
     f->ratio = t->data.pattern.ratio;
     if (ior_wants_read(o))
         look_at_owners(run, t, f);

@@ -257,7 +257,10 @@ extern const struct weir_phase ior_write_phase, ior_mix_phase, ior_check_phase, 
 /* ior-mix.c: the weights of --mix. -1 and err (WEIR_EUSAGE). */
 int ior_mix_parse(const char *text, struct ior_mix *m, struct weir_err *err);
 /* True when a mix has this operation: write and read always. */
-bool ior_mix_has(const struct ior_mix *m, enum weir_dir dir);
+static inline bool ior_mix_has(const struct ior_mix *m, enum weir_dir dir)
+{
+    return dir <= WEIR_DIR_READ || m->weight[dir] > 0;
+}
 /* The key of the draws of a task in a repetition; the operation of a step: the same at each call. A
  * step after one that has deleted its object writes, whatever is drawn. */
 uint64_t ior_mix_key(uint64_t seed, int task, int repetition);
