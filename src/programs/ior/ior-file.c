@@ -123,30 +123,24 @@ static int list_files(const void *opt, int tasks, struct weir_files *files, stru
 
 /* ---- before a phase ---- */
 
-/* The directory of -u, in which t->use.path is. The caller frees it. */
-static int unique_dir(const struct ior_test *t, struct weir_str *dir, struct weir_err *err)
-{
-    const char *path = weir_str_text(&t->use.path);
-
-    weir_str_add(dir, path, directory_length(path, t->use.path.len) - 1);
-    return dir->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a file name") : 0;
-}
-
-/* Made when it is not there, and then removed again with the file. */
+/* The directory of -u, in which t->use.path is: made when it is not there, and then removed again
+ * with the file. */
 static int make_unique_dir(struct ior_test *t, struct weir_err *err)
 {
-    struct weir_str dir = { 0 };
+    const char *path = weir_str_text(&t->use.path);
+    struct weir_str *dir = &t->use.dir;
     bool there = true;
-    int rc = unique_dir(t, &dir, err);
 
-    if (rc == 0)
-        rc = weir_session_exists(&t->session, dir.text, &there, err);
-    if (rc == 0 && !there) {
-        rc = weir_session_mkdir(&t->session, dir.text, 0700, err);
-        t->use.made_dir |= rc == 0;
-    }
-    weir_str_free(&dir);
-    return rc;
+    weir_str_clear(dir);
+    weir_str_add(dir, path, directory_length(path, t->use.path.len) - 1);
+    if (dir->failed)
+        return weir_refuse(err, WEIR_ESETUP, "no memory for a file name");
+    if (weir_session_exists(&t->session, dir->text, &there, err) < 0)
+        return -1;
+    if (!there && weir_session_mkdir(&t->session, dir->text, 0700, err) < 0)
+        return -1;
+    t->use.made_dir |= !there;
+    return 0;
 }
 
 int ior_file_check(struct weir_run *run, struct ior_test *t, bool write, struct weir_err *err)
@@ -266,32 +260,22 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
 
 /* ---- afterwards ---- */
 
-static int remove_unique_dir(struct ior_test *t, struct weir_err *err)
-{
-    struct weir_str dir = { 0 };
-    int rc = unique_dir(t, &dir, err);
-
-    if (rc == 0)
-        rc = weir_session_rmdir(&t->session, dir.text, err);
-    weir_str_free(&dir);
-    t->use.made_dir = false;
-    return rc;
-}
-
 static int remove_files(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
     int rc = 0;
 
     t->use.removed = t->use.created && (t->o->file_per_task || run->par.rank == 0);
-    if ((t->use.removed || t->use.made_dir) &&
+    if (t->use.removed &&
         ior_file_name(t->o, t->use.mount, run->par.rank, run->repetition, &t->use.path, err) < 0)
         return -1;
     if (t->use.removed)
         rc = weir_session_remove(&t->session, t->use.path.text, err);
     t->use.created = false;
-    if (t->use.made_dir && remove_unique_dir(t, rc < 0 ? NULL : err) < 0)
+    if (t->use.made_dir &&
+        weir_session_rmdir(&t->session, t->use.dir.text, rc < 0 ? NULL : err) < 0)
         rc = -1;
+    t->use.made_dir = false;
     return rc;
 }
 

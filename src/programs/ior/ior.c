@@ -103,6 +103,7 @@ static void end(void *state)
     weir_queue_end(&t->queue);
     weir_offsets_free(&t->pass.offsets);
     weir_str_free(&t->use.path);
+    weir_str_free(&t->use.dir);
     weir_str_free(&t->use.facts);
     weir_str_free(&t->use.in_effect);
     free(t->owner_of);

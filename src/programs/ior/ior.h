@@ -88,6 +88,7 @@ struct ior_use {
     struct weir_str facts;     /* of the backend about it */
     struct weir_str in_effect; /* hints of the first open file, "key\0value\0" each */
     bool is_known; /* what the backend says of the file */
+    struct weir_str dir;       /* of -u */
     bool created, removed, made_dir;
     bool made; /* the file of this repetition is there, and is written over */
     int mount;       /* which of the two mounts of -y this rank uses, -1: without -y */
