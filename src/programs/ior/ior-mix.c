@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/size.h"
 #include "base/text/columns.h"
 #include "par/reduce.h"

@@ -297,7 +297,7 @@ static void fill_access(struct ior_test *t, const struct weir_run *run, int task
 static int check_all(struct ior_test *t, const struct weir_run *run, struct ior_options *o,
                      struct weir_err *err)
 {
-    int tasks = o->tasks > 0 && o->tasks < run->world.size ? o->tasks : run->world.size;
+    int tasks = run->test->plan.tasks;
     struct weir_par par = run->world;
 
     weir_par_renumber(&par, o->nodes, o->node0_tasks);

@@ -161,14 +161,13 @@ static void report_all_files(struct weir_run *run, const struct ior_options *o)
 static void report_reordering(struct weir_run *run, const struct ior_options *o)
 {
     struct weir_report *r = &run->report;
-    bool any = o->reorder_constant || o->reorder_random;
 
     weir_report_str(r, WEIR_FOR_ALL, "ordering inter file",
                     o->reorder_constant      ? "constant task offset"
                     : o->reorder_random      ? "random task offset"
                     : ior_reads_elsewhere(o) ? "another node"
                                              : "no tasks offsets");
-    if (any)
+    if (o->reorder_constant || o->reorder_random)
         weir_report_int(r, WEIR_FOR_ALL, "task offset", o->node_offset);
     if (o->reorder_constant)
         weir_report_int(r, WEIR_FOR_ALL_BUT_33, "task shift", ior_shift(o, &run->par, false));

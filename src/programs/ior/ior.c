@@ -84,7 +84,6 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
                   "more tasks requested (%d) than available (%d), running with %d tasks", o->tasks,
                   run->world.size, run->world.size) < 0)
         return -1;
-    t->layout.tasks = t->access.tasks = run->par.size;
     t->access.nodes = run->par.nodes;
     t->use.mount = o->dual_mount ? numa_node() : -1;
     t->gpu = run->gpu;
