@@ -114,18 +114,15 @@ static void emit_cpu_limit(struct weir_str *out)
     put_limit(weir_cgroup_limit(WEIR_CGROUP_PROCESSORS), "%g", out);
 }
 
-static void emit_binding(struct weir_str *out)
-{
-    weir_environment_binding(out);
-}
-
-/* Fewest and most processors that a task may use. Collective. */
+/* The processors of rank 0; fewest and most that a task may use. Collective. */
 static void report_bound(struct weir_run *run)
 {
     struct weir_str text = { 0 };
     int n = weir_environment_binding(&text);
     int64_t most[2] = { n, -n };
 
+    if (run->report.n > 0)
+        report_needed(run, &run->report.missing, "binding", weir_str_text(&text));
     weir_allmax_i64(&run->world, most, 2);
     weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMin", -most[1]);
     weir_report_int(&run->report, WEIR_FOR_DATA, "processorsOfTaskMax", most[0]);
@@ -153,7 +150,6 @@ static void report_environment(struct weir_run *run)
     report_text(run, "governor", false, weir_environment_governor);
     report_text(run, "memoryLimit", false, emit_memory_limit);
     report_text(run, "processorLimit", false, emit_cpu_limit);
-    report_text(run, "binding", true, emit_binding);
     report_bound(run);
     report_text(run, "mpiIo", false, weir_mpi_io);
     report_text(run, "interception", false, weir_environment_interception);
