@@ -43,21 +43,22 @@ static void emit_number(struct parts *p, const char *name, int64_t value)
 
 /* ---- options ---- */
 
-/* Values of a table, and how they are by default. */
+/* Values of a table, size bytes. */
 struct table {
     const char *prefix;
     const struct weir_opt *rows;
     const void *values;
-    void *defaults;
+    size_t size;
 };
 
-static void emit_row(struct parts *p, const struct table *t, const struct weir_opt *row)
+static void emit_row(struct parts *p, const struct table *t, const void *defaults,
+                     const struct weir_opt *row)
 {
     struct weir_str name = { 0 }, value = { 0 }, usual = { 0 };
 
     weir_str_addf(&name, "%s%s", t->prefix, row->name ? row->name : row->key);
     weir_opt_show(row, t->values, &value);
-    weir_opt_show(row, t->defaults, &usual);
+    weir_opt_show(row, defaults, &usual);
     if (row->flags & WEIR_OPT_PLACES) {
         int n = weir_places_count(weir_str_text(&value));
 
@@ -81,33 +82,25 @@ static bool is_configuration(const struct weir_opt *row)
 }
 
 /* Only what differs from the default: an option that a later version adds changes no hash. */
-static void emit_table(struct weir_run *run, struct parts *p, struct table t, size_t size)
+static void emit_table(struct weir_run *run, struct parts *p, struct table t)
 {
     struct weir_opts opts = { .n = 1, .arena = &run->arena };
+    void *defaults;
 
     if (!t.rows || !t.values)
         return;
-    t.defaults = weir_arena_alloc(&run->arena, size, NULL);
-    p->report->lost |= !t.defaults;
-    if (!t.defaults)
-        return;
+    defaults = weir_arena_alloc(&run->arena, t.size, NULL);
     opts.set[0] = (struct weir_optset) {
-        .prefix = t.prefix, .rows = t.rows, .values = t.defaults, .size = size
+        .prefix = t.prefix, .rows = t.rows, .values = defaults, .size = t.size
     };
-    if (weir_opts_defaults(&opts, NULL) < 0) {
+    if (!defaults || weir_opts_defaults(&opts, NULL) < 0) {
         p->report->lost = true;
         return;
     }
     for (const struct weir_opt *row = t.rows; !weir_opt_is_end(row); row++)
         if ((row->name || row->key) &&
             (is_configuration(row) || (row->flags & WEIR_OPT_PLACES)))
-            emit_row(p, &t, row);
-}
-
-static void emit_backend(struct weir_run *run, struct parts *p, const struct weir_backend *be,
-                         const void *values)
-{
-    emit_table(run, p, (struct table) { be->prefix, be->opts, values, NULL }, be->opt_size);
+            emit_row(p, &t, defaults, row);
 }
 
 static void emit_options(struct weir_run *run, struct parts *p)
@@ -115,14 +108,15 @@ static void emit_options(struct weir_run *run, struct parts *p)
     const struct weir_test *t = run->test;
 
     weir_report_enter(p->report, "options", false);
-    emit_table(run, p, (struct table) { "", t->values->rows, t->chosen, NULL },
-               t->program->opt_size);
+    emit_table(run, p, (struct table) { "", t->values->rows, t->chosen, t->program->opt_size });
     for (int i = 0; i < t->n_used; i++) {
-        const struct weir_backend *be = t->used[i].be;
+        const struct weir_backend *be = t->used[i].be, *base = be->base;
+        const struct weir_backend_opt *o = &t->used[i].opt;
 
-        emit_backend(run, p, be, t->used[i].opt.own);
-        if (be->base)
-            emit_backend(run, p, be->base, t->used[i].opt.base);
+        emit_table(run, p, (struct table) { be->prefix, be->opts, o->own, be->opt_size });
+        if (base)
+            emit_table(run, p,
+                       (struct table) { base->prefix, base->opts, o->base, base->opt_size });
     }
     weir_report_leave(p->report);
 }
