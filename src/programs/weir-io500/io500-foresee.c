@@ -56,7 +56,7 @@ static const struct weir_table table = { .key = "forecast", .cols = cols, .reade
 
 static double unit_of(const struct io500_phase *p)
 {
-    return p->family <= IO500_IOR_HARD ? WEIR_GIB : 1000;
+    return io500_in_bytes(p) ? WEIR_GIB : 1000;
 }
 
 /* Where no interval is known, the value alone. */
@@ -169,7 +169,7 @@ static int foresee_phase(struct weir_run *run, struct io500 *t, int phase, struc
 {
     const struct io500_phase *p = &io500_phases[phase];
     const struct io500_done *d = &t->done[phase];
-    struct row row = { .phase = p->name, .unit = unit_of(p) > 1000 ? "GiB/s" : "kIOPS", .rate = { d->score, d->low, d->high },
+    struct row row = { .phase = p->name, .unit = io500_in_bytes(p) ? "GiB/s" : "kIOPS", .rate = { d->score, d->low, d->high },
                        .wanted = NAN, .amount = NAN, .length = "", .remedy = "" };
     struct weir_str line = { 0 };
 

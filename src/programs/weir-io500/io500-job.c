@@ -15,11 +15,6 @@ struct side {
     int phase;
 };
 
-static bool is_ior(const struct io500_phase *p)
-{
-    return p->family == IO500_IOR_EASY || p->family == IO500_IOR_HARD;
-}
-
 static void before_phase(void *arg, const char *phase)
 {
     struct side *s = arg;
@@ -56,12 +51,12 @@ static void keep_message(void *arg, const char *kind, const char *text)
 /* The time that the rate in the benchmark's own text is of: tasks of md-workbench may begin at different times. */
 static double seconds_of(const struct io500_phase *p, const struct weir_result *r)
 {
-    return is_ior(p) ? r->seconds : p->family == IO500_MDW ? r->slowest_seconds : r->work_seconds;
+    return io500_in_bytes(p) ? r->seconds : p->family == IO500_MDW ? r->slowest_seconds : r->work_seconds;
 }
 
 static double rate_of(const struct io500_phase *p, const struct weir_result *r)
 {
-    double seconds = seconds_of(p, r), amount = is_ior(p) ? (double)r->bytes / WEIR_GIB : (double)r->operations / 1000;
+    double seconds = seconds_of(p, r), amount = io500_in_bytes(p) ? (double)r->bytes / WEIR_GIB : (double)r->operations / 1000;
 
     return seconds > 0 ? amount / seconds : 0;
 }
@@ -80,7 +75,7 @@ static void keep_result(const struct io500_phase *p, const struct weir_result *r
     d->score = rate;
     d->measured = seconds_of(p, r);
     d->stonewall_s = r->stonewalled ? r->stonewall_seconds : 0;
-    d->stonewall_rate = d->stonewall_s > 0 ? (is_ior(p) ? (double)r->stonewall_bytes / WEIR_GIB
+    d->stonewall_rate = d->stonewall_s > 0 ? (io500_in_bytes(p) ? (double)r->stonewall_bytes / WEIR_GIB
                                                         : (double)r->stonewall_operations / 1000) /
                                                  d->stonewall_s
                                            : rate;
@@ -140,7 +135,7 @@ static void keep_interval(struct weir_run *run, struct io500 *t, int phase, stru
     if (t->work.failed || t->work.n == 0 || t->work.phase[0].n < IO500_SLICES)
         slice[IO500_SLICES] = 1;
     else
-        io500_slices_of(&t->work, is_ior(&io500_phases[phase]), seconds, slice);
+        io500_slices_of(&t->work, io500_in_bytes(&io500_phases[phase]), seconds, slice);
     weir_allsum_u64(&run->par, slice, IO500_SLICES + 1);
     if (slice[IO500_SLICES] || !io500_slices_interval(slice, &low, &high))
         return;

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-
 #define CSV " -O saveRankPerformanceDetailsCSV={q}{R}/{phase}.csv{q}"
 #define STATUS(family) "-O stoneWallingStatusFile={q}{R}/" family ".stonewall{q}"
 #define DETAILS " --saveRankPerformanceDetails={R}/{phase}.csv"
@@ -184,19 +183,18 @@ static void expand(struct maker *m, const char *name)
 {
     const struct io500_config *c = m->place->config;
     const char *api = io500_text(c, m->phase->name, "API");
-    bool is_ior = strcmp(io500_families[m->phase->family].benchmark, "ior") == 0;
+    bool posix = strcasecmp(api, "POSIX") == 0, gpu = io500_flag(c, "global", "io-buffers-on-gpu");
 
     if (strcmp(name, "a") == 0) {
-        if (strcasecmp(api, "POSIX") != 0) {
-            add_words(m, "-a");
-            add_words(m, api);
-        }
+        add_words(m, posix ? "" : "-a");
+        add_words(m, posix ? "" : api);
     } else if (strcmp(name, "v") == 0) {
         for (int64_t n = io500_number(c, m->section, "verbosity"); n > 0; n--)
             add_words(m, "-v");
     } else if (strcmp(name, "g") == 0) {
-        if (io500_flag(c, "global", "io-buffers-on-gpu"))
-            add_words(m, is_ior ? "-O allocateBufferOnGPU=1" : "--allocateBufferOnGPU");
+        add_words(m, !gpu                       ? ""
+                     : io500_in_bytes(m->phase) ? "-O allocateBufferOnGPU=1"
+                                                : "--allocateBufferOnGPU");
     } else if (strcmp(name, "I") == 0) {
         weir_str_addf(&m->word, *value_of(m, "files-per-dir") ? "-I=%s" : "%s", value_of(m, "files-per-dir"));
     } else if (!add_flag(m, name)) {

@@ -118,7 +118,7 @@ static void report_row(struct weir_run *run, const struct io500_phase *p, const 
     bool finds = p->family == IO500_FIND;
     char began[32], ended[32];
     const struct row row = { .phase = p->name, .group = groups[p->group], .standard = yes(p->standard), .score = d->score,
-                             .unit = p->family <= IO500_IOR_HARD ? "GiB/s" : "kIOPS", .low = d->low, .high = d->high, .seconds = d->seconds,
+                             .unit = io500_in_bytes(p) ? "GiB/s" : "kIOPS", .low = d->low, .high = d->high, .seconds = d->seconds,
                              .measured = d->measured, .began = weir_banner_when(d->began, began, DATE),
                              .ended = weir_banner_when(d->ended, ended, DATE), .bytes = (int64_t)d->bytes,
                              .operations = (int64_t)d->operations, .wrong = (int64_t)d->wrong,

@@ -31,7 +31,7 @@ int64_t io500_mdw_files(double rate, double stonewall_s, int ranks)
 void io500_line(const struct io500_phase *phase, double score, double seconds, bool valid, struct weir_str *out)
 {
     weir_str_addf(out, "[%s] %20s %15f %s : time %.3f seconds%s", phase->group == IO500_NONE ? "      " : "RESULT", phase->name,
-                  score, phase->family == IO500_IOR_EASY || phase->family == IO500_IOR_HARD ? "GiB/s" : "kIOPS", seconds,
+                  score, io500_in_bytes(phase) ? "GiB/s" : "kIOPS", seconds,
                   valid ? "" : " [INVALID]");
 }
 

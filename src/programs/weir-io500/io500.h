@@ -84,6 +84,12 @@ struct io500_family_row {
 
 extern const struct io500_family_row io500_families[IO500_FAMILIES];
 
+/* True for a phase of ior, whose rate is in bytes; others count operations. */
+static inline bool io500_in_bytes(const struct io500_phase *phase)
+{
+    return phase->family == IO500_IOR_EASY || phase->family == IO500_IOR_HARD;
+}
+
 /* Values that stand in command lines. */
 struct io500_place {
     const struct io500_config *config;
