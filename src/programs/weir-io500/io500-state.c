@@ -182,13 +182,16 @@ static int read_made(struct io500 *t, const char *key, const char *value, struct
 static int read_configuration(struct reader *r, const char *key, const char *value, struct weir_err *err)
 {
     struct weir_arena *arena = &r->run->arena;
-    const char *was = unquote(value, arena, err), *dot = strchr(key, '.'), *section, *what;
+    const char *dot = strchr(key, '.'), *was, *section, *what;
 
-    if (!was || !dot || r->made_only)
-        return was && dot ? 0 : -1;
+    if (r->made_only || !dot)
+        return 0;
+    was = unquote(value, arena, err);
     section = weir_arena_strndup(arena, key, (size_t)(dot - key), err);
     what = section ? weir_arena_textf(arena, err, "[%s] %s", section, dot + 1) : NULL;
-    return what ? compare(what, was, io500_text(&r->t->config, section, dot + 1), err) : -1;
+    if (!was || !what)
+        return -1;
+    return compare(what, was, io500_text(&r->t->config, section, dot + 1), err);
 }
 
 /* "KIND|RULE|TEXT|REMEDY" */
