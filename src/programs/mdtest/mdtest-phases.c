@@ -262,15 +262,15 @@ static int step_tree(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
                      struct weir_err *err)
 {
     struct mdtest_test *t = state;
-    uint64_t nth = i % t->tree.dirs;
-    bool removes = t->pass.op == MDTEST_TREE_REMOVE;
+    uint64_t loop = i / t->tree.dirs, nth = i % t->tree.dirs, dir;
 
-    if (!removes)
+    if (t->pass.op == MDTEST_TREE_REMOVE) {
+        dir = weir_dirtree_postorder(&t->tree, nth);
+    } else {
+        dir = weir_dirtree_preorder(&t->tree, nth);
         t->ledger.trees_started = i + 1;
-    return mdtest_each_tree(run, t, i / t->tree.dirs,
-                            removes ? weir_dirtree_postorder(&t->tree, nth)
-                                    : weir_dirtree_preorder(&t->tree, nth),
-                            do_branch, t, clock_ns, err);
+    }
+    return mdtest_each_tree(run, t, loop, dir, do_branch, t, clock_ns, err);
 }
 
 /* ---- rows ---- */
