@@ -11,7 +11,7 @@
 
 static int split_dirs(struct mdtest_test *t, struct weir_run *run, struct weir_err *err)
 {
-    const char *list = t->o->dirs ? t->o->dirs : "";
+    const char *list = t->o->dirs;
     int n = weir_places_count(list);
 
     t->places.base = weir_arena_alloc(&run->arena, sizeof(*t->places.base) * (size_t)n, err);

@@ -100,7 +100,7 @@ static void trace_options(struct weir_run *run, const struct mdtest_test *t)
 
     if (is_silent(run, 1))
         return;
-    mdtest_log(run, 1, "Entering parse_dirpath on %s...", o->dirs ? o->dirs : "");
+    mdtest_log(run, 1, "Entering parse_dirpath on %s...", o->dirs);
     if (t->all_phases)
         mdtest_log(run, 1, "main: Setting create/stat/read/remove_only to True");
     mdtest_log(run, 1, "Entering md_validate_tests...");
