@@ -48,12 +48,6 @@ static bool is_inside(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
 
-/* A name may have a part added: "b07-ib0", 'f-0001'. */
-static bool ends_here(char c)
-{
-    return !is_inside(c) || c == '_' || c == '-';
-}
-
 /* The end of the word or the quoted text that begins at 'at'. */
 static const char *end_of(const char *at, char quote)
 {
@@ -97,7 +91,7 @@ static int find(const struct weir_names *n, const char *at, char quote, size_t *
 
         hash = weir_hash(hash, at + i, 1);
         has_slash |= at[i] == '/';
-        if (ends_here(at[i + 1]))
+        if (!isalnum((unsigned char)at[i + 1])) /* a part may be added: "b07-ib0", 'f-0001' */
             number = weir_set_find(&n->texts, hash, at, i + 1);
         if (number < 0 || (n->what[number] == WEIR_NAME_FILE && !quote && !has_slash))
             continue;
