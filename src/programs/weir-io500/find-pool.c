@@ -250,11 +250,6 @@ bool io500_pool_wait(struct io500_pool *p)
 
 static void add_peer(struct io500_pool *p, int rank, bool gives)
 {
-    for (int i = 0; i < p->peers; i++)
-        if (p->peer[i].rank == rank) {
-            p->peer[i].gives |= gives;
-            return;
-        }
     p->peer[p->peers++] = (struct io500_pool_peer) { .rank = rank, .gives = gives, .sent = MPI_REQUEST_NULL };
 }
 
@@ -265,7 +260,8 @@ static void add_peers(struct io500_pool *p)
 
     if (p->next && size > 1) {
         add_peer(p, (rank + 1) % size, true);
-        add_peer(p, (rank + size - 1) % size, false);
+        if (size > 2)
+            add_peer(p, (rank + size - 1) % size, false);
         return;
     }
     for (unsigned bit = 1; bit < (unsigned)size; bit *= 2)

@@ -54,17 +54,12 @@ static const struct weir_table table = { .key = "forecast", .cols = cols, .reade
 
 /* ---- numbers of the short phases ---- */
 
-static double unit_of(const struct io500_phase *p)
-{
-    return io500_in_bytes(p) ? WEIR_GIB : 1000;
-}
-
 /* Where no interval is known, the value alone. */
 static struct io500_range rate_of(const struct io500_phase *p, const struct io500_done *d)
 {
     struct io500_range rate = { d->score, isnan(d->low) ? d->score : d->low, isnan(d->high) ? d->score : d->high };
 
-    return io500_range_times(rate, unit_of(p));
+    return io500_range_times(rate, io500_in_bytes(p) ? WEIR_GIB : 1000);
 }
 
 /* An end of an interval, rounded outwards by floor or ceil. */
