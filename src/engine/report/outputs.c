@@ -292,10 +292,8 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
     for (int i = 0; i < r->n; i++) {
         struct weir_sink *s = &r->sink[i];
         struct weir_str buffer = { 0 };
-        struct weir_fact facts[] = {
-            { .key = "status", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_INT, .num = status },
-            { .key = "error", .readers = WEIR_FOR_DATA, .type = WEIR_FACT_STR, .str = error }
-        };
+        struct weir_fact facts[] = { { "status", WEIR_FOR_DATA, WEIR_FACT_INT, .num = status },
+                                     { "error", WEIR_FOR_DATA, WEIR_FACT_STR, .str = error } };
 
         if (!s->ops->rescue || s->ended || !(s->whole.place || s->ops->adds))
             continue;

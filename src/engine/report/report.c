@@ -203,23 +203,17 @@ void weir_report_size(struct weir_report *r, const char *key, const char *label,
 
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value)
 {
-    struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_STR, .str = value };
-
-    emit_fact(r, &f);
+    emit_fact(r, &(struct weir_fact) { key, readers, WEIR_FACT_STR, .str = value });
 }
 
 void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value)
 {
-    struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_INT, .num = value };
-
-    emit_fact(r, &f);
+    emit_fact(r, &(struct weir_fact) { key, readers, WEIR_FACT_INT, .num = value });
 }
 
 void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value)
 {
-    struct weir_fact f = { .key = key, .readers = readers, .type = WEIR_FACT_REAL, .real = value };
-
-    emit_fact(r, &f);
+    emit_fact(r, &(struct weir_fact) { key, readers, WEIR_FACT_REAL, .real = value });
 }
 
 void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value)
