@@ -260,7 +260,6 @@ static void a_sound_test_has_no_finding(void **state)
         for (int i = 0; i < n; i++)
             if (list[i].outcome == WEIR_FOUND)
                 fail_msg("%s by %s: %s", list[i].rule->id, weir_rule_sets[set], list[i].text);
-        assert_string_equal(weir_verdict_name(weir_findings_worst(list, n)), "SOUND");
     }
 }
 

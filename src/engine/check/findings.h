@@ -58,12 +58,11 @@ int weir_limits_parse(struct weir_limits *l, const char *text, struct weir_err *
 int weir_findings_judge(const struct weir_inputs *f, enum weir_rule_set set,
                         const struct weir_limits *limits, struct weir_finding out[WEIR_RULES]);
 
-/* The worst severity that was found, for people: SOUND, SUSPECT or INVALID (a NOTE is sound). */
-enum weir_severity weir_findings_worst(const struct weir_finding *list, int n);
 /* Return the number of findings of a test that this value of --findings shows to people; NULL,
  * as when it was not given: 0. Local. -1: not a value. */
 int weir_findings_shown(const char *value);
 const char *weir_severity_name(enum weir_severity severity);
+/* The verdict by the worst finding, for people: SOUND, SUSPECT or INVALID (a NOTE is sound). */
 const char *weir_verdict_name(enum weir_severity worst);
 
 /* A row of the table "findings" for programs. */

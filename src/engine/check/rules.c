@@ -246,13 +246,3 @@ int weir_findings_judge(const struct weir_inputs *f, enum weir_rule_set set,
             judge(f, r, set, limits ? limits->limit[i] : NAN, &out[n++]);
     return n;
 }
-
-enum weir_severity weir_findings_worst(const struct weir_finding *list, int n)
-{
-    enum weir_severity worst = WEIR_SOUND;
-
-    for (int i = 0; i < n; i++)
-        if (list[i].outcome == WEIR_FOUND && list[i].severity > worst)
-            worst = list[i].severity;
-    return worst;
-}

@@ -20,14 +20,17 @@ static bool is_before(const struct weir_finding *a, const struct weir_finding *b
     return a->rule->weight > b->rule->weight;
 }
 
-/* Sorts the findings into the order in which people read them. */
+/* Finds the worst severity, and sorts the findings into the order in which people read them. */
 static void sort_found(struct weir_judged_test *v)
 {
     for (int i = 0; i < v->n; i++) {
         const struct weir_finding *f = &v->list[i];
         int at = v->found_n;
 
-        if (f->outcome != WEIR_FOUND || f->rule->data_only)
+        if (f->outcome != WEIR_FOUND)
+            continue;
+        v->worst = f->severity > v->worst ? f->severity : v->worst;
+        if (f->rule->data_only)
             continue;
         for (; at > 0 && is_before(f, v->found[at - 1]); at--)
             v->found[at] = v->found[at - 1];
@@ -42,7 +45,7 @@ void weir_verdict_judge(const struct weir_inputs *f, enum weir_rule_set set,
 {
     v->rules = weir_rule_sets[set];
     v->n = weir_findings_judge(f, set, limits, v->list);
-    v->worst = weir_findings_worst(v->list, v->n);
+    v->worst = WEIR_SOUND;
     v->found_n = v->notes = 0;
     sort_found(v);
 }
