@@ -101,33 +101,21 @@ static void *copy_values(struct weir_command *c, const struct weir_optset *set,
     return v;
 }
 
-/* The present values of backend i: those of the test before where nothing has changed. */
-static const void *keep_values(struct weir_command *c, const struct weir_values *before, int i,
-                               struct weir_err *err)
-{
-    const struct weir_optset *set = &c->opts.set[FIRST_BACKEND + i];
-
-    if (before && memcmp(before->backend_opt[i], set->values, set->size) == 0)
-        return before->backend_opt[i];
-    return copy_values(c, set, err);
-}
-
-/* The present values of all backends. Most tests of a script share them. */
+/* The present values of all backends; of those that nothing has changed, the copy of the test before. */
 static const void **keep_backends(struct weir_command *c, struct weir_err *err)
 {
     const struct weir_values *before = c->n > 0 ? &c->tests[c->n - 1] : NULL;
-    const void *now[WEIR_OPTSETS] = { NULL };
     int n = c->opts.n - FIRST_BACKEND;
-    const void **kept;
+    const void **kept = weir_arena_alloc(c->arena, sizeof(*kept) * (size_t)n + 1, err);
 
-    for (int i = 0; i < n; i++)
-        if (!(now[i] = keep_values(c, before, i, err)))
+    for (int i = 0; kept && i < n; i++) {
+        const struct weir_optset *set = &c->opts.set[FIRST_BACKEND + i];
+
+        if (before && memcmp(before->backend_opt[i], set->values, set->size) == 0)
+            kept[i] = before->backend_opt[i];
+        else if (!(kept[i] = copy_values(c, set, err)))
             return NULL;
-    if (before && memcmp(before->backend_opt, now, sizeof(*now) * (size_t)n) == 0)
-        return before->backend_opt;
-    kept = weir_arena_alloc(c->arena, sizeof(now), err);
-    if (kept)
-        memcpy(kept, now, sizeof(*now) * (size_t)n);
+    }
     return kept;
 }
 
