@@ -37,13 +37,6 @@ static bool mpi_takes_device(void)
     return false;
 }
 
-static bool is_set(const struct weir_session *s, const char *flag)
-{
-    const struct weir_opt *row = s->be->opts ? weir_opt_row_of(s->be->opts, flag) : NULL;
-
-    return row && s->opt && *(const bool *)((const char *)s->opt + row->offset);
-}
-
 int weir_gpu_check_session(const struct weir_run_options *o, const struct weir_session *s,
                            struct weir_err *err)
 {
@@ -64,7 +57,7 @@ int weir_gpu_check_session(const struct weir_run_options *o, const struct weir_s
           "(2)" },
         { direct && !s->be->descriptor,
           "GPUDirect: cuFile has no files of this backend; use -a POSIX, or --gpu-path=staged" },
-        { direct && !is_set(s, "odirect"),
+        { direct && !weir_opt_is_on(s->be->opts, s->opt, "odirect"),
           "GPUDirect needs files that are open with O_DIRECT; add --posix.odirect" },
     };
 

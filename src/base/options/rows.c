@@ -52,6 +52,13 @@ const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *
     return NULL;
 }
 
+bool weir_opt_is_on(const struct weir_opt *rows, const void *values, const char *flag)
+{
+    const struct weir_opt *row = rows && values ? weir_opt_row_of(rows, flag) : NULL;
+
+    return row && *(const bool *)((const char *)values + row->offset);
+}
+
 bool weir_opt_is_typed(const struct weir_opt_typed *typed, const struct weir_opt *rows,
                        const char *key)
 {

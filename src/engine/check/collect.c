@@ -121,10 +121,7 @@ void weir_collect_space(struct weir_run *run, struct weir_inputs *f)
 /* Each backend that has direct I/O calls it so. */
 static bool is_direct(const struct weir_backend *be, const void *values)
 {
-    const struct weir_opt *row =
-        be && be->opts && values ? weir_opt_row_of(be->opts, "odirect") : NULL;
-
-    return row && *(const bool *)((const char *)values + row->offset);
+    return be && weir_opt_is_on(be->opts, values, "odirect");
 }
 
 static void describe_machine(const struct weir_par *par, const struct weir_collect_machine *m,
