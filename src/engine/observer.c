@@ -109,8 +109,12 @@ void weir_observers_choose(struct weir_run *run)
 {
     run->records.wanted = false;
     run->records.sampled = NULL;
-    EACH(o)
-        o->on = !o->row->wanted || o->row->wanted(run->test);
+    EACH(o) {
+        const char *at = (const char *)run->test->plan.options + o->row->option;
+
+        o->on = (!o->row->option || *(const char *const *)(const void *)at) &&
+                (!o->row->wanted || o->row->wanted(run->test));
+    }
 }
 
 int weir_observers_test_begin(struct weir_run *run, struct weir_err *err)

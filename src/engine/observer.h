@@ -30,6 +30,7 @@ struct weir_observer {
     /* LOCAL, the same on all: true when it takes part in a test. NULL: yes. Otherwise no
      * function below from test_begin on is called in that test. */
     bool (*wanted)(const struct weir_test *t);
+    size_t option; /* offset of a text in struct weir_run_options: it takes part only where that is given; 0: none */
 
     /* ---- the run ---- */
 

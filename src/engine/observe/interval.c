@@ -122,11 +122,6 @@ static int parse(const char *text, uint64_t *ns, struct weir_err *err)
     return 0;
 }
 
-static bool wanted(const struct weir_test *t)
-{
-    return t->plan.options->interval != NULL;
-}
-
 static int check(const struct weir_run_options *o, struct weir_files *files,
                  struct weir_err *err)
 {
@@ -350,7 +345,7 @@ static void test_free(struct weir_run *run, void *state)
 const struct weir_observer weir_interval = {
     .name = "interval",
     .state_size = sizeof(struct state),
-    .wanted = wanted,
+    .option = offsetof(struct weir_run_options, interval),
     .check = check,
     .test_begin = test_begin,
     .start = start,

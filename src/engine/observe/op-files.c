@@ -213,14 +213,9 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     return weir_agree(&run->par, rc, err);
 }
 
-static bool wanted(const struct weir_test *t)
-{
-    return t->plan.options->op_csv != NULL;
-}
-
 const struct weir_observer weir_op_files = {
     .name = "op-files",
-    .wanted = wanted,
+    .option = offsetof(struct weir_run_options, op_csv),
     .check = check,
     .run_begin = run_begin,
     .test_begin = test_begin,

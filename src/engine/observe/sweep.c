@@ -46,11 +46,6 @@ static int units_of(const struct weir_run *run)
 
 /* ---- options ---- */
 
-static bool wanted(const struct weir_test *t)
-{
-    return t->plan.options->sweep != NULL;
-}
-
 static int check(const struct weir_run_options *o, struct weir_files *files, struct weir_err *err)
 {
     if (!weir_program_has(files->program, WEIR_STAGE_EXTRA))
@@ -363,7 +358,7 @@ static void test_free(struct weir_run *run, void *state)
 const struct weir_observer weir_sweep = {
     .name = "sweep",
     .state_size = sizeof(struct state),
-    .wanted = wanted,
+    .option = offsetof(struct weir_run_options, sweep),
     .check = check,
     .test_start = test_start,
     .extra = extra,

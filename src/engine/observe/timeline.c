@@ -47,11 +47,6 @@ static bool is_on(const struct state *t)
 
 /* ---- both files ---- */
 
-static bool wanted(const struct weir_test *t)
-{
-    return t->plan.options->timeline != NULL;
-}
-
 /* The name of the document: .npy becomes .timeline.json, for .json is left to the results. */
 static const char *doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
 {
@@ -388,7 +383,7 @@ static void release(struct weir_run *run, void *state)
 const struct weir_observer weir_timeline = {
     .name = "timeline",
     .state_size = sizeof(struct state),
-    .wanted = wanted,
+    .option = offsetof(struct weir_run_options, timeline),
     .check = check,
     .run_begin = run_begin,
     .run_end = run_end,
