@@ -76,11 +76,6 @@ BODY uint64_t differ_run_body(const word *w, size_t n, const struct base *b, siz
     return diff;
 }
 
-BODY uint64_t differ_plain_body(const word *w, size_t n, const struct base *b)
-{
-    return differ_run_body(w, n, b, 0);
-}
-
 /* As differ_run_body, but the first word of every page is its stamp. Vectors start at
  * a multiple of their size into a page, so that none straddles two cache lines. */
 BODY uint64_t differ_stamped_body(const word *w, size_t n, const struct base *b, uint32_t off)
@@ -156,7 +151,7 @@ BODY uint64_t differ_noise_body(const uint64_t lane[LANES], const word *w, size_
 #define KERNELS(NAME, ATTR)                                                                        \
     ATTR static uint64_t differ_plain_##NAME(const word *w, size_t n, const struct base *b)        \
     {                                                                                              \
-        return differ_plain_body(w, n, b);                                                         \
+        return differ_run_body(w, n, b, 0);                                                        \
     }                                                                                              \
     ATTR static uint64_t differ_stamped_##NAME(const word *w, size_t n, const struct base *b,      \
                                                uint32_t off)                                       \
