@@ -120,18 +120,14 @@ struct weir_array_ops {
     int (*sync)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE. To stable storage. */
     /* LOCAL. Describes an open file, as describe of struct weir_backend. NULL: nothing. */
     void (*describe)(struct weir_array_file *, struct weir_str *out);
-    /* COLLECTIVE. Groups have paths ("a/b"); the upper one must be there. A group may stay open until
-     * the next group is used, an array is released, or the file closed. NULL: names of arrays cannot
-     * have a '/', either. */
-    int (*group)(struct weir_array_file *, const char *path, struct weir_err *);
-    /* COLLECTIVE. Open a group that is there. Only with group. */
-    int (*find_group)(struct weir_array_file *, const char *path, struct weir_err *);
-    /* COLLECTIVE. object: "/" (the file), or the path of a group or an open array. A second put
-     * replaces the first. get fails unless type and count are as in attr. */
-    int (*put_attr)(struct weir_array_file *, const char *object, const struct weir_attr *,
-                    struct weir_err *);
-    int (*get_attr)(struct weir_array_file *, const char *object, const struct weir_attr *,
-                    struct weir_err *);
+    /* COLLECTIVE. Make a group, or open one that is there. Groups have paths ("a/b"); the upper one
+     * must be there. A group may stay open until the next group is used, an array is released, or the
+     * file closed. NULL: names of arrays cannot have a '/', either. */
+    int (*group)(struct weir_array_file *, const char *path, bool makes, struct weir_err *);
+    /* COLLECTIVE. object: "/" (the file), or the path of a group or an open array. A second write
+     * replaces the first. A read fails unless type and count are as in attr. */
+    int (*move_attr)(struct weir_array_file *, enum weir_dir, const char *object,
+                     const struct weir_attr *, struct weir_err *);
 };
 
 /* A call of a library whose time is that of the operation begins, and has returned: nothing but the

@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "par/comm.h"
 
-#define WEIR_BACKEND_ABI 20
+#define WEIR_BACKEND_ABI 21
 
 struct weir_array_ops;
 

@@ -193,7 +193,7 @@ static int make_all(struct trial *t, struct weir_array_file *f, struct weir_arra
         if (can(t, &cases[k]))
             rc = weir_array_open(f, cases[k].name, true, &spec, &a[k], &t->err);
     }
-    if (rc == 0 && t->be->array->put_attr)
+    if (rc == 0 && t->be->array->move_attr)
         rc = each_attr(t, f, true);
     return rc == 0 ? weir_arrays_commit(f, &t->err) : rc;
 }
@@ -271,7 +271,7 @@ static void read_file(struct trial *t, enum layout layout)
         return;
     if (ok(t, open_all(t, f, a), "and its arrays")) {
         ok(t, get_all(t, a, layout), "every rank reads what all wrote");
-        if (t->be->array->get_attr)
+        if (t->be->array->move_attr)
             ok(t, each_attr(t, f, false), "attributes are what they were");
     }
     ok(t, weir_arrays_close(f, &t->err), "it is closed with its arrays");
@@ -514,7 +514,7 @@ static void test_cannot(struct trial *t)
     spec.shape.rank = 33;
     rc = weir_session_can_array(&t->s, &spec, &t->err);
     refused(t, rc, WEIR_EUSAGE, "1 to 32", "33 dimensions are refused");
-    if (has_groups(t) && t->be->array->put_attr)
+    if (has_groups(t) && t->be->array->move_attr)
         return;
     name_file(t, "arrays");
     rc = weir_arrays_open(&t->s, t->path, WEIR_OPEN_READ, &f, &t->err);
@@ -524,7 +524,7 @@ static void test_cannot(struct trial *t)
         rc = weir_arrays_group(f, "group", true, &t->err);
         refused(t, rc, WEIR_EUSAGE, "cannot", "groups are refused where there are none");
     }
-    if (!t->be->array->put_attr) {
+    if (!t->be->array->move_attr) {
         rc = weir_arrays_move_attr(f, WEIR_DIR_WRITE, "/", &attr, &t->err);
         refused(t, rc, WEIR_EUSAGE, "cannot", "so are attributes");
     }

@@ -33,29 +33,21 @@ static herr_t close_group(struct hdf5_arrays *f)
     return rc;
 }
 
-static int array_group(struct weir_array_file *base, const char *path, struct weir_err *err)
+static int array_group(struct weir_array_file *base, const char *path, bool makes,
+                       struct weir_err *err)
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
 
     close_group(f);
     errno = 0;
     weir_timed_begin(base->s);
-    f->group = H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    f->group = makes ? H5Gcreate2(f->c.id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)
+                     : H5Gopen2(f->c.id, path, H5P_DEFAULT);
     weir_timed_end(base->s);
-    f->c.datasets++;
-    return f->group < 0 ? hdf5_container_fail(&f->c, err, "H5Gcreate2") : 0;
-}
-
-static int array_find_group(struct weir_array_file *base, const char *path, struct weir_err *err)
-{
-    struct hdf5_arrays *f = (struct hdf5_arrays *)base;
-
-    close_group(f);
-    errno = 0;
-    weir_timed_begin(base->s);
-    f->group = H5Gopen2(f->c.id, path, H5P_DEFAULT);
-    weir_timed_end(base->s);
-    return f->group < 0 ? hdf5_fail(err, "H5Gopen2") : 0;
+    f->c.datasets += makes;
+    if (f->group >= 0)
+        return 0;
+    return makes ? hdf5_container_fail(&f->c, err, "H5Gcreate2") : hdf5_fail(err, "H5Gopen2");
 }
 
 /* ---- files ---- */
@@ -359,7 +351,5 @@ const struct weir_array_ops hdf5_array_ops = {
     .sync = array_sync,
     .describe = array_describe,
     .group = array_group,
-    .find_group = array_find_group,
-    .put_attr = hdf5_put_attr,
-    .get_attr = hdf5_get_attr,
+    .move_attr = hdf5_move_attr,
 };

@@ -85,38 +85,26 @@ static int read_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr
     return rc;
 }
 
-/* Open the object, make the type, and write or read. */
-static int use_attr(struct weir_array_file *base, const char *path, const struct weir_attr *attr,
-                    bool writes, struct weir_err *err)
+int hdf5_move_attr(struct weir_array_file *base, enum weir_dir dir, const char *object,
+                   const struct weir_attr *attr, struct weir_err *err)
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
     const struct weir_type kind = { .elem = attr->elem };
     hid_t type = hdf5_type_make(&kind, attr->count, err);
-    hid_t object;
+    hid_t id;
     int rc = -1;
 
     if (type < 0)
         return -1;
     errno = 0;
-    object = H5Oopen(f->c.id, path, H5P_DEFAULT);
-    if (object < 0)
+    id = H5Oopen(f->c.id, object, H5P_DEFAULT);
+    if (id < 0)
         hdf5_fail(err, "H5Oopen");
     else
-        rc = writes ? write_attr(f, object, attr, type, err) : read_attr(f, object, attr, type, err);
-    if (object >= 0)
-        H5Oclose(object);
+        rc = dir == WEIR_DIR_WRITE ? write_attr(f, id, attr, type, err)
+                                   : read_attr(f, id, attr, type, err);
+    if (id >= 0)
+        H5Oclose(id);
     H5Tclose(type);
     return rc;
-}
-
-int hdf5_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                  struct weir_err *err)
-{
-    return use_attr(base, object, attr, true, err);
-}
-
-int hdf5_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                  struct weir_err *err)
-{
-    return use_attr(base, object, attr, false, err);
 }

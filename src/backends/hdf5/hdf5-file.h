@@ -203,10 +203,8 @@ struct hdf5_arrays {
     hid_t group; /* that was made or opened last; 0 or negative: none is open */
 };
 
-/* Implement put_attr and get_attr of struct weir_array_ops. */
-int hdf5_put_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                  struct weir_err *err);
-int hdf5_get_attr(struct weir_array_file *base, const char *object, const struct weir_attr *attr,
-                  struct weir_err *err);
+/* Implements move_attr of struct weir_array_ops. */
+int hdf5_move_attr(struct weir_array_file *base, enum weir_dir dir, const char *object,
+                   const struct weir_attr *attr, struct weir_err *err);
 
 extern const struct weir_array_ops hdf5_array_ops;

@@ -195,8 +195,7 @@ int weir_arrays_group(struct weir_array_file *f, const char *path, bool makes,
         return rc;
     if (!f->dry_run) {
         enter_array(f->s, what, f->path);
-        rc = makes ? ops_of(f)->group(f, path, err) : ops_of(f)->find_group(f, path, err);
-        leave_array(f->s, rc);
+        rc = leave_array(f->s, ops_of(f)->group(f, path, makes, err));
     }
     return agree(f, name_step(f, rc, what, path, err), err);
 }
@@ -214,20 +213,17 @@ static int check_attr(const struct weir_attr *attr, struct weir_err *err)
 int weir_arrays_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *object,
                           const struct weir_attr *attr, struct weir_err *err)
 {
-    const bool writes = dir == WEIR_DIR_WRITE;
-    const char *what = writes ? "write attribute" : "read attribute";
+    const char *what = dir == WEIR_DIR_WRITE ? "write attribute" : "read attribute";
     int rc;
 
-    if (!ops_of(f)->put_attr)
+    if (!ops_of(f)->move_attr)
         return cannot(f->s, "store attributes", err);
     rc = agree_check(f, name_step(f, check_attr(attr, err), what, attr->name, err), err);
     if (rc < 0)
         return rc;
     if (!f->dry_run) {
         enter_array(f->s, what, f->path);
-        rc = writes ? ops_of(f)->put_attr(f, object, attr, err)
-                    : ops_of(f)->get_attr(f, object, attr, err);
-        leave_array(f->s, rc);
+        rc = leave_array(f->s, ops_of(f)->move_attr(f, dir, object, attr, err));
     }
     if (rc < 0)
         weir_err_within(err, "object '%s'", object);

@@ -132,28 +132,12 @@ static int find_object(const struct weir_nc_library *c, int nc, const char *obje
     return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : 0;
 }
 
-int weir_nc_put_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
-                     struct weir_err *err)
+static int get_attr(const struct weir_nc_library *c, int nc, int id, const struct weir_attr *attr,
+                    struct weir_err *err)
 {
-    const struct weir_nc_library *c = library_of(f);
-    int rc, id, nc = c->number_of(f);
-
-    if (find_object(c, nc, object, &id, err) < 0 || c->define(f, err) < 0)
-        return -1;
-    rc = c->put_att(nc, id, attr);
-    return rc != 0 ? c->fail(err, rc, "%sput_att", c->prefix) : 0;
-}
-
-int weir_nc_get_attr(struct weir_array_file *f, const char *object, const struct weir_attr *attr,
-                     struct weir_err *err)
-{
-    const struct weir_nc_library *c = library_of(f);
-    int rc, id, type = 0, nc = c->number_of(f);
     uint64_t count = 0;
+    int type = 0, rc = c->inq_att(nc, id, attr->name, &type, &count);
 
-    if (find_object(c, nc, object, &id, err) < 0)
-        return -1;
-    rc = c->inq_att(nc, id, attr->name, &type, &count);
     if (rc != 0)
         return c->fail(err, rc, "%sinq_att", c->prefix);
     if (elem_of(type) != attr->elem || count != attr->count)
@@ -161,4 +145,20 @@ int weir_nc_get_attr(struct weir_array_file *f, const char *object, const struct
                            (unsigned long long)attr->count, weir_elem_name(attr->elem));
     rc = count > 0 ? c->get_att(nc, id, attr->name, attr->data) : 0;
     return rc != 0 ? c->fail(err, rc, "%sget_att", c->prefix) : 0;
+}
+
+int weir_nc_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *object,
+                      const struct weir_attr *attr, struct weir_err *err)
+{
+    const struct weir_nc_library *c = library_of(f);
+    int rc, id, nc = c->number_of(f);
+
+    if (find_object(c, nc, object, &id, err) < 0)
+        return -1;
+    if (dir == WEIR_DIR_READ)
+        return get_attr(c, nc, id, attr, err);
+    if (c->define(f, err) < 0)
+        return -1;
+    rc = c->put_att(nc, id, attr);
+    return rc != 0 ? c->fail(err, rc, "%sput_att", c->prefix) : 0;
 }

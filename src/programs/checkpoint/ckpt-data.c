@@ -139,7 +139,7 @@ void ckpt_fill(struct ckpt *t)
 /* Files that are nothing but their arrays have no attributes. */
 static bool is_plain(const struct ckpt *t)
 {
-    return !t->be->array->put_attr;
+    return !t->be->array->move_attr;
 }
 
 static struct weir_attr attr_of(struct ckpt_mark *m)

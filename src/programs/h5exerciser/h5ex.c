@@ -99,7 +99,7 @@ static int check_backend(const struct h5ex_options *o, const struct weir_backend
                          struct weir_err *err)
 {
     const char *what = !be->array ? "arrays"
-                       : o->attributes && (!be->array->put_attr || !be->array->group)
+                       : o->attributes && (!be->array->move_attr || !be->array->group)
                            ? "attributes of a group (--addattr)"
                        : o->collective_metadata && !(be->flags & WEIR_BE_COLLECTIVE_META)
                            ? "collective metadata (--metacoll)"
