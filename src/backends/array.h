@@ -39,7 +39,6 @@ struct weir_array_spec {
     struct weir_shape shape;
     struct weir_shape chunk; /* elements of a chunk in each dimension; rank 0: in one piece */
     const char *const *dims; /* a name for each dimension, where the format has them; NULL: any */
-    bool fill;               /* zeros are written into all of a new array (else: not defined) */
 };
 
 /* Memory that is addressed like an array: what lies in it is the slab's elements. */
@@ -78,7 +77,6 @@ struct weir_array {
     uint64_t at;   /* first byte in the file: of weir_plain_array_make */
     bool is_reserved; /* only memory for an array of this name */
     bool is_open;
-    bool to_fill; /* new, and its zeros are not written yet */
     /* The elements of the next transfer: as many in the file and in memory, in their orders. */
     bool is_selected;
     bool mem_whole;          /* the buffer is in one piece */
@@ -104,7 +102,8 @@ struct weir_array_ops {
      * have. */
     int (*open)(struct weir_array_file *, unsigned flags, struct weir_err *);
     int (*close)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE; always frees */
-    /* COLLECTIVE. Make array a->name as a->spec says, without fill values. */
+    /* COLLECTIVE. Make array a->name as a->spec says, without fill values: what is not written is not
+     * defined. */
     int (*make)(struct weir_array *, struct weir_err *);
     /* COLLECTIVE. Open a->name. *have is what the caller expects (its rank is 0 when that is not
      * known) and gets what the file says; the core compares. */

@@ -236,40 +236,6 @@ static void pieces_lie_together_in_both(void **unused)
     }
 }
 
-/* Each element is in exactly one tile, and no tile is too large. */
-static void tiles_cover_an_array_once(void **unused)
-{
-    static const struct weir_shape shapes[] = {
-        { .rank = 1, .len = { 17 } },      { .rank = 2, .len = { 5, 7 } },
-        { .rank = 3, .len = { 3, 4, 5 } }, { .rank = 4, .len = { 2, 1, 6, 3 } },
-        { .rank = 2, .len = { 0, 7 } },    { .rank = 2, .len = { 7, 0 } },
-    };
-
-    (void)unused;
-    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
-        for (uint64_t most = 1; most < 70; most++) {
-            uint64_t seen[MOST] = { 0 }, list[MOST], elements = 0;
-            struct weir_tiles t;
-            struct weir_slab s;
-
-            assert_int_equal(weir_shape_bytes(&shapes[i], 1, &elements, NULL), 0);
-            weir_tiles_begin(&t, &shapes[i], most);
-            for (uint64_t k = 0; k < t.tiles; k++) {
-                uint64_t n;
-
-                weir_tiles_get(&t, k, &s);
-                n = enumerate(&s, &shapes[i], list);
-                assert_in_range(n, 1, most);
-                while (n > 0)
-                    seen[list[--n]]++;
-            }
-            for (uint64_t e = 0; e < elements; e++)
-                assert_int_equal(seen[e], 1);
-            weir_tiles_get(&t, t.tiles, &s);
-            assert_int_equal(enumerate(&s, &shapes[i], list), 0);
-        }
-}
-
 static void words_name_a_slab(void **unused)
 {
     struct weir_slab s;
@@ -294,7 +260,6 @@ int main(void)
         cmocka_unit_test(what_is_out_of_bounds_is_refused),
         cmocka_unit_test(sizes_do_not_overflow),
         cmocka_unit_test(pieces_lie_together_in_both),
-        cmocka_unit_test(tiles_cover_an_array_once),
         cmocka_unit_test(words_name_a_slab),
     };
 

@@ -117,8 +117,8 @@ static int finish_open(struct hdf5_set *set, const struct weir_type *type, struc
     return set->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
 }
 
-/* Fill values are written by all ranks later: the library would write them in here, and where that
- * fails on one rank the others wait for ever. */
+/* Without fill values: the library would write them in H5Dcreate2, and where that fails on one rank
+ * the others wait for ever. */
 static hid_t make_list(const struct weir_array_spec *spec, const char *filter)
 {
     hid_t list = H5Pcreate(H5P_DATASET_CREATE);

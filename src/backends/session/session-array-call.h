@@ -101,8 +101,3 @@ int weir_array_check_name(const struct weir_array_file *f, const char *name, str
 /* A zeroed array in the list of its file. Local. NULL and err when memory is out. */
 struct weir_array *weir_array_add(struct weir_array_file *f, const char *name,
                                   struct weir_err *err);
-
-/* Write zeros into all of each array that wants them and does not have them yet, each rank its
- * part. All ranks make the same number of transfers where these are collective. Collective over the
- * ranks of the file. Returns 0, or -1 and err, agreed on where there was something to write. */
-int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err);

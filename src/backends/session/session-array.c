@@ -120,7 +120,6 @@ int weir_array_open(struct weir_array_file *f, const char *name, bool makes,
         enter_array(f->s, what, f->path);
         rc = leave_array(f->s, makes ? ops_of(f)->make(a, err) : find_array(a, spec, err));
     }
-    a->to_fill = makes && spec->fill;
     f->made += makes;
     if (agree(f, name_step(f, rc, what, name, err), err) == 0) {
         a->is_open = true;

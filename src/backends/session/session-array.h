@@ -37,9 +37,8 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
 /* Close the open arrays of a file, and the file; both are freed, also on failure. NULL: nothing. */
 int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
 
-/* The arrays, groups and attributes that are wanted are made: write what describes them, and zeros
- * into new arrays that have spec->fill. Before the first transfer, and again after others were
- * made. */
+/* The arrays, groups and attributes that are wanted are made: write what describes them. Before the
+ * first transfer, and again after others were made. */
 int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
 
 /* Flush the file to stable storage. */

@@ -150,17 +150,13 @@ int weir_arrays_close(struct weir_array_file *f, struct weir_err *err)
 
 int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err)
 {
-    const struct weir_array_ops *ops = ops_of(f);
-    int rc = 0;
+    int rc;
 
-    if (f->dry_run)
+    if (f->dry_run || !ops_of(f)->commit)
         return 0;
-    if (ops->commit) {
-        enter_array(f->s, "commit", f->path);
-        rc = leave_array(f->s, ops->commit(f, err));
-        rc = agree(f, name_step(f, rc, "define the arrays of", NULL, err), err);
-    }
-    return rc < 0 ? rc : weir_arrays_fill(f, err);
+    enter_array(f->s, "commit", f->path);
+    rc = leave_array(f->s, ops_of(f)->commit(f, err));
+    return agree(f, name_step(f, rc, "define the arrays of", NULL, err), err);
 }
 
 void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out)

@@ -3,14 +3,12 @@
 #include "backends/session/session-array.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/session/complete.h"
 #include "backends/session/session-array-call.h"
 
 #define SLAB_TEXT 1024
-#define FILL_BYTES (4u << 20) /* zeros in a transfer */
 
 /* ---- selection ---- */
 
@@ -141,55 +139,4 @@ int weir_array_move(struct weir_array *a, enum weir_dir dir, const struct weir_s
     if (dir == WEIR_DIR_WRITE)
         weir_explain_write(a->file->s, a->file->path, a->elements * a->elem, err);
     return name_slab(a, dir, slab, err);
-}
-
-/* ---- zeros ---- */
-
-/* The tiles of one array, distributed round robin over the ranks. A rank that has failed, or has
- * no zeros, goes on with nothing where the others need it. */
-static int fill_array(struct weir_array *a, void *zeros, struct weir_err *err)
-{
-    const struct weir_par *par = a->file->s->par;
-    uint64_t ranks = a->file->shared ? (uint64_t)par->size : 1;
-    uint64_t rank = a->file->shared ? (uint64_t)par->rank : 0;
-    struct weir_slab slab, nothing;
-    struct weir_tiles t;
-    int rc = 0;
-
-    weir_tiles_begin(&t, &a->spec.shape, FILL_BYTES / a->elem);
-    weir_slab_none(&nothing, a->spec.shape.rank);
-    for (uint64_t i = 0; i < t.tiles && (rc == 0 || a->file->collective); i += ranks) {
-        bool skips = !zeros || rc < 0;
-
-        if (!skips)
-            weir_tiles_get(&t, i + rank, &slab);
-        if (weir_array_move(a, WEIR_DIR_WRITE, skips ? &nothing : &slab, NULL, zeros,
-                            rc < 0 ? NULL : err) < 0)
-            rc = -1;
-    }
-    a->to_fill = false;
-    return rc;
-}
-
-int weir_arrays_fill(struct weir_array_file *f, struct weir_err *err)
-{
-    uint64_t len = 0;
-    struct weir_array *a;
-    void *zeros;
-    int rc = 0;
-
-    for (a = f->first; a; a = a->next)
-        if (a->to_fill && a->elem > len)
-            len = a->elem;
-    if (len == 0)
-        return 0;
-    len = len > FILL_BYTES ? len : FILL_BYTES;
-    zeros = calloc(1, len);
-    if (!zeros)
-        rc = weir_fail(err, WEIR_ESETUP, "memory for fill values of '%s'", f->path);
-    for (a = f->first; a; a = a->next)
-        if (a->to_fill && fill_array(a, zeros, rc < 0 ? NULL : err) < 0)
-            rc = -1;
-    free(zeros);
-    return agree(f, rc, err);
 }

@@ -88,18 +88,3 @@ void weir_pieces_begin(struct weir_pieces *p, const struct weir_runs *a, const s
 
 /* The coming piece of n elements begins at *at_a and *at_b. False after the last one. Local. */
 bool weir_pieces_next(struct weir_pieces *p, uint64_t *at_a, uint64_t *at_b, uint64_t *n);
-
-/* An array cut into boxes of at most 'most' elements (at least one element each), for writing all
- * of it by several ranks. Local. */
-struct weir_tiles {
-    struct weir_shape shape;
-    int dim;        /* the dimension that is cut: faster ones are whole, slower ones single */
-    uint64_t rows;  /* of that dimension in a tile */
-    uint64_t steps; /* tiles along that dimension */
-    uint64_t tiles; /* in all */
-};
-
-void weir_tiles_begin(struct weir_tiles *t, const struct weir_shape *shape, uint64_t most);
-
-/* Return tile i in *out; none when there is no such tile. Local. */
-void weir_tiles_get(const struct weir_tiles *t, uint64_t i, struct weir_slab *out);
