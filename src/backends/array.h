@@ -94,6 +94,7 @@ struct weir_array {
  * file that is to be made before the others do. With file_per_task a file has one rank. */
 struct weir_array_ops {
     size_t file_size, array_size;
+    bool only_boxes; /* what is selected has no gaps, in the array and in memory */
     /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL:
      * all. */
     int (*check)(const struct weir_session *, const struct weir_array_spec *, struct weir_err *);

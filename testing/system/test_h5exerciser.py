@@ -133,19 +133,21 @@ def test_the_same_parts_without_hdf5(h5ex, need_backend, api):
     assert len(raw) == data.nbytes + 48 * 40
 
 
-@pytest.mark.parametrize("api", ["ncmpi", "netcdf"])
+@pytest.mark.parametrize("api, blocks, strides, memory", [("ncmpi", (2, 3), (3, 4), "--memblock 2 --memstride 3"),
+                                                          ("netcdf", (2, 3), (2, 3), "")])
 @pytest.mark.parametrize("how", ["", "--indepio"])
-def test_the_same_parts_in_netcdf(h5ex, need_backend, api, how):
-    """Blocks with gaps in file and memory, shifted; by a reader of both formats."""
+def test_the_same_parts_in_netcdf(h5ex, need_backend, api, blocks, strides, memory, how):
+    """Blocks, shifted, in NCMPI with gaps in file and memory; by a reader of both formats."""
     netCDF4 = pytest.importorskip("netCDF4", reason="needs python3-netcdf4 to look into the file")
     need_backend(api.upper())
-    run = h5ex("--api=%s %s --keepfile --out f --numdims 2 --minels 4 6 --dimranks 1 2 --fileblocks 2 3 --filestrides 3 4 --memblock 2 "
-               "--memstride 3 --rshift 3 --iterations 2 --nsizes 2" % (api, how), np=2).ok()
+    run = h5ex("--api=%s %s --keepfile --out f --numdims 2 --minels 4 6 --dimranks 1 2 --fileblocks %d %d --filestrides %d %d %s "
+               "--rshift 3 --iterations 2 --nsizes 2" % (api, how, *blocks, *strides, memory), np=2).ok()
     assert len(run.notes) == 1 and "no groups" in run.notes[0] and len(table(run)) == 2, run
+    shape = tuple(n * len // b * s for n, len, b, s in zip((1, 2), (8, 12), blocks, strides))
     with netCDF4.Dataset(run.cwd / "f") as f:
         data, = f.variables.values()
-        assert data.name == "hdf5DataSet1-iter1-size144" and data.shape == (12, 32) and data.dtype == "f8"
-        mask = written(data.shape, (1, 2), (8, 12), (2, 3), (3, 4))
+        assert data.name == "hdf5DataSet1-iter1-size%d" % (144 if memory else 96) and data.shape == shape and data.dtype == "f8"
+        mask = written(data.shape, (1, 2), (8, 12), blocks, strides)
         assert (data[:].data[mask] == (places(data.shape) + 1 + 1 / 1024)[mask]).all()
 
 
@@ -226,6 +228,8 @@ def test_only_the_last_file_is_kept(h5ex):
     ("--numdims 1 --minels 8 --api=ncmpi --addattr", ["NCMPI", "attributes", "--addattr"]),
     ("--numdims 1 --minels 8 --api=ncmpi --derivedtype", ["NCMPI", "compound"]),
     ("--numdims 1 --minels 8 --api=netcdf --derivedtype", ["NETCDF", "compound"]),
+    ("--numdims 1 --minels 8 --api=netcdf --fileblocks 2 --filestrides 3", ["NETCDF", "gaps", "--filestrides"]),
+    ("--numdims 1 --minels 8 --api=netcdf --memblock 2 --memstride 3", ["NETCDF", "gaps", "--memstride"]),
     ("--numdims 1 --minels 8 --api=dummy", ["DUMMY", "arrays"]),
     ("--numdims 1 --minels 8 --deadline 3", ["deadline", "no phase of this program can end early"]),
 ])

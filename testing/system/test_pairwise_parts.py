@@ -109,6 +109,7 @@ class Exerciser(Part):
         rule(access=["--api=" + a for a in ("POSIX", "MPIIO", "NETCDF", "NCMPI")], metadata="--metacoll"),
         rule(access=["--api=" + a for a in ("POSIX", "MPIIO", "NCMPI")], chunks="--usechunked"),
         rule(access=["--api=NETCDF", "--api=NCMPI"], derived="--derivedtype"),
+        rule(access="--api=NETCDF", part="--fileblocks 2 --filestrides 3"), rule(access="--api=NETCDF", part="--memblock 2 --memstride 3"),
         rule(warnings="--warning-as-errors", engine=FEW), rule(warnings="--warning-as-errors", cache="--drop-cache"),
     ]
     apart = OTHERS

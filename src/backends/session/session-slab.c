@@ -52,6 +52,14 @@ static bool is_selected(const struct weir_array *a, const struct weir_slab *slab
            weir_slab_same(&a->mem.slab, &mem->slab);
 }
 
+static bool is_box(const struct weir_slab *s)
+{
+    for (int d = 0; d < s->rank; d++)
+        if (s->count[d] > 1 && s->stride[d] != s->block[d])
+            return false;
+    return true;
+}
+
 int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
                       const struct weir_memory *mem, struct weir_err *err)
 {
@@ -63,6 +71,8 @@ int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
     if (weir_slab_check(slab, &a->spec.shape, &elements, err) < 0 ||
         (mem && check_memory(mem, a->elem, elements, err) < 0))
         return -1;
+    if (ops_of(a->file)->only_boxes && (mem || !is_box(slab)))
+        return cannot(a->file->s, "move elements with gaps between them", err);
     a->slab = *slab;
     a->elements = elements;
     a->mem_whole = !mem;
@@ -70,7 +80,7 @@ int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
         a->mem = *mem;
     else
         whole_memory(&a->mem, elements);
-    if (!a->file->dry_run && a->file->s->be->array->select(a, err) < 0)
+    if (!a->file->dry_run && ops_of(a->file)->select(a, err) < 0)
         return -1;
     a->is_selected = true;
     return 0;

@@ -95,14 +95,27 @@ static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struc
                      (unsigned long long)s->file.elements);
 }
 
-static int check_backend(const struct h5ex_options *o, const struct weir_backend *be,
-                         struct weir_err *err)
+/* True when the elements of a task have gaps between them, in the dataset or in memory. */
+static bool has_gaps(const struct h5ex_size *s)
 {
+    bool gaps = s->buffer > s->file.elements;
+
+    for (int d = 0; d < s->file.dims; d++)
+        gaps |= s->file.count[d] > 1 && s->file.stride[d] > s->file.block[d];
+    return gaps;
+}
+
+static int check_backend(const struct h5ex_test *t, struct weir_err *err)
+{
+    const struct h5ex_options *o = t->o;
+    const struct weir_backend *be = t->be;
     const char *what = !be->array ? "arrays"
                        : o->attributes && (!be->array->move_attr || !be->array->group)
                            ? "attributes of a group (--addattr)"
                        : o->collective_metadata && !(be->flags & WEIR_BE_COLLECTIVE_META)
                            ? "collective metadata (--metacoll)"
+                       : be->array->only_boxes && has_gaps(&t->size)
+                           ? "blocks with gaps (--filestrides, --memstride)"
                            : NULL;
 
     return what ? weir_refuse(err, WEIR_EUSAGE,
@@ -141,7 +154,7 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     run->test->plan.bytes = (uint64_t)run->world.size * t->size.file.elements *
                             (sizeof(double) + t->o->derived * sizeof(struct h5ex_record));
     run->test->plan.inodes = 1;
-    if (check_backend(t->o, t->be, err) < 0)
+    if (check_backend(t, err) < 0)
         return -1;
     if (!t->be->array->group && run->test->variant == 0)
         weir_note(&run->log, "%s has no groups: the datasets are in no group, and the column Group "
