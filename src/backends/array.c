@@ -15,8 +15,7 @@ struct elem_row {
 static const struct elem_row elems[WEIR_ELEMS] = {
     [WEIR_ELEM_BYTE] = { "byte", 1 },         [WEIR_ELEM_INT32] = { "int32", 4 },
     [WEIR_ELEM_INT64] = { "int64", 8 },       [WEIR_ELEM_FLOAT32] = { "float32", 4 },
-    [WEIR_ELEM_FLOAT64] = { "float64", 8 },   [WEIR_ELEM_TEXT] = { "text", 1 },
-    [WEIR_ELEM_COMPOUND] = { "compound", 0 },
+    [WEIR_ELEM_FLOAT64] = { "float64", 8 },   [WEIR_ELEM_COMPOUND] = { "compound", 0 },
 };
 
 static bool is_elem(enum weir_elem elem)
@@ -47,7 +46,7 @@ static int check_member(const struct weir_type *t, int i, struct weir_err *err)
 {
     const struct weir_member *m = &t->members[i];
 
-    if (!m->name || !*m->name || !is_elem(m->elem) || m->elem >= WEIR_ELEM_TEXT)
+    if (!m->name || !*m->name || !is_elem(m->elem) || m->elem >= WEIR_ELEM_COMPOUND)
         return weir_refuse(err, WEIR_EUSAGE, "member %d of the compound type %s", i + 1,
                            m->name && *m->name ? "is not of a simple type" : "has no name");
     if (m->at > t->size || elems[m->elem].size > t->size - m->at)
@@ -63,7 +62,7 @@ static int check_member(const struct weir_type *t, int i, struct weir_err *err)
 
 static int check_type(const struct weir_type *t, struct weir_err *err)
 {
-    if (!is_elem(t->elem) || t->elem == WEIR_ELEM_TEXT)
+    if (!is_elem(t->elem))
         return weir_refuse(err, WEIR_EUSAGE, "an array cannot have elements of type %s",
                            weir_elem_name(t->elem));
     if (t->elem != WEIR_ELEM_COMPOUND && t->size != 0 && t->size != elems[t->elem].size)

@@ -14,7 +14,6 @@ enum weir_elem {
     WEIR_ELEM_INT64,
     WEIR_ELEM_FLOAT32, /* IEEE */
     WEIR_ELEM_FLOAT64,
-    WEIR_ELEM_TEXT,     /* of attributes only: count characters, without a NUL at the end */
     WEIR_ELEM_COMPOUND, /* of arrays only: a record, as a C struct has it */
     WEIR_ELEMS
 };
@@ -50,7 +49,7 @@ struct weir_memory {
 struct weir_attr {
     const char *name;
     enum weir_elem elem;
-    uint64_t count; /* elements */
+    uint64_t count; /* elements, at least one */
     void *data;     /* is written; or gets what is read */
 };
 
@@ -124,8 +123,8 @@ struct weir_array_ops {
      * must be there. A group may stay open until the next group is used, an array is released, or the
      * file closed. NULL: names of arrays cannot have a '/', either. */
     int (*group)(struct weir_array_file *, const char *path, bool makes, struct weir_err *);
-    /* COLLECTIVE. object: "/" (the file), or the path of a group or an open array. A second write
-     * replaces the first. A read fails unless type and count are as in attr. */
+    /* COLLECTIVE. object: "/" (the file), or the path of a group. A write makes an attribute, which
+     * is new there. A read fails unless type and count are as in attr. */
     int (*move_attr)(struct weir_array_file *, enum weir_dir, const char *object,
                      const struct weir_attr *, struct weir_err *);
 };

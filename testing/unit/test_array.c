@@ -48,8 +48,6 @@ static void shapes_and_types_make_sense(void **unused)
     refuse(s, "dimension 2 of the array has no element");
     s = plane, s.shape.len[0] = 1ull << 62;
     refuse(s, "2^63 - 1 bytes");
-    s = plane, s.type.elem = WEIR_ELEM_TEXT;
-    refuse(s, "text");
     s = plane, s.type.elem = (enum weir_elem)99;
     refuse(s, "unknown");
     s = plane, s.type.size = 4;

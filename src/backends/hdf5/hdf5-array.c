@@ -110,7 +110,7 @@ static void close_all(struct hdf5_set *set)
 static int finish_open(struct hdf5_set *set, const struct weir_type *type, struct weir_err *err)
 {
     hdf5_set_use(set, set->id);
-    set->type = hdf5_type_make(type, 0, err);
+    set->type = hdf5_type_make(type, err);
     if (set->type < 0)
         return -1;
     set->in_file = H5Dget_space(set->id);
@@ -148,7 +148,7 @@ static int array_make(struct weir_array *base, struct weir_err *err)
 {
     struct hdf5_set *set = &((struct hdf5_array *)base)->set;
     struct hdf5_container *c = container_of(base);
-    hid_t type = hdf5_type_make(&base->spec.type, 0, err);
+    hid_t type = hdf5_type_make(&base->spec.type, err);
     hid_t list = make_list(&base->spec, c->st->filter);
     hid_t space = make_space(&base->spec.shape, 0);
     int lost;

@@ -16,24 +16,18 @@ static int fail_write(struct hdf5_container *c, hid_t space, hid_t id, bool wrot
     return -1;
 }
 
-/* The time of making an attribute counts, that of its space included. One number is a scalar, and
- * so is a text. */
+/* The time of making an attribute counts, that of its space included. */
 static int write_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr *attr, hid_t type,
                       struct weir_err *err)
 {
-    static const char nothing[1];
-    const void *data = attr->count > 0 ? attr->data : nothing;
     const hsize_t count = attr->count;
-    htri_t there = H5Aexists(object, attr->name);
-    bool scalar = attr->elem == WEIR_ELEM_TEXT || count == 1, wrote, closed;
+    bool wrote, closed;
     hid_t space, id;
 
-    if (there < 0 || (there > 0 && H5Adelete(object, attr->name) < 0))
-        return hdf5_container_fail(&f->c, err, "replace it");
     weir_timed_begin(f->base.s);
-    space = scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &count, NULL);
+    space = H5Screate_simple(1, &count, NULL);
     id = space < 0 ? space : H5Acreate2(object, attr->name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    wrote = id >= 0 && H5Awrite(id, type, data) >= 0;
+    wrote = id >= 0 && H5Awrite(id, type, attr->data) >= 0;
     closed = wrote && H5Aclose(id) >= 0 && H5Sclose(space) >= 0;
     weir_timed_end(f->base.s);
     return closed ? 0 : fail_write(&f->c, space, id, wrote, err);
@@ -46,12 +40,9 @@ static bool is_like(hid_t id, const struct weir_attr *attr)
     hid_t space = H5Aget_space(id);
     struct weir_type have;
     bool same = type >= 0 && space >= 0 && hdf5_type_read(type, &any, &have, NULL) == 0 &&
-                have.elem == attr->elem;
+                have.elem == attr->elem &&
+                (uint64_t)H5Sget_simple_extent_npoints(space) == attr->count;
 
-    if (same && attr->elem == WEIR_ELEM_TEXT)
-        same = have.size == (attr->count > 0 ? attr->count : 1);
-    else if (same)
-        same = (uint64_t)H5Sget_simple_extent_npoints(space) == attr->count;
     if (space >= 0)
         H5Sclose(space);
     if (type >= 0)
@@ -62,7 +53,6 @@ static bool is_like(hid_t id, const struct weir_attr *attr)
 static int read_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr *attr, hid_t type,
                      struct weir_err *err)
 {
-    char nothing[1];
     hid_t id;
     bool ok;
     int rc = 0;
@@ -74,7 +64,7 @@ static int read_attr(struct hdf5_arrays *f, hid_t object, const struct weir_attr
         return hdf5_fail(err, "H5Aopen");
     if (is_like(id, attr)) {
         weir_timed_begin(f->base.s);
-        ok = H5Aread(id, type, attr->count > 0 ? attr->data : nothing) >= 0;
+        ok = H5Aread(id, type, attr->data) >= 0;
         weir_timed_end(f->base.s);
         rc = ok ? 0 : hdf5_fail(err, "H5Aread");
     } else {
@@ -90,7 +80,7 @@ int hdf5_move_attr(struct weir_array_file *base, enum weir_dir dir, const char *
 {
     struct hdf5_arrays *f = (struct hdf5_arrays *)base;
     const struct weir_type kind = { .elem = attr->elem };
-    hid_t type = hdf5_type_make(&kind, attr->count, err);
+    hid_t type = hdf5_type_make(&kind, err);
     hid_t id;
     int rc = -1;
 

@@ -184,9 +184,9 @@ void hdf5_segments_end(struct hdf5_segments *g);
 
 /* ---- types of elements as the library has them (hdf5-type.c) ---- */
 
-/* The type in memory, and that of new objects in a file. count: characters of TEXT. The caller
- * closes it. Local. Negative and err when it cannot be made. */
-hid_t hdf5_type_make(const struct weir_type *type, uint64_t count, struct weir_err *err);
+/* The type in memory, and that of new objects in a file. The caller closes it. Local. Negative and
+ * err when it cannot be made. */
+hid_t hdf5_type_make(const struct weir_type *type, struct weir_err *err);
 
 /* Finds the type of an object in a file. type: the one that is expected, or zeros; its members are
  * compared. *out gets the type. Local. Returns 0, or -1 and err (WEIR_EIO): a type that weir does

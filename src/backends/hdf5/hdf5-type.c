@@ -20,19 +20,6 @@ static hid_t native_of(enum weir_elem elem)
     }
 }
 
-/* The library has no text of 0 bytes. */
-static hid_t make_text(uint64_t count)
-{
-    hid_t id = H5Tcopy(H5T_C_S1);
-
-    if (id >= 0 &&
-        (H5Tset_size(id, count > 0 ? count : 1) < 0 || H5Tset_strpad(id, H5T_STR_NULLPAD) < 0)) {
-        H5Tclose(id);
-        return H5I_INVALID_HID;
-    }
-    return id;
-}
-
 static hid_t make_compound(const struct weir_type *type)
 {
     hid_t id = H5Tcreate(H5T_COMPOUND, type->size);
@@ -48,16 +35,11 @@ static hid_t make_compound(const struct weir_type *type)
     return id;
 }
 
-hid_t hdf5_type_make(const struct weir_type *type, uint64_t count, struct weir_err *err)
+hid_t hdf5_type_make(const struct weir_type *type, struct weir_err *err)
 {
-    hid_t id;
+    bool is_record = type->elem == WEIR_ELEM_COMPOUND;
+    hid_t id = is_record ? make_compound(type) : H5Tcopy(native_of(type->elem));
 
-    if (type->elem == WEIR_ELEM_COMPOUND)
-        id = make_compound(type);
-    else if (type->elem == WEIR_ELEM_TEXT)
-        id = make_text(count);
-    else
-        id = H5Tcopy(native_of(type->elem));
     if (id < 0)
         hdf5_fail(err, "type %s", weir_elem_name(type->elem));
     return id;
@@ -76,8 +58,6 @@ static enum weir_elem elem_of(hid_t id)
                            : WEIR_ELEMS;
     if (class == H5T_FLOAT)
         return size == 4 ? WEIR_ELEM_FLOAT32 : size == 8 ? WEIR_ELEM_FLOAT64 : WEIR_ELEMS;
-    if (class == H5T_STRING)
-        return H5Tis_variable_str(id) > 0 ? WEIR_ELEMS : WEIR_ELEM_TEXT;
     return class == H5T_COMPOUND ? WEIR_ELEM_COMPOUND : WEIR_ELEMS;
 }
 

@@ -151,11 +151,8 @@ static int def_var(struct weir_array *base, const int *dim)
 
 static int put_att(int nc, int id, const struct weir_attr *attr)
 {
-    MPI_Offset n = (MPI_Offset)attr->count;
-
-    return attr->elem == WEIR_ELEM_TEXT
-               ? ncmpi_put_att_text(nc, id, attr->name, n, attr->data)
-               : ncmpi_put_att(nc, id, attr->name, weir_nc_type_of(attr->elem), n, attr->data);
+    return ncmpi_put_att(nc, id, attr->name, weir_nc_type_of(attr->elem), (MPI_Offset)attr->count,
+                         attr->data);
 }
 
 /* ---- arrays ---- */

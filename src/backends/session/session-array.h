@@ -53,8 +53,8 @@ void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out);
 int weir_arrays_group(struct weir_array_file *f, const char *path, bool makes,
                       struct weir_err *err);
 
-/* Write or read an attribute of the file ("/"), of a group or of an array. Every rank gives the
- * same values; every rank gets them. */
+/* Write a new attribute of the file ("/") or of a group, or read one. Every rank gives the same
+ * values; every rank gets them. */
 int weir_arrays_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *object,
                           const struct weir_attr *attr, struct weir_err *err);
 

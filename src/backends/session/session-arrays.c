@@ -196,11 +196,10 @@ int weir_arrays_group(struct weir_array_file *f, const char *path, bool makes,
     return agree(f, name_step(f, rc, what, path, err), err);
 }
 
-/* A TEXT may be empty, numbers must not be. */
 static int check_attr(const struct weir_attr *attr, struct weir_err *err)
 {
-    if (!attr->name || !*attr->name || (attr->count == 0 && attr->elem != WEIR_ELEM_TEXT) ||
-        attr->count > INT32_MAX || (unsigned)attr->elem >= WEIR_ELEM_COMPOUND)
+    if (!attr->name || !*attr->name || attr->count == 0 || attr->count > INT32_MAX ||
+        (unsigned)attr->elem >= WEIR_ELEM_COMPOUND)
         return weir_refuse(err, WEIR_EUSAGE,
                            "an attribute needs a name, a simple type and 1 to 2^31 - 1 elements");
     return 0;

@@ -13,7 +13,7 @@
 /* The formats number their types. */
 static const int types[WEIR_ELEMS] = {
     [WEIR_ELEM_BYTE] = 1,    [WEIR_ELEM_INT32] = 4,   [WEIR_ELEM_INT64] = 10,
-    [WEIR_ELEM_FLOAT32] = 5, [WEIR_ELEM_FLOAT64] = 6, [WEIR_ELEM_TEXT] = 2,
+    [WEIR_ELEM_FLOAT32] = 5, [WEIR_ELEM_FLOAT64] = 6,
 };
 
 int weir_nc_type_of(enum weir_elem elem)
@@ -54,7 +54,7 @@ static int read_spec(const struct weir_nc_library *c, int nc, int id, struct wei
         return c->fail(err, rc, "type and shape");
     have->shape.rank = rank;
     have->type = (struct weir_type) { .elem = elem_of(type) };
-    if (have->type.elem >= WEIR_ELEM_TEXT)
+    if (have->type.elem >= WEIR_ELEM_COMPOUND)
         return weir_refuse(err, WEIR_EIO, "its type is not supported");
     return 0;
 }
@@ -119,31 +119,18 @@ int weir_nc_make(struct weir_array *a, struct weir_err *err)
     return rc != 0 ? c->fail(err, rc, "%sdef_var", c->prefix) : 0;
 }
 
-/* The id of a variable, or that of the file itself for "/". */
-static int find_object(const struct weir_nc_library *c, int nc, const char *object, int *id,
-                       struct weir_err *err)
-{
-    int rc = 0;
-
-    errno = 0;
-    *id = GLOBAL;
-    if (strcmp(object, "/") != 0)
-        rc = c->inq_varid(nc, object, id);
-    return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : 0;
-}
-
-static int get_attr(const struct weir_nc_library *c, int nc, int id, const struct weir_attr *attr,
+static int get_attr(const struct weir_nc_library *c, int nc, const struct weir_attr *attr,
                     struct weir_err *err)
 {
     uint64_t count = 0;
-    int type = 0, rc = c->inq_att(nc, id, attr->name, &type, &count);
+    int type = 0, rc = c->inq_att(nc, GLOBAL, attr->name, &type, &count);
 
     if (rc != 0)
         return c->fail(err, rc, "%sinq_att", c->prefix);
     if (elem_of(type) != attr->elem || count != attr->count)
         return weir_refuse(err, WEIR_EIO, "it does not have %llu elements of type %s",
                            (unsigned long long)attr->count, weir_elem_name(attr->elem));
-    rc = count > 0 ? c->get_att(nc, id, attr->name, attr->data) : 0;
+    rc = c->get_att(nc, GLOBAL, attr->name, attr->data);
     return rc != 0 ? c->fail(err, rc, "%sget_att", c->prefix) : 0;
 }
 
@@ -151,14 +138,13 @@ int weir_nc_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *
                       const struct weir_attr *attr, struct weir_err *err)
 {
     const struct weir_nc_library *c = library_of(f);
-    int rc, id, nc = c->number_of(f);
+    int rc, nc = c->number_of(f);
 
-    if (find_object(c, nc, object, &id, err) < 0)
-        return -1;
+    errno = 0;
     if (dir == WEIR_DIR_READ)
-        return get_attr(c, nc, id, attr, err);
+        return get_attr(c, nc, attr, err);
     if (c->define(f, err) < 0)
         return -1;
-    rc = c->put_att(nc, id, attr);
+    rc = c->put_att(nc, GLOBAL, attr);
     return rc != 0 ? c->fail(err, rc, "%sput_att", c->prefix) : 0;
 }
