@@ -202,10 +202,6 @@ static int place(struct weir_array *a, bool makes, struct weir_err *err)
 
     if (makes && before)
         return weir_refuse(err, WEIR_EUSAGE, "the file has an array of this name already");
-    if (a->spec.shape.rank == 0)
-        return weir_refuse(err, WEIR_EUSAGE,
-                           "files of %s do not store type and shape of arrays; give both",
-                           a->file->s->be->name);
     if (before) {
         a->at = before->at;
         return weir_array_spec_match(&before->spec, &a->spec, err);

@@ -105,8 +105,8 @@ struct weir_array_ops {
     /* COLLECTIVE. Make array a->name as a->spec says, without fill values: what is not written is not
      * defined. */
     int (*make)(struct weir_array *, struct weir_err *);
-    /* COLLECTIVE. Open a->name. *have is what the caller expects (its rank is 0 when that is not
-     * known) and gets what the file says; the core compares. */
+    /* COLLECTIVE. Open a->name. *have is what the caller expects and gets what the file says; the
+     * core compares. */
     int (*find)(struct weir_array *, struct weir_array_spec *have, struct weir_err *);
     int (*release)(struct weir_array *, struct weir_err *); /* COLLECTIVE. Close an array. */
     /* COLLECTIVE. All arrays, groups and attributes are made, transfers come next. */
@@ -170,9 +170,8 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
  * begins at the next multiple of WEIR_ARRAY_ALIGN bytes, its last dimension varies fastest, and
  * elements have the machine's byte order. They implement check, make and find of struct
  * weir_array_ops. 'make' sets a->at of a new array, 'find' that of one that is opened, in the same
- * order, with its old shape, in a file of 'size' bytes. Local. Errors of make and find: not that order, no
- * shape given, or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is too short
- * (WEIR_EIO). */
+ * order, with its old shape, in a file of 'size' bytes. Local. Errors of make and find: not that order,
+ * or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is too short (WEIR_EIO). */
 int weir_plain_array_check(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 int weir_plain_array_make(struct weir_array *a, struct weir_err *err);

@@ -59,8 +59,7 @@ static struct weir_array *make_array(struct weir_array_file *f, struct weir_arra
 {
     const struct weir_array *other;
 
-    if (weir_array_check_name(f, name, err) < 0 ||
-        (spec && weir_session_can_array(f->s, spec, err) < 0))
+    if (weir_array_check_name(f, name, err) < 0 || weir_session_can_array(f->s, spec, err) < 0)
         return NULL;
     for (other = f->first; other; other = other->next)
         if (other->is_open && strcmp(other->name, name) == 0) {
@@ -72,29 +71,21 @@ static struct weir_array *make_array(struct weir_array_file *f, struct weir_arra
     if (!a)
         return NULL;
     a->is_reserved = false;
-    if (spec)
-        a->spec = *spec;
+    a->spec = *spec;
     a->elem = weir_type_bytes(&a->spec.type);
     return a;
 }
 
-static int find_array(struct weir_array *a, const struct weir_array_spec *want,
-                      struct weir_err *err)
+static int find_array(struct weir_array *a, struct weir_err *err)
 {
     struct weir_array_spec have = a->spec;
-    int rc = ops_of(a->file)->find(a, &have, err);
 
-    if (rc < 0)
-        return rc;
-    rc = want ? weir_array_spec_match(&have, want, err) : 0;
-    if (rc == 0) {
-        a->spec.type = have.type;
-        a->spec.shape = have.shape;
-        a->elem = weir_type_bytes(&have.type);
+    if (ops_of(a->file)->find(a, &have, err) < 0)
+        return -1;
+    if (weir_array_spec_match(&have, &a->spec, err) == 0)
         return 0;
-    }
     ops_of(a->file)->release(a, NULL);
-    return rc;
+    return -1;
 }
 
 /* An array that only this rank has is given back. */
@@ -118,7 +109,7 @@ int weir_array_open(struct weir_array_file *f, const char *name, bool makes,
     }
     if (!f->dry_run) {
         enter_array(f->s, what, f->path);
-        rc = leave_array(f->s, makes ? ops_of(f)->make(a, err) : find_array(a, spec, err));
+        rc = leave_array(f->s, makes ? ops_of(f)->make(a, err) : find_array(a, err));
     }
     f->made += makes;
     if (agree(f, name_step(f, rc, what, name, err), err) == 0) {

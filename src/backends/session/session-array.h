@@ -59,8 +59,7 @@ int weir_arrays_move_attr(struct weir_array_file *f, enum weir_dir dir, const ch
                           const struct weir_attr *attr, struct weir_err *err);
 
 /* Make an array, "name" or "group/name", that is not there yet, or open one that is there: 'spec'
- * refuses another type or shape. NULL, to open: any, (*out)->spec says what it is; not where files
- * do not describe their arrays. *out is owned by the session until weir_array_close or
+ * refuses another type or shape. *out is owned by the session until weir_array_close or
  * weir_arrays_close. */
 int weir_array_open(struct weir_array_file *f, const char *name, bool makes,
                     const struct weir_array_spec *spec, struct weir_array **out,
