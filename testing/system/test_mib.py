@@ -340,8 +340,11 @@ def test_what_is_measured_is_told(mib):
     assert all(float(r[5]) > 0 for r in rows), "a rate of each task"
 
 
-def test_a_file_that_another_process_removes_is_named_so(mib):
-    proc = mib.start("-t . -s 4k -l 8 --rate=4ops", np=None)
+def test_a_file_that_another_process_removes_is_named_so(mib, preload):
+    """The run waits before its second call until the file is removed."""
+    hold = {"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "1"}
+    proc = mib.start("-t . -s 4k -l 8 --rate=4ops", np=None, env=hold)
     conftest.wait_until(lambda: (mib.cwd / "mibData.00000000").exists())
-    (mib.cwd / "mibData.00000000").unlink()  # it is written for 2 s
+    (mib.cwd / "mibData.00000000").unlink()
+    (mib.cwd / "go").touch()
     mib.finish(proc).fails(3, "No file: './mibData.00000000', which this run has written: another process removed it")
