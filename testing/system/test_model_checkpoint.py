@@ -293,8 +293,10 @@ def test_a_signal_or_a_failing_rank_leaves_the_old_checkpoint_and_nothing_else(m
 
 
 def test_a_signal_while_the_state_is_made_ends_the_run_in_order(mc):
-    proc = mc.start("--scale=1/500 -o ckpt --rules=none --load=no --report=json:r.json", np=None)
-    conftest.wait_until((mc.cwd / "ckpt").exists)  # it is made first, then 200 MiB of tensors
+    """The signal comes while 200 MiB of tensors are made, or in the step before the save."""
+    args = "--scale=1/500 -o ckpt --rules=none --load=no --compute=600 --report=json:r.json"
+    proc = mc.start(args, np=None)
+    conftest.wait_until((mc.cwd / "ckpt").exists)  # it is made before the tensors
     proc.send_signal(signal.SIGTERM)
     assert "interrupted" in mc.finish(proc).ok(6).errors[0]
     assert sorted(p.name for p in mc.cwd.iterdir()) == ["r.json"] and json.loads((mc.cwd / "r.json").read_text())["status"] == 6
