@@ -261,6 +261,7 @@ def test_a_signal_in_a_phase_leaves_nothing_of_it(mdtest, option, nth, phases):
 
 def test_what_a_killed_rank_leaves_can_be_removed(mdtest):
     proc, ranks = start_until(mdtest, "-I 1 -z 60 -b 1 -D -C --symlink", 2)
+    conftest.wait_until(lambda: any(mdtest.dir.rglob("*-XX")))
     os.kill(ranks[1], signal.SIGKILL)
     assert mdtest.finish(proc, timeout=60).returncode != 0
     assert any(p.is_symlink() for p in mdtest.dir.rglob("*-XX"))
