@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Numbers that do not fit into 31, 32 or 53 bits: long transfers, and offsets far out in files with holes."""
+import fcntl
 import json
 import os
 import pathlib
@@ -60,9 +61,19 @@ def room(folder):
     return 0
 
 
+@pytest.fixture
+def alone(tmp_path_factory):
+    """One test at a time has it: each takes gigabytes, which are free until another one takes them."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with open(base / "long.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("backend, args, begin", [("MPIIO", "", 0), ("HDF5", "", 2048), ("NCMPI", "-c", 512)])
-def test_one_transfer_may_have_more_bytes_than_an_int_counts(ior, need_backend, memory, backend, args, begin):
+def test_one_transfer_may_have_more_bytes_than_an_int_counts(ior, need_backend, alone, memory, backend, args, begin):
     need_backend(backend)
     if room(memory) < 3 * LONG:
         pytest.skip("needs %d MiB of memory" % (3 * LONG // 2 ** 20))
