@@ -210,6 +210,10 @@ class LauncherCrash(AssertionError):
     """The launcher, or MPI_Init, crashed by its own words: nothing of ours ran there."""
 
 
+class ServiceFault(AssertionError):
+    """A service that stands in for others failed by its own words, as none of them may."""
+
+
 def timely(claim, *what):
     """A claim about how long something took at most, or how much was done in a time at least. No other claim belongs here: a
     hang, a status, data or files that are left fail the first time."""
@@ -685,10 +689,23 @@ def preload():
 
 
 def ask_again(config):
-    """Up to three times what failed by its duration or by a crash of the launcher, and nothing else."""
+    """Up to three times what failed by its duration, or by the launcher or a service, and nothing else."""
     if config.pluginmanager.hasplugin("rerunfailures"):
         config.option.reruns, config.option.reruns_delay = 3, 1
-        config.option.only_rerun = [r"^(\w+\.)?(Untimely|LauncherCrash)\b"]
+        config.option.only_rerun = [r"^(\w+\.)?(Untimely|LauncherCrash|ServiceFault)\b"]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """A test failed by a service where one of its fixtures has service_faults(): lines of its log."""
+    if call.when == "call" and call.excinfo and call.excinfo.errisinstance(AssertionError):
+        of = [made for made in item.funcargs.values() if hasattr(made, "service_faults")]
+        said = [line for made in of for line in made.service_faults()]
+        if said:
+            fault = ServiceFault("\n".join([*said, str(call.excinfo.value)]))
+            where = call.excinfo.tb
+            call.excinfo = pytest.ExceptionInfo.from_exc_info((ServiceFault, fault, where))
+    yield
 
 
 def shares_its_module(item):

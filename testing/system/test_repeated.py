@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tests are run again: those that fail by a duration or by a crash of the launcher, and no others."""
+"""Which tests are run again: those that fail by a duration, the launcher or a service, and no others."""
 import re
 import subprocess
 import sys
@@ -16,10 +16,12 @@ spec = importlib.util.spec_from_file_location("system_conftest", %r)
 system = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(system)
 pytest_configure = system.ask_again
+pytest_runtest_makereport = system.pytest_runtest_makereport
 pytest_terminal_summary = system.pytest_terminal_summary
 """
 TESTS = """
 import pathlib
+import pytest
 from conftest import system
 
 def first(name):
@@ -56,6 +58,23 @@ def test_crash_of_a_rank():
     system.check_launcher(17, "[node:18] *** Process received signal ***\\n")
     assert not first("rank")
 
+class Service:
+    said = []
+
+    def service_faults(self):
+        return self.said
+
+@pytest.fixture
+def service():
+    return Service()
+
+def test_service_that_failed(service):
+    service.said = ["wrong"]
+    assert not first("service"), "a run"
+
+def test_service_that_did_not(service):
+    assert not first("fine service")
+
 def test_always_late():
     system.timely(False)
 """
@@ -68,6 +87,8 @@ def test_only_durations_and_crashes_of_the_launcher_are_asked_again(tmp_path):
                           capture_output=True, timeout=60, check=False)
     failed = set(re.findall(r"^FAILED test_them.py::(\w+)", done.stdout, re.M))
     repeated = re.findall(r"^REPEATED test_them.py::(\w+)", done.stdout, re.M)
-    assert failed == {"test_wrong", "test_crash_of_a_rank", "test_null_in_a_rank", "test_always_late"}, done.stdout
+    assert failed == {"test_wrong", "test_crash_of_a_rank", "test_null_in_a_rank",
+                      "test_service_that_did_not", "test_always_late"}, done.stdout
     assert {name: repeated.count(name) for name in repeated} == {"test_late": 1, "test_launcher": 1, "test_init": 1, "test_null_in_init": 1,
+                                                                 "test_service_that_failed": 1,
                                                                  "test_always_late": 3}, done.stdout
