@@ -59,22 +59,38 @@ def test_without_a_redirect_nothing_is_said(ior, proxy):
 
 # ---- HTTP/2 ----
 
+def free_port():
+    """A port that nobody has now."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def listening(words, errors):
+    """A server of nghttpx that listens, and its port. It takes no port 0, and ends where somebody
+    else has taken the free one meanwhile."""
+    for _ in range(5):
+        port = free_port()
+        errors.write_text("")
+        own = ["--frontend=127.0.0.1,%d" % port, "--errorlog-file=%s" % errors]
+        server = subprocess.Popen(words[:1] + own + words[1:], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        ready = "Listening on 127.0.0.1:%d" % port
+        conftest.wait_until(lambda: server.poll() is not None or ready in errors.read_text())
+        if server.poll() is None:
+            return server, port
+    raise AssertionError(errors.read_text())
+
+
 @pytest.fixture
 def http2(rclone, certificates, tmp_path):
     """A bucket behind a proxy that speaks HTTP/2, and the file with a line for each of its requests."""
     program, log = s3_support.need_program("nghttpx", "nghttp2-proxy"), tmp_path / "requests"
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    server = subprocess.Popen(
-        [program, "--conf=/dev/null", "--no-ocsp", "--workers=1", "--frontend=127.0.0.1,%d" % port, "--backend=" + rclone.host.replace(":", ","),
-         "--accesslog-file=%s" % log, "--accesslog-format=$alpn $remote_port $request", str(certificates / "server.key"),
-         str(certificates / "server.pem")], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server, port = listening(
+        [program, "--conf=/dev/null", "--no-ocsp", "--workers=1", "--backend=" + rclone.host.replace(":", ","),
+         "--accesslog-file=%s" % log, "--accesslog-format=$alpn $remote_port $request",
+         str(certificates / "server.key"), str(certificates / "server.pem")], tmp_path / "errors")
     try:
-        def answers():
-            with socket.socket() as s:
-                return s.connect_ex(("127.0.0.1", port)) == 0
-        conftest.wait_until(answers)
         yield s3_support.Store("rclone", "https://127.0.0.1:%d" % port, tmp_path, certificates / "ca.pem", bucket=rclone.bucket), log
     finally:
         server.kill()
