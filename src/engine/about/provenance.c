@@ -43,12 +43,12 @@ static bool is_hidden(const struct weir_run *run, const char *key, const char *t
     return hidden;
 }
 
-/* A value that a reader needs, and misses where it is hidden. */
+/* A value that a reader needs, and misses where it is hidden. missing NULL: no reader needs it. */
 static void report_needed(struct weir_run *run, struct weir_missing *missing, const char *key,
                           const char *text)
 {
     weir_report_str(&run->report, WEIR_FOR_DATA, key, text);
-    if (is_hidden(run, key, text))
+    if (missing && is_hidden(run, key, text))
         add_missing(missing, key);
 }
 
@@ -80,8 +80,7 @@ static void report_hosts(struct weir_run *run)
         add_missing(&run->report.missing, "hosts");
 }
 
-/* Where it is needed, a reader misses it when it is hidden. */
-static void report_text(struct weir_run *run, const char *key, bool is_needed,
+static void report_text(struct weir_run *run, struct weir_missing *missing, const char *key,
                         void (*put)(struct weir_str *out))
 {
     struct weir_str text = { 0 };
@@ -89,10 +88,7 @@ static void report_text(struct weir_run *run, const char *key, bool is_needed,
     if (run->report.n == 0)
         return;
     put(&text);
-    if (is_needed)
-        report_needed(run, &run->report.missing, key, weir_str_text(&text));
-    else
-        weir_report_str(&run->report, WEIR_FOR_DATA, key, weir_str_text(&text));
+    report_needed(run, missing, key, weir_str_text(&text));
     weir_report_free(&run->report, &text);
 }
 
@@ -145,14 +141,14 @@ static void report_variables(struct weir_run *run)
 static void report_environment(struct weir_run *run)
 {
     weir_report_enter(&run->report, "environment", false);
-    report_text(run, "kernel", true, weir_environment_kernel);
-    report_text(run, "processor", false, weir_environment_processor);
-    report_text(run, "governor", false, weir_environment_governor);
-    report_text(run, "memoryLimit", false, emit_memory_limit);
-    report_text(run, "processorLimit", false, emit_cpu_limit);
+    report_text(run, &run->report.missing, "kernel", weir_environment_kernel);
+    report_text(run, NULL, "processor", weir_environment_processor);
+    report_text(run, NULL, "governor", weir_environment_governor);
+    report_text(run, NULL, "memoryLimit", emit_memory_limit);
+    report_text(run, NULL, "processorLimit", emit_cpu_limit);
     report_bound(run);
-    report_text(run, "mpiIo", false, weir_mpi_io);
-    report_text(run, "interception", false, weir_environment_interception);
+    report_text(run, NULL, "mpiIo", weir_mpi_io);
+    report_text(run, NULL, "interception", weir_environment_interception);
     weir_report_str(&run->report, WEIR_FOR_DATA, "clock", weir_clock_source.trusted ? "tsc" : "monotonic");
     weir_report_str(&run->report, WEIR_FOR_DATA, "compiler", __VERSION__);
     report_variables(run);
@@ -245,8 +241,8 @@ void weir_provenance_test(struct weir_run *run, const struct weir_backend *be, c
     struct weir_report *r = &run->report;
     uint64_t error_ns = weir_clock_worst(&run->par, &run->clock);
     const struct weir_found *found = &run->test->found;
-    struct weir_missing ignored = { 0 };
-    struct weir_missing *missing = be->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS) ? &ignored : &run->test->missing;
+    struct weir_missing *missing =
+        be->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS) ? NULL : &run->test->missing;
 
     if (r->n == 0)
         return;
