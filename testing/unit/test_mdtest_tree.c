@@ -192,7 +192,7 @@ static void the_longest_name_fits(void **state)
     assert_int_equal(mdtest_names_init(&n, &t, 4, &err), 0);
     path = mdtest_name_item(&n, "base", INT32_MAX, UINT64_MAX, INT32_MAX, 200, MDTEST_FILES,
                             INT32_MAX, UINT64_MAX);
-    assert_true(strlen(path) < n.room);
+    assert_true(strlen(path) < n.capacity);
     mdtest_names_free(&n);
 }
 

@@ -62,7 +62,7 @@ static void end(struct bench *b, int asked)
 
 static struct s3_call get(struct bench *b, size_t room)
 {
-    return (struct s3_call){ .method = S3_GET, .url = b->url, .into = b->into, .room = room };
+    return (struct s3_call){ .method = S3_GET, .url = b->url, .into = b->into, .limit = room };
 }
 
 static struct s3_call get_range(struct bench *b, uint64_t off, size_t room)
