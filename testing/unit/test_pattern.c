@@ -378,18 +378,18 @@ static void the_first_letter_names_the_packet(void **state)
         { "offset", WEIR_PACKET_OFFSET }, { "i", WEIR_PACKET_INCOMPRESSIBLE },
         { "incompressible", WEIR_PACKET_INCOMPRESSIBLE }, { "random", WEIR_PACKET_RANDOM },
     };
-    enum weir_packet got;
+    static const char *const kinds[] = { "timestamp", "offset", "incompressible", "random", NULL };
+    static const char *const bad[] = { "", "x", " t", "7" };
+    struct weir_pattern got;
 
     (void)state;
     for (size_t i = 0; i < COUNT(good); i++) {
-        assert_int_equal(weir_packet_parse(good[i].word, &got), 0);
-        assert_int_equal(got, good[i].packet);
+        assert_int_equal(weir_pattern_parse(&got, "-l", good[i].word, kinds, NULL), 0);
+        assert_int_equal(got.packet, good[i].packet);
     }
-    assert_int_equal(weir_packet_parse("", &got), -1);
-    assert_int_equal(weir_packet_parse("x", &got), -1);
-    assert_int_equal(weir_packet_parse(" t", &got), -1);
-    assert_int_equal(weir_packet_parse("7", &got), -1);
-    assert_int_equal(got, WEIR_PACKET_RANDOM);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(weir_pattern_parse(&got, "-l", bad[i], kinds, NULL), -1);
+    assert_int_equal(got.packet, WEIR_PACKET_RANDOM);
 }
 
 int main(void)

@@ -8,17 +8,7 @@
 #include "base/str.h"
 
 /* In the order of enum weir_packet. */
-static const char packet_letters[] = "toirs";
-
-int weir_packet_parse(const char *name, enum weir_packet *out)
-{
-    const char *found = strchr(packet_letters, name[0]);
-
-    if (!found || !*found)
-        return -1;
-    *out = (enum weir_packet)(found - packet_letters);
-    return 0;
-}
+static const char letters[] = "toirs";
 
 /* One word of len bytes, whose number ends with it. False: it is not known, was given before, or
  * its ratio is out of range. */
@@ -84,13 +74,14 @@ static int refuse_kind(const char *option, const char *text, const char *const *
 int weir_pattern_parse(struct weir_pattern *p, const char *option, const char *text,
                        const char *const *kinds, struct weir_err *err)
 {
-    const char *words = strchr(text, ':');
+    const char *words = strchr(text, ':'), *letter = strchr(letters, text[0]);
     int i = 0;
 
     while (kinds[i] && kinds[i][0] != text[0])
         i++;
-    if (!kinds[i] || weir_packet_parse(text, &p->packet) < 0)
+    if (!kinds[i] || !letter)
         return refuse_kind(option, text, kinds, err);
+    p->packet = (enum weir_packet)(letter - letters);
     if (!words)
         return 0;
     if (p->packet != WEIR_PACKET_RANDOM)

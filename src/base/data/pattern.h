@@ -144,13 +144,9 @@ static inline uint64_t weir_pattern_unstep(uint64_t x)
 
 /* ---- kinds.c ---- */
 
-/* The packet of a word as users type it: the first letter of t(imestamp) o(ffset) i(ncompressible)
- * r(andom) s(ignature). Returns 0, or -1 for anything else. */
-int weir_packet_parse(const char *word, enum weir_packet *out);
-
-/* Set packet and ratio of p from the value of an option: one of the kinds (NULL-terminated), whose
- * first letter counts; after random, ":compress=X,dedupe=Y" or one of both. Local. Returns 0, or -1
- * and err (WEIR_EUSAGE). */
+/* Set packet and ratio of p from the value of an option: one of the kinds (NULL-terminated). Its first
+ * letter counts: t(imestamp) o(ffset) i(ncompressible) r(andom) s(ignature). After random comes
+ * ":compress=X,dedupe=Y" or one of both. Local. Returns 0, or -1 and err (WEIR_EUSAGE). */
 int weir_pattern_parse(struct weir_pattern *p, const char *option, const char *text,
                        const char *const *kinds, struct weir_err *err);
 /* The kinds of programs whose transfers begin at any byte. */
