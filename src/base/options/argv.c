@@ -249,8 +249,8 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
 static int hint_quotes(const struct weir_opts *o, const struct weir_directive *before,
                        const char *piece, struct weir_err *err)
 {
-    char *key = weir_arena_strndup(o->arena, before->key, before->key_len, NULL);
-    struct weir_optname name = weir_optname_of(piece), last = weir_optname_of(key ? key : "");
+    struct weir_optname name = weir_optname_of(piece, strlen(piece));
+    struct weir_optname last = weir_optname_of(before->key, before->key_len);
     const struct weir_opt *row = weir_opt_find(o, &last);
     char value[WEIR_QUOTE_TEXT];
 

@@ -255,8 +255,8 @@ struct weir_optname {
     char shown[WEIR_QUOTE_TEXT]; /* as typed, fit for a message */
 };
 
-/* The name that a word of a list or a script means, as "-b", "blockSize" or "--block-size". Local. */
-struct weir_optname weir_optname_of(const char *word);
+/* The name that len bytes of a list or a script mean, as "-b", "blockSize" or "--block-size". Local. */
+struct weir_optname weir_optname_of(const char *word, size_t len);
 
 /* A value as its row understands it. */
 struct weir_optvalue {

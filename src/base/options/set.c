@@ -233,18 +233,14 @@ static int apply_value(struct weir_opts *o, const struct weir_optrow *at,
  * comma in the value is not the beginning of another directive. */
 static int apply_piece(struct weir_opts *o, const char *piece, struct weir_err *err)
 {
-    struct weir_optname name = { 0 };
     const char *equals = strchr(piece, '=');
+    struct weir_optname name;
     const struct weir_opt *row;
 
     if (equals == NULL)
         return weir_refuse(err, WEIR_EBUG, "an old spelling stands for '%s', which has no value",
                            piece);
-    name.text = piece + strspn(piece, "-");
-    name.len = (size_t)(equals - name.text);
-    if (name.len == 1 && *piece == '-')
-        name.letter = *name.text;
-    weir_quote(piece, (size_t)(equals - piece), name.shown);
+    name = weir_optname_of(piece, (size_t)(equals - piece));
     row = weir_opt_find(o, &name);
     if (row != NULL && (weir_opt_stands_for(row) || row->type == WEIR_OPT_DIRECTIVES))
         return weir_refuse(err, WEIR_EBUG,
@@ -378,20 +374,20 @@ int weir_opt_apply(struct weir_opts *o, const struct weir_optname *name, const c
     return matches == 0 ? refuse_unknown(o, name, err) : 0;
 }
 
-struct weir_optname weir_optname_of(const char *word)
+struct weir_optname weir_optname_of(const char *word, size_t len)
 {
-    struct weir_optname n = { .text = word + strspn(word, "-") };
+    size_t dashes = strspn(word, "-"), skip = dashes < len ? dashes : len;
+    struct weir_optname n = { .text = word + skip, .len = len - skip };
 
-    n.len = strlen(n.text);
-    if (n.len == 1 && n.text == word + 1)
+    if (n.len == 1 && skip == 1)
         n.letter = *n.text;
-    weir_quote_str(word, n.shown);
+    weir_quote(word, len, n.shown);
     return n;
 }
 
 int weir_opts_set(struct weir_opts *o, const char *name, const char *value, struct weir_err *err)
 {
-    const struct weir_optname n = weir_optname_of(name);
+    const struct weir_optname n = weir_optname_of(name, strlen(name));
     const struct weir_opt *row;
 
     row = weir_opt_find(o, &n);
