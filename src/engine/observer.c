@@ -181,6 +181,7 @@ void weir_observers_test_free(struct weir_run *run)
         if (TAKES(o, test_free))
             o->row->test_free(run, o->state);
     }
+    weir_arena_free(&run->test->arena);
 }
 
 /* ---- a phase ---- */

@@ -56,7 +56,8 @@ struct weir_observer {
 
     /* ---- a test ---- */
 
-    /* LOCAL: takes memory, starts threads, asks for operations (run->records). No session is open. */
+    /* LOCAL: takes memory (run->test->arena is freed with the test), starts threads, asks for
+     * operations (run->records). No session is open. */
     int (*test_begin)(struct weir_run *run, void *state, struct weir_err *err);
     /* TOGETHER: sessions and the common clock are there; the report has nothing of the test. */
     int (*test_start)(struct weir_run *run, void *state, struct weir_err *err);

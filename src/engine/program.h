@@ -329,6 +329,7 @@ struct weir_test {
     struct weir_backend_in_use used[WEIR_TEST_SESSIONS]; /* each backend once */
     int n_used;
     uint64_t begin_ns;
+    struct weir_arena arena; /* of observers: lives from test_begin until after test_free */
     void *limits; /* the states of those of its phases (engine/steps/limits.c) */
     uint64_t op_files; /* of the files of operations, those that an earlier test has begun */
     const char *invalid_by;     /* the rules by which it is INVALID, with --strict; else NULL */

@@ -53,12 +53,13 @@ static double rate_in(const struct world *w, const struct weir_sweep_round *r, i
 static struct outcome sweep(const struct world *w, bool rerun, uint64_t *i)
 {
     struct weir_sweep_field f = { .units = w->units, .ops = 1 };
+    struct weir_arena arena = { 0 };
     struct weir_err err = WEIR_ERR_INIT;
     double *rate = malloc(sizeof(*rate) * (size_t)w->units);
     struct weir_sweep_round r;
     struct outcome out = { 0 };
 
-    assert_int_equal(weir_sweep_field_begin(&f, &err), 0);
+    assert_int_equal(weir_sweep_field_begin(&f, &arena, &err), 0);
     for (int u = 0; u < w->units; u++)
         f.tasks[u] = 1;
     weir_sweep_begin(&r, w->units, MOST);
@@ -82,7 +83,7 @@ static struct outcome sweep(const struct world *w, bool rerun, uint64_t *i)
             out.named++;
         else
             out.other++;
-    weir_sweep_field_free(&f);
+    weir_arena_free(&arena);
     free(rate);
     return out;
 }
@@ -220,12 +221,13 @@ static void a_percent_is_no_outlier(void **state)
 static void units_with_other_numbers_of_tasks_are_not_compared(void **state)
 {
     struct weir_sweep_field f = { .units = 10, .ops = 1 };
+    struct weir_arena arena = { 0 };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_sweep_round r;
     double rate[10];
 
     (void)state;
-    assert_int_equal(weir_sweep_field_begin(&f, &err), 0);
+    assert_int_equal(weir_sweep_field_begin(&f, &arena, &err), 0);
     for (int u = 0; u < 10; u++) {
         f.tasks[u] = u < 8 ? 4 : 2;
         rate[u] = f.tasks[u];
@@ -237,25 +239,26 @@ static void units_with_other_numbers_of_tasks_are_not_compared(void **state)
     assert_int_equal(f.suspect[0].unit, 3);
     assert_true(isnan(f.of[8].score.z) && isnan(f.of[9].score.z)); /* two of a kind: no verdict */
     assert_true(f.of[3].score.median == 4);
-    weir_sweep_field_free(&f);
+    weir_arena_free(&arena);
 }
 
 static void the_floor_and_the_formula(void **state)
 {
     struct weir_sweep_field f = { .units = 5, .ops = 1 };
+    struct weir_arena arena = { 0 };
     const double rate[] = { exp(1.0), exp(1.1), exp(1.2), exp(1.4), exp(0.2) };
     struct weir_err err = WEIR_ERR_INIT;
     struct weir_sweep_round r;
 
     (void)state;
-    assert_int_equal(weir_sweep_field_begin(&f, &err), 0);
+    assert_int_equal(weir_sweep_field_begin(&f, &arena, &err), 0);
     for (int u = 0; u < 5; u++)
         f.tasks[u] = 1;
     weir_sweep_begin(&r, 5, MOST);
     weir_sweep_keep(&f, &r, rate); /* of the logarithms: median 1.1; distances 0.1 0 0.1 0.3 0.9 */
     assert_true(fabs(f.of[4].score.z - -0.9 / (1.4826 * 0.1)) < 1e-9);
     assert_true(fabs(f.of[3].score.z - 0.3 / (1.4826 * 0.1)) < 1e-9);
-    weir_sweep_field_free(&f);
+    weir_arena_free(&arena);
 }
 
 int main(void)

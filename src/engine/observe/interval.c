@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* interval.c - bandwidth, operations and their latency in a phase in intervals of time */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -130,17 +129,15 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
     return parse(o->interval, &ns, err);
 }
 
-static int make_scratch(struct scratch *r, size_t kinds, struct weir_err *err)
+static int make_scratch(struct scratch *r, size_t kinds, struct weir_arena *a, struct weir_err *err)
 {
     size_t most = 1 + kinds * (2 + WEIR_HIST_BINS);
 
-    r->call = calloc(kinds, sizeof(*r->call));
-    r->ends = calloc(2 + 2 * kinds, sizeof(*r->ends));
-    r->max_ns = calloc(PIECE_WORDS, sizeof(*r->max_ns));
-    r->word = calloc(most > PIECE_WORDS ? most : PIECE_WORDS, sizeof(*r->word));
-    if (r->call && r->ends && r->max_ns && r->word)
-        return 0;
-    return weir_fail(err, WEIR_ESETUP, "memory to sum up intervals");
+    r->call = weir_arena_alloc(a, kinds * sizeof(*r->call), err);
+    r->ends = weir_arena_alloc(a, (2 + 2 * kinds) * sizeof(*r->ends), err);
+    r->max_ns = weir_arena_alloc(a, PIECE_WORDS * sizeof(*r->max_ns), err);
+    r->word = weir_arena_alloc(a, (most > PIECE_WORDS ? most : PIECE_WORDS) * sizeof(*r->word), err);
+    return r->call && r->ends && r->max_ns && r->word ? 0 : -1;
 }
 
 static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
@@ -157,7 +154,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
         return 0;
     }
     if (weir_intervals_init(&s->bins, ns, kinds, err) < 0 ||
-        make_scratch(&s->scratch, (size_t)kinds, err) < 0)
+        make_scratch(&s->scratch, (size_t)kinds, &run->test->arena, err) < 0)
         return -1;
     run->records.intervals = &s->bins;
     return 0;
@@ -335,10 +332,6 @@ static void test_free(struct weir_run *run, void *state)
 
     run->records.intervals = NULL;
     weir_intervals_free(&s->bins);
-    free(s->scratch.call);
-    free(s->scratch.ends);
-    free(s->scratch.max_ns);
-    free(s->scratch.word);
     *s = (struct state) { .bins = { 0 } };
 }
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -152,9 +151,8 @@ static int find_endpoints(struct weir_run *run, void *state, struct weir_err *er
             s->stats = run->test->session[i]->service;
     s->n = s->stats ? s->stats->endpoints : 0;
     weir_allmax_i64(&run->par, &s->n, 1);
-    s->sum = calloc((size_t)s->n * SUMS + 1, sizeof(*s->sum));
-    return weir_agree(&run->par, s->sum ? 0 : weir_fail(err, WEIR_ESETUP, "memory for endpoints"),
-                      err);
+    s->sum = weir_arena_alloc(&run->test->arena, (size_t)s->n * SUMS * sizeof(*s->sum), err);
+    return weir_agree(&run->par, s->sum ? 0 : -1, err);
 }
 
 /* This task, with all of its sessions. */
@@ -222,12 +220,6 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     return 0;
 }
 
-static void test_free(struct weir_run *run, void *state)
-{
-    free(((struct state *)state)->sum);
-    *(struct state *)state = (struct state) { .n = 0 };
-}
-
 const struct weir_observer weir_requests = {
     .name = "requests",
     .state_size = sizeof(struct state),
@@ -235,5 +227,4 @@ const struct weir_observer weir_requests = {
     .after = after,
     .measured = measured,
     .text = offsetof(struct state, text),
-    .test_free = test_free,
 };

@@ -7,7 +7,6 @@
  * follows from the sums alone, so it is the same on all ranks. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -72,8 +71,8 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
     *s = (struct state) { .on = false };
     if (weir_steady_read(run->test->plan.options->until, &s->series.choice, err) < 0)
         return -1;
-    s->hist = calloc(2, sizeof(*s->hist));
-    return s->hist ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the latencies of rounds");
+    s->hist = weir_arena_alloc(&run->test->arena, 2 * sizeof(*s->hist), err);
+    return s->hist ? 0 : -1;
 }
 
 static bool can_end(const struct weir_run *run)
@@ -100,7 +99,6 @@ static void test_free(struct weir_run *run, void *state)
     struct state *s = state;
 
     weir_rollsum_free(&s->rollsum);
-    free(s->hist);
     *s = (struct state) { .on = false };
 }
 

@@ -194,29 +194,20 @@ static void score_units(const struct weir_sweep_round *r, const int *tasks,
 
 /* ---- results of all rounds ---- */
 
-int weir_sweep_field_begin(struct weir_sweep_field *f, struct weir_err *err)
+int weir_sweep_field_begin(struct weir_sweep_field *f, struct weir_arena *a, struct weir_err *err)
 {
     size_t n = (size_t)f->units;
 
-    f->of = calloc(n * (size_t)f->ops, sizeof(*f->of));
-    f->tasks = calloc(n, sizeof(*f->tasks));
-    f->score = calloc(n, sizeof(*f->score));
-    f->scratch = calloc(n, sizeof(*f->scratch));
-    f->suspect = calloc(n, sizeof(*f->suspect));
+    f->of = weir_arena_alloc(a, n * (size_t)f->ops * sizeof(*f->of), err);
+    f->tasks = weir_arena_alloc(a, n * sizeof(*f->tasks), err);
+    f->score = weir_arena_alloc(a, n * sizeof(*f->score), err);
+    f->scratch = weir_arena_alloc(a, n * sizeof(*f->scratch), err);
+    f->suspect = weir_arena_alloc(a, n * sizeof(*f->suspect), err);
     if (!f->of || !f->tasks || !f->score || !f->scratch || !f->suspect)
-        return weir_fail(err, WEIR_ESETUP, "memory for the results of %zu nodes or ranks", n);
+        return -1;
     for (size_t i = 0; i < n * (size_t)f->ops; i++)
         f->of[i].score = (struct weir_sweep_score) { NAN, NAN, NAN, false };
     return 0;
-}
-
-void weir_sweep_field_free(struct weir_sweep_field *f)
-{
-    free(f->of);
-    free(f->tasks);
-    free(f->score);
-    free(f->scratch);
-    free(f->suspect);
 }
 
 /* A unit that was no suspect keeps the result of the first round: all of these can be compared. */

@@ -258,11 +258,11 @@ static int end_round(struct weir_run *run, struct state *s, int turns, bool *mor
 /* ---- the sweep ---- */
 
 /* On rank 0. */
-static int take_memory(struct weir_sweep_table *t, struct weir_err *err)
+static int take_memory(struct weir_sweep_table *t, struct weir_arena *a, struct weir_err *err)
 {
     if (!t->unit)
         return weir_fail(err, WEIR_ESETUP, "memory for the names of %d %s", t->field.units, t->by);
-    if (weir_sweep_field_begin(&t->field, err) < 0)
+    if (weir_sweep_field_begin(&t->field, a, err) < 0)
         return -1;
     for (int u = 0; u < t->field.units; u++)
         t->field.tasks[u] = t->unit[u].tasks;
@@ -291,7 +291,7 @@ static int find_units(struct weir_run *run, struct state *s, struct weir_err *er
     if (s->leaders.is_leader)
         s->table.unit = weir_gather_new(&s->leaders.peers, &mine, sizeof(mine));
     if (par->rank == 0)
-        rc = take_memory(&s->table, err);
+        rc = take_memory(&s->table, &run->test->arena, err);
     if (weir_agree(par, rc, err) < 0)
         return -1;
     return gather_rates(run, s, s->joint, &s->table.joint, err);
@@ -351,7 +351,6 @@ static void test_free(struct weir_run *run, void *state)
 
     free(s->table.unit);
     free(s->table.joint);
-    weir_sweep_field_free(&s->table.field);
     *s = (struct state) { .ops = 0 };
 }
 

@@ -49,8 +49,7 @@ struct weir_sweep_suspect {
     int unit;
 };
 
-/* All units and operations. Zero-initialise but for the first line; release with
- * weir_sweep_field_free. */
+/* All units and operations. Zero-initialise but for the first line. */
 struct weir_sweep_field {
     int units, ops;
     int *tasks;                   /* of each unit, > 0: set by the caller after the begin */
@@ -86,9 +85,8 @@ int weir_sweep_together(const struct weir_sweep_round *r);
 /* Return the number of rounds until units are alone, where one of 'units' is slow. */
 int weir_sweep_rounds(int units, int most);
 
-/* Allocate memory for the results. Local. 0, or -1 and err. */
-int weir_sweep_field_begin(struct weir_sweep_field *f, struct weir_err *err);
-void weir_sweep_field_free(struct weir_sweep_field *f);
+/* Allocate memory for the results, in an arena. Local. 0, or -1 and err. */
+int weir_sweep_field_begin(struct weir_sweep_field *f, struct weir_arena *a, struct weir_err *err);
 
 /* Keep the results of a round. rate: of operation k of unit u at [u * ops + k]; NaN or 0: it
  * was not measured. Units with the same number of tasks are compared: with all of these in the

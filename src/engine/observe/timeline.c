@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +34,7 @@ struct state {
     struct common now;
     struct weir_timeline_sums test; /* of the test that runs */
     struct weir_sampled sampled; /* of this rank, where not all operations of all ranks are kept */
-    unsigned char *piece; /* records on their way to the file; NULL between tests */
+    unsigned char *piece; /* of the test that runs: records on their way to the file */
     struct weir_mpi_output file;
     struct weir_timeline_doc doc; /* rank 0 */
 };
@@ -224,8 +223,8 @@ static int test_start(struct weir_run *run, void *state, struct weir_err *unused
         return 0;
     weir_timeline_doc_test(&t->doc, run);
     if (weir_timeline_has_rank(&t->choice, &run->par) && /* others write nothing */
-        !(t->piece = malloc(WEIR_TIMELINE_PIECE * t->size)))
-        rc = weir_fail(&err, WEIR_ESETUP, "memory for records that are being written");
+        !(t->piece = weir_arena_alloc(&run->test->arena, WEIR_TIMELINE_PIECE * t->size, &err)))
+        rc = -1;
     if (!all_good(run, t, rc, &err))
         return 0;
     if (weir_mpi_output_open(&t->file, &run->par, t->choice.path, &err) < 0)
@@ -246,8 +245,6 @@ static void test_free(struct weir_run *run, void *state)
     t->entered = false;
     if (t->file.open)
         rc = weir_mpi_output_close(&t->file, !t->now.failed, &err);
-    free(t->piece);
-    t->piece = NULL;
     if (t->now.failed)
         return;
     if (rc == 0 && run->par.rank == 0 && document_is_due(t))
