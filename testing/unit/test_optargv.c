@@ -204,7 +204,7 @@ static void check_lengths(const struct table *t, const char *expected)
 {
     struct weir_str text = { 0 };
 
-    weir_optlist_show(&t->m.lengths, &text);
+    weir_opt_show(weir_opt_row_of(main_rows, "lengths"), &t->m, &text);
     assert_string_equal(weir_str_text(&text), expected);
     weir_str_free(&text);
 }

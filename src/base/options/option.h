@@ -236,8 +236,8 @@ int weir_opts_argv(struct weir_opts *o, int argc, char *const *argv, struct weir
  * piece without "=value" is an error. Empty pieces (a trailing comma) are errors. Local. */
 int weir_opts_directives(struct weir_opts *o, const char *list, struct weir_err *err);
 
-/* The value of a row as text, as it would be typed ("1048576", "1", "POSIX"; "" for NULL). Appends
- * to s. */
+/* The value of a row as text, as it would be typed ("1048576", "1", "POSIX", "8,8"; "" for NULL).
+ * Appends to s. */
 struct weir_str;
 void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s);
 
@@ -332,9 +332,6 @@ void weir_opt_limits(const struct weir_opt *row, int64_t *min, int64_t *max);
  * Local. */
 int weir_opt_parse(const struct weir_opt *row, const char *text, struct weir_optvalue *value,
                    struct weir_err *err);
-
-/* Append the numbers of a LIST with commas between. Local. */
-void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s);
 
 /* True when the row has numbers, so that there is a range. */
 bool weir_opt_is_number(const struct weir_opt *row);

@@ -216,15 +216,10 @@ int weir_opt_store(struct weir_opts *o, const struct weir_optrow *at,
     }
 }
 
-void weir_optlist_show(const struct weir_optlist *list, struct weir_str *s)
-{
-    for (int i = 0; i < list->n; i++)
-        weir_str_addf(s, "%s%" PRId64, i ? "," : "", list->v[i]);
-}
-
 void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_str *s)
 {
     const char *field = values == NULL ? NULL : (const char *)values + row->offset;
+    const struct weir_optlist *list = (const void *)field;
     const char *text = row->def;
     int64_t whole;
     double real;
@@ -237,7 +232,8 @@ void weir_opt_show(const struct weir_opt *row, const void *values, struct weir_s
         text = *(const char *const *)field;
         weir_str_addf(s, "%s", text != NULL ? text : "");
     } else if (row->type == WEIR_OPT_LIST) {
-        weir_optlist_show((const struct weir_optlist *)field, s);
+        for (int i = 0; i < list->n; i++)
+            weir_str_addf(s, "%s%" PRId64, i ? "," : "", list->v[i]);
     } else if (row->type == WEIR_OPT_REAL) {
         weir_str_addf(s, "%.15g", *(const double *)field);
     } else {
