@@ -38,32 +38,24 @@ static struct weir_opt_word plain_word(const char *text)
     return (struct weir_opt_word){ text, "", "" };
 }
 
-/* The i-th backend, or 'last' after all of them. */
-static struct weir_opt_word backend_word(int i, const char *last)
-{
-    for (const struct weir_backend *const *be = weir_backends(); *be; be++)
-        if (i-- == 0)
-            return plain_word((*be)->name);
-    return plain_word(i == 0 ? last : NULL);
-}
-
 /* Values that no table of options knows: names of backends and of rules, and what there is help for. */
 static struct weir_opt_word more_values(const struct weir_opt *row, int i)
 {
     const char *name = row->type == WEIR_OPT_STR && row->name ? row->name : "";
     const bool is_help = row->letter == 'h' && strcmp(name, "help") == 0;
     const struct weir_rule *rule = weir_rule_at(i);
-    int topics = 0;
 
     if (strcmp(name, "limit") == 0 && rule)
         return (struct weir_opt_word){ rule->id, ":", rule->what };
-    if (strcmp(name, "api") == 0)
-        return backend_word(i, NULL);
-    while (is_help && weir_topic_names[topics])
-        topics++;
-    if (i < topics)
-        return plain_word(weir_topic_names[i]);
-    return is_help ? backend_word(i - topics, "all") : plain_word(NULL);
+    if (!is_help && strcmp(name, "api") != 0)
+        return plain_word(NULL);
+    for (const char *const *topic = weir_topic_names; is_help && *topic; topic++)
+        if (i-- == 0)
+            return plain_word(*topic);
+    for (const struct weir_backend *const *be = weir_backends(); *be; be++)
+        if (i-- == 0)
+            return plain_word((*be)->name);
+    return plain_word(is_help && i == 0 ? "all" : NULL);
 }
 
 void weir_command_complete(const struct weir_command *c, const char *before, const char *typed)
