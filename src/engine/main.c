@@ -131,16 +131,13 @@ static void end_together(struct weir_run *run, int status, bool alone)
     /* all results are out, and ranks that end in order would wait for one that cannot */
     bool broken = !alone && weir_mpi_agree(MPI_COMM_WORLD, run->broken ? -1 : 0) < 0;
 
-    if (broken || status != WEIR_OK) {
-        if (weir_run_has_last_lines(run))
-            weir_sleep_ns(PAUSE_NS);
-        weir_run_last_lines(run);
-    }
+    if (broken || status != WEIR_OK)
+        weir_run_last_lines(run, PAUSE_NS);
     if (broken)
         weir_mpi_abort(status);
     if (!alone)
         MPI_Finalize();
-    weir_run_last_lines(run);
+    weir_run_last_lines(run, 0);
 }
 
 static int run_program(struct weir_run *run, const struct weir_program *p, int argc, char **argv)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/node/launcher.h"
 #include "par/agree.h"
 
@@ -92,19 +93,16 @@ enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err 
     return err->code;
 }
 
-bool weir_run_has_last_lines(const struct weir_run *run)
+void weir_run_last_lines(struct weir_run *run, uint64_t pause_ns)
 {
-    const struct weir_last *last = &run->report.last;
+    struct weir_last *last = &run->report.last;
 
-    return last->notes.len + last->errors.len > 0 || has_error(last);
-}
-
-void weir_run_last_lines(struct weir_run *run)
-{
+    if (pause_ns > 0 && (last->notes.len + last->errors.len > 0 || has_error(last)))
+        weir_sleep_ns(pause_ns);
     print_last(run);
-    if (has_error(&run->report.last))
-        weir_report_error(&run->log, &run->report.last.error);
-    run->report.last.is_printed = true;
+    if (has_error(last))
+        weir_report_error(&run->log, &last->error);
+    last->is_printed = true;
 }
 
 /* ---- the two kinds of functions ---- */

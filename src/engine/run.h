@@ -119,10 +119,9 @@ enum weir_code weir_run_refuse_last(struct weir_run *run, const struct weir_err 
  * also where a launcher writes both streams into one file. Rank 0, nothing elsewhere. */
 void weir_run_print_notes(struct weir_run *run);
 /* Print the lines in report.last, then its error unless that was printed last: the last line of
- * a run that failed is the error of its exit status. Needs no MPI, and comes after
- * weir_program_end. Rank 0, nothing elsewhere. */
-void weir_run_last_lines(struct weir_run *run);
-bool weir_run_has_last_lines(const struct weir_run *run);
+ * a run that failed is the error of its exit status. Where there are any, it waits for pause_ns
+ * before. Needs no MPI, and comes after weir_program_end. Rank 0, nothing elsewhere. */
+void weir_run_last_lines(struct weir_run *run, uint64_t pause_ns);
 
 /* Return space for an error that may come after another one, empty; until the next call. It is
  * in the run, for errors are large, and a user may have limited the stack. Local. */

@@ -291,7 +291,7 @@ static void run_alone(struct caller *caller, struct weir_par *par, struct weir_o
         run.log.fd = -1;
     code = answer_or_run(&run, caller, &made, par, &err);
     weir_program_end(&run);
-    weir_run_last_lines(&run);
+    weir_run_last_lines(&run, 0);
     if (made)
         fclose(made);
     if (in->capture && in->capture->keep)
