@@ -48,6 +48,10 @@ static const struct weir_table unit_table = { .key = "measured",
                                               .readers = WEIR_FOR_DATA,
                                               .in_line = -1 };
 
+static const struct weir_table shown_table = {
+    .key = "shown", .cols = unit_cols, .headed = true, .readers = WEIR_FOR_TEXT
+};
+
 struct round_row {
     int64_t round, turns, together, suspects;
 };
@@ -102,27 +106,21 @@ static struct row make_row(const struct weir_sweep_table *t, int u, int k)
 
 static void show_row(struct weir_run *run, struct row row)
 {
-    struct weir_str line = { 0 };
-
     if (row.unit[0] == 'b') {
         row.unit = "MiB/s";
         row.joint /= WEIR_MIB;
         row.rate /= WEIR_MIB;
         row.median /= WEIR_MIB;
     }
-    weir_col_text(&line, unit_cols, &row);
-    weir_report_line(&run->report, "%s", weir_str_text(&line));
-    weir_report_free(&run->report, &line);
+    weir_report_row(&run->report, &shown_table, &row);
 }
 
 static void show_table(struct weir_run *run, const struct weir_sweep_table *t)
 {
-    struct weir_str head = { 0 };
     int left = 0;
 
-    weir_col_heading(&head, unit_cols);
-    weir_report_line(&run->report, "\n%s", weir_str_text(&head));
-    weir_report_free(&run->report, &head);
+    weir_report_piece(&run->report, "\n");
+    weir_report_head(&run->report, &shown_table);
     for (int k = 0; k < t->field.ops; k++)
         for (int u = 0; u < t->field.units; u++) {
             const struct weir_sweep_result *r = result_of(t, u, k);
