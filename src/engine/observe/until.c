@@ -21,8 +21,7 @@
 
 /* The rates of one kind of phase, in the order of the repetitions. */
 struct series {
-    const void *kind;
-    const char *key;
+    const struct weir_stage *stage;
     bool moves_bytes;         /* bytes a second; else operations */
     struct weir_series rates; /* one value each */
 };
@@ -114,12 +113,11 @@ static int check(const struct weir_run_options *o, struct weir_files *files,
 static struct series *series_of(struct state *u, const struct weir_stage *stage)
 {
     for (int i = 0; i < u->kinds; i++)
-        if (u->series[i].kind == stage)
+        if (u->series[i].stage == stage)
             return &u->series[i];
     if (u->kinds == KINDS)
         return NULL;
-    u->series[u->kinds] =
-        (struct series) { .kind = stage, .key = stage->key, .rates.width = 1 };
+    u->series[u->kinds] = (struct series) { .stage = stage, .rates.width = 1 };
     return &u->series[u->kinds++];
 }
 
@@ -163,7 +161,7 @@ static double widest_of(const struct state *u, const char **key)
             return NAN;
         if (width >= widest) {
             widest = width;
-            *key = u->series[i].key;
+            *key = u->series[i].stage->key;
         }
     }
     return widest;
@@ -230,7 +228,7 @@ static const struct weir_table rates = { .key = "rates", .cols = cols, .readers 
 
 static bool fill_row(const struct series *s, struct row *row)
 {
-    *row = (struct row) { .operation = s->key,
+    *row = (struct row) { .operation = s->stage->key,
                           .unit = s->moves_bytes ? "bytes/s" : "ops/s",
                           .repetitions = (int64_t)s->rates.n };
     return weir_until_center(s->rates.v, (int)s->rates.n, &row->c);
