@@ -12,8 +12,7 @@
 struct document {
     struct weir_jsonlog log;
     uint64_t kept;            /* bytes of its file that stay when the document cannot be written */
-    bool line;                /* tables that grow with ranks or time have only some rows, */
-    int64_t left_out[WEIR_JSONLOG_DEPTH]; /* number of rows that are left out in each open object */
+    int64_t left_out[WEIR_JSONLOG_DEPTH]; /* in a line: rows of tables that are left out in each open object */
     struct weir_str waiting; /* messages for what opens or closes next: kind, NUL, text, NUL */
 };
 
@@ -34,7 +33,6 @@ static int begin_document(struct weir_sink *s, struct weir_err *err)
         free(d);
         return -1;
     }
-    d->line = s->ops->adds;
     s->priv = d;
     return 0;
 }
@@ -164,7 +162,7 @@ static void add_row(struct weir_sink *s, const struct weir_table *t, const void 
     uint64_t rows = weir_jsonlog_list(&d->log, t->key);
     struct weir_json j;
 
-    if (d->line && t->in_line != 0 && (int64_t)rows >= t->in_line) {
+    if (s->ops->adds && t->in_line != 0 && (int64_t)rows >= t->in_line) {
         d->left_out[d->log.depth]++;
         return;
     }
@@ -192,7 +190,7 @@ static void write_all(struct weir_sink *s, struct document *d, bool marked, FILE
     int sys;
 
     complete_messages(d);
-    sys = weir_jsonlog_write(&d->log, marked, d->line, out);
+    sys = weir_jsonlog_write(&d->log, marked, s->ops->adds, out);
     if (s->sys == 0)
         s->sys = sys;
 }
@@ -265,7 +263,7 @@ static bool rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
         weir_jsonlog_leave(&d->log);
     for (int i = 0; i < n; i++)
         put_fact(s, &facts[i]);
-    if (d->line)
+    if (s->ops->adds)
         return add_line(s, true, NULL) == 0;
     write_all(s, d, true, s->out);
     return s->sys == 0;
