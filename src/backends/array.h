@@ -109,7 +109,8 @@ struct weir_array_ops {
      * core compares. */
     int (*find)(struct weir_array *, struct weir_array_spec *have, struct weir_err *);
     int (*release)(struct weir_array *, struct weir_err *); /* COLLECTIVE. Close an array. */
-    /* COLLECTIVE. All arrays, groups and attributes are made, transfers come next. */
+    /* COLLECTIVE. All arrays, groups and attributes are made, transfers come next. A backend may
+     * refuse to make more of them afterwards. */
     int (*commit)(struct weir_array_file *, struct weir_err *);
     /* LOCAL. Prepare transfers of a->slab and a->mem, which are sound. */
     int (*select)(struct weir_array *, struct weir_err *);

@@ -136,9 +136,9 @@ static int number_of(struct weir_array_file *base)
     return file_of(base)->nc;
 }
 
-static int define(struct weir_array_file *base, struct weir_err *err)
+static bool can_define(struct weir_array_file *base)
 {
-    return ncmpi_file_define(file_of(base), err);
+    return file_of(base)->defining;
 }
 
 static int def_var(struct weir_array *base, const int *dim)
@@ -186,7 +186,7 @@ const struct weir_nc_library ncmpi_arrays = {
     },
     .prefix = "ncmpi_",
     .number_of = number_of,
-    .define = define,
+    .can_define = can_define,
     .def_var = def_var,
     .put_att = put_att,
     .inq_varid = ncmpi_inq_varid,

@@ -205,24 +205,6 @@ int ncmpi_file_transfers(struct ncmpi_file *f, struct weir_err *err)
     return ncmpi_judge(f, ncmpi_begin_indep_data(f->nc), "ncmpi_begin_indep_data", err);
 }
 
-int ncmpi_file_define(struct ncmpi_file *f, struct weir_err *err)
-{
-    bool independent = f->independent;
-
-    if (f->defining)
-        return 0;
-    errno = 0;
-    f->independent = false;
-    if (independent &&
-        ncmpi_judge(f, ncmpi_end_indep_data(f->nc), "ncmpi_end_indep_data", err) < 0)
-        return -1;
-    errno = 0;
-    if (ncmpi_judge(f, ncmpi_redef(f->nc), "ncmpi_redef", err) < 0)
-        return -1;
-    f->defining = true;
-    return 0;
-}
-
 int ncmpi_file_defined(struct ncmpi_file *f, struct weir_err *err)
 {
     int rc;

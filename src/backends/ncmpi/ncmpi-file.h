@@ -50,9 +50,8 @@ int ncmpi_file_ready(struct ncmpi_file *f, struct weir_err *err);
  * of the library. */
 int ncmpi_file_drop(struct ncmpi_file *f);
 
-/* Enter define mode, where dimensions, variables and attributes can be made; leave it; begin
- * transfers after it. Collective over the file; a rank may fail alone. */
-int ncmpi_file_define(struct ncmpi_file *f, struct weir_err *err);
+/* Leave define mode, where dimensions, variables and attributes are made; begin transfers after
+ * it. Collective over the file; a rank may fail alone. */
 int ncmpi_file_defined(struct ncmpi_file *f, struct weir_err *err);
 int ncmpi_file_transfers(struct ncmpi_file *f, struct weir_err *err);
 

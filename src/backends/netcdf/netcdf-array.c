@@ -63,6 +63,11 @@ static int number_of(struct weir_array_file *base)
     return file_of(base)->nc;
 }
 
+static bool can_define(struct weir_array_file *base)
+{
+    return file_of(base)->defining;
+}
+
 static int put_att(int nc, int id, const struct weir_attr *attr)
 {
     return nc_put_att(nc, id, attr->name, weir_nc_type_of(attr->elem), (size_t)attr->count,
@@ -172,7 +177,7 @@ const struct weir_nc_library netcdf_arrays = {
     },
     .prefix = "nc_",
     .number_of = number_of,
-    .define = netcdf_file_define,
+    .can_define = can_define,
     .def_var = def_var,
     .put_att = put_att,
     .inq_varid = nc_inq_varid,

@@ -209,19 +209,6 @@ int netcdf_file_open(struct weir_array_file *base, unsigned flags, struct weir_e
     return rc < 0 ? rc : find_handle(f, err);
 }
 
-int netcdf_file_define(struct weir_array_file *base, struct weir_err *err)
-{
-    struct netcdf_file *f = (struct netcdf_file *)base;
-    int rc;
-
-    if (f->defining)
-        return 0;
-    errno = 0;
-    rc = nc_redef(f->nc);
-    f->defining = rc == NC_NOERR;
-    return f->defining ? 0 : netcdf_fail(err, rc, "nc_redef");
-}
-
 /* Before the library writes: check the free space for the metadata. A failure inside its writes
  * would crash it. One rank asks, and where there is none all do, for their words. Every rank
  * takes part; -1 when any has failed. */

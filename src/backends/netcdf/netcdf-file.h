@@ -47,9 +47,8 @@ int netcdf_file_open(struct weir_array_file *base, unsigned flags, struct weir_e
 int netcdf_file_close(struct weir_array_file *base, struct weir_err *err);
 int netcdf_file_sync(struct weir_array_file *base, struct weir_err *err);
 
-/* Enter define mode, where dimensions, variables and attributes can be made; leave it. Collective
- * over the file; a rank may fail alone. */
-int netcdf_file_define(struct weir_array_file *base, struct weir_err *err);
+/* Leave define mode, where dimensions, variables and attributes are made. Collective over the file;
+ * a rank may fail alone. */
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err);
 
 /* Transfers of variable 'id' are collective, or are not, as those of the file. Collective over the

@@ -71,6 +71,15 @@ int weir_nc_find(struct weir_array *a, struct weir_array_spec *have, struct weir
     return rc != 0 ? c->fail(err, rc, "%sinq_varid", c->prefix) : read_spec(c, nc, *id, have, err);
 }
 
+/* Define mode is not entered again: programs make all of a file before they write its data. */
+static int check_define(const struct weir_nc_library *c, struct weir_array_file *f,
+                        struct weir_err *err)
+{
+    return c->can_define(f) ? 0
+                            : weir_refuse(err, WEIR_EUSAGE,
+                                          "the file has its variables and attributes already");
+}
+
 static int make_dim(const struct weir_nc_library *c, int nc, const char *name, uint64_t len,
                     int *id, struct weir_err *err)
 {
@@ -110,7 +119,7 @@ int weir_nc_make(struct weir_array *a, struct weir_err *err)
     const struct weir_nc_library *c = library_of(a->file);
     int dim[WEIR_RANK_MAX], rc;
 
-    if (c->define(a->file, err) < 0 ||
+    if (check_define(c, a->file, err) < 0 ||
         make_dims(c, c->number_of(a->file), &a->spec, dim, err) < 0)
         return -1;
     weir_timed_begin(a->file->s);
@@ -143,7 +152,7 @@ int weir_nc_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *
     errno = 0;
     if (dir == WEIR_DIR_READ)
         return get_attr(c, nc, attr, err);
-    if (c->define(f, err) < 0)
+    if (check_define(c, f, err) < 0)
         return -1;
     rc = c->put_att(nc, GLOBAL, attr);
     return rc != 0 ? c->fail(err, rc, "%sput_att", c->prefix) : 0;

@@ -15,7 +15,7 @@ struct weir_nc_library {
     struct weir_array_ops ops; /* first: 'array' of struct weir_backend points to it */
     const char *prefix;        /* of the names of calls: "nc_" */
     int (*number_of)(struct weir_array_file *); /* of an open file */
-    int (*define)(struct weir_array_file *, struct weir_err *); /* enter define mode */
+    bool (*can_define)(struct weir_array_file *); /* it is new, and in define mode */
     int (*def_var)(struct weir_array *, const int *dim); /* sets the id; returns that of the call */
     int (*put_att)(int nc, int id, const struct weir_attr *);
     int (*inq_varid)(int nc, const char *name, int *id);
