@@ -56,12 +56,9 @@ static int array_commit(struct weir_array_file *base, struct weir_err *err)
 
     if (weir_mpi_agree(base->s->par->comm, rc) < 0) /* rank 0 writes the header and may fail alone */
         return rc;
-    for (struct weir_array *a = base->first; a; a = a->next) {
-        a->at = 0;
-        a->is_selected = false; /* it may have moved */
+    for (struct weir_array *a = base->first; a; a = a->next)
         if (a->is_open && learn_place(a, err) < 0)
             return -1;
-    }
     return ncmpi_file_transfers(file_of(base), err);
 }
 

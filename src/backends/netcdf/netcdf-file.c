@@ -54,12 +54,6 @@ static MPI_File *handle_of(hid_t h5)
     return handle;
 }
 
-static void guard(const struct netcdf_file *f)
-{
-    h5guard_begin(state_of(f)->guard, f->base.path, f->base.writes ? f->handle : NULL,
-                  mpi_of(f)->info, f->comm);
-}
-
 int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, struct weir_err *err)
 {
     const struct weir_mpi_session *m = mpi_of(f);
@@ -226,37 +220,39 @@ static int check_space(struct netcdf_file *f, struct weir_err *err)
     return -1;
 }
 
-/* True, and err, where a write in the call has failed on this rank. errno stays. */
-static bool is_lost(struct netcdf_file *f, const char *call, struct weir_err *err)
+/* A call that writes what the library has kept, and then syncs the file. */
+static int write_kept(struct netcdf_file *f, int (*flush)(int nc), const char *call,
+                      struct weir_err *err)
 {
-    int sys = errno;
-    bool lost = h5guard_end(state_of(f)->guard, false, call, err) < 0;
+    int rc, sys;
 
-    f->failed |= lost;
+    h5guard_begin(state_of(f)->guard, f->base.path, f->base.writes ? f->handle : NULL,
+                  mpi_of(f)->info, f->comm);
+    errno = 0;
+    weir_timed_begin(f->base.s);
+    rc = flush(f->nc);
+    weir_timed_end(f->base.s);
+    sys = errno;
+    if (h5guard_end(state_of(f)->guard, false, call, err) < 0) {
+        f->failed = true;
+        return -1;
+    }
+    if (rc != NC_NOERR && sys == EINTR)
+        return weir_mpi_sync_file(f->base.path, err);
     errno = sys;
-    return lost;
+    return netcdf_judge(f, rc, f->base.writes, call, err);
 }
 
 int netcdf_file_defined(struct netcdf_file *f, struct weir_err *err)
 {
     bool reported = f->failed;
-    int rc;
 
     if (!f->defining)
         return 0;
     if (check_space(f, err) < 0)
         return f->failed && !reported ? -1 : 0;
-    guard(f);
-    errno = 0;
     f->defining = false;
-    weir_timed_begin(f->base.s);
-    rc = nc_enddef(f->nc);
-    weir_timed_end(f->base.s);
-    if (is_lost(f, "nc_enddef", err))
-        return -1;
-    if (rc != NC_NOERR && errno == EINTR) /* the sync is the last thing that it does */
-        return weir_mpi_sync_file(f->base.path, err);
-    return netcdf_judge(f, rc, true, "nc_enddef", err);
+    return write_kept(f, nc_enddef, "nc_enddef", err);
 }
 
 int netcdf_file_access(struct netcdf_file *f, int id, struct weir_err *err)
@@ -281,16 +277,7 @@ int netcdf_file_sync(struct weir_array_file *base, struct weir_err *err)
             return weir_refuse(err, WEIR_EIO, "flush '%s': a write has failed before", base->path);
         return f->failed ? -1 : 0; /* the rank that knows the cause reports it */
     }
-    guard(f);
-    errno = 0;
-    weir_timed_begin(base->s);
-    rc = nc_sync(f->nc);
-    weir_timed_end(base->s);
-    if (is_lost(f, "nc_sync", err))
-        return -1;
-    if (rc != NC_NOERR && errno == EINTR)
-        return weir_mpi_sync_file(base->path, err);
-    rc = netcdf_judge(f, rc, base->writes, "nc_sync", err);
+    rc = write_kept(f, nc_sync, "nc_sync", err);
     /* without MPI-IO the library hands its bytes to the system, and no more */
     return rc == 0 && !base->shared && base->writes ? weir_mpi_sync_file(base->path, err) : rc;
 }
@@ -309,7 +296,8 @@ int netcdf_file_close(struct weir_array_file *base, struct weir_err *err)
         rc = f->failed && !reported ? -1 : 0;
         reported |= !f->failed;
     }
-    guard(f);
+    h5guard_begin(state_of(f)->guard, base->path, base->writes ? f->handle : NULL, mpi_of(f)->info,
+                  f->comm);
     errno = 0;
     weir_timed_begin(base->s);
     nc = stuck ? NC_EHDFERR : nc_close(f->nc);
