@@ -102,8 +102,8 @@ struct weir_array_ops {
      * have. */
     int (*open)(struct weir_array_file *, unsigned flags, struct weir_err *);
     int (*close)(struct weir_array_file *, struct weir_err *); /* COLLECTIVE; always frees */
-    /* COLLECTIVE. Make array a->name as a->spec says, without fill values: what is not written is not
-     * defined. */
+    /* COLLECTIVE. Make array a->name as a->spec says, without fill values: what is not written is
+     * not defined. */
     int (*make)(struct weir_array *, struct weir_err *);
     /* COLLECTIVE. Open a->name. *have is what the caller expects and gets what the file says; the
      * core compares. */
@@ -121,8 +121,8 @@ struct weir_array_ops {
     /* LOCAL. Describes an open file, as describe of struct weir_backend. NULL: nothing. */
     void (*describe)(struct weir_array_file *, struct weir_str *out);
     /* COLLECTIVE. Make a group, or open one that is there. Groups have paths ("a/b"); the upper one
-     * must be there. A group may stay open until the next group is used, an array is released, or the
-     * file closed. NULL: names of arrays cannot have a '/', either. */
+     * must be there. A group may stay open until the next group is used, an array is released, or
+     * the file closed. NULL: names of arrays cannot have a '/', either. */
     int (*group)(struct weir_array_file *, const char *path, bool makes, struct weir_err *);
     /* COLLECTIVE. object: "/" (the file), or the path of a group. A write makes an attribute, which
      * is new there. A read fails unless type and count are as in attr. */
@@ -171,8 +171,8 @@ int weir_array_spec_match(const struct weir_array_spec *have, const struct weir_
  * begins at the next multiple of WEIR_ARRAY_ALIGN bytes, its last dimension varies fastest, and
  * elements have the machine's byte order. They implement check, make and find of struct
  * weir_array_ops. 'make' sets a->at of a new array, 'find' that of one that is opened, in the same
- * order, with its old shape, in a file of 'size' bytes. Local. Errors of make and find: not that order,
- * or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is too short (WEIR_EIO). */
+ * order, with its old shape, in a file of 'size' bytes. Local. Errors of make and find: not that
+ * order, or a file of more than 2^63 - 1 bytes (WEIR_EUSAGE); the file is too short (WEIR_EIO). */
 int weir_plain_array_check(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 int weir_plain_array_make(struct weir_array *a, struct weir_err *err);

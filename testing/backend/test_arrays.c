@@ -375,7 +375,7 @@ static void test_stripes(struct trial *t, bool chunked)
     if (ok(t, weir_array_open(f, "stripes", false, &spec, &a, &t->err), "with its array")) {
         rc = weir_array_move(a, WEIR_DIR_WRITE, &slab, &mem, ones, &t->err);
         if (t->be->array->only_boxes)
-            refused(t, rc, WEIR_EUSAGE, "cannot move elements with gaps", "blocks with gaps are refused");
+            refused(t, rc, WEIR_EUSAGE, "cannot move blocks with gaps", "blocks with gaps are refused");
         else
             ok(t, rc, "blocks with gaps are written");
     }
@@ -495,7 +495,7 @@ static void test_wrong_slab(struct trial *t, struct weir_array_file *f)
     rc = weir_array_move(a, WEIR_DIR_READ, &slab, &mem, buf, &t->err);
     tap_ok(t->tap,
            is_odd                     ? rc < 0 && strstr(t->err.text, "37 elements")
-           : t->be->array->only_boxes ? rc < 0 && strstr(t->err.text, "gaps between them")
+           : t->be->array->only_boxes ? rc < 0 && strstr(t->err.text, "blocks with gaps")
                                       : rc == 0,
            &t->err, "so is memory for less");
     rc = weir_array_move(a, WEIR_DIR_WRITE, &slab, NULL, buf, &t->err);

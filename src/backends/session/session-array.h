@@ -21,6 +21,11 @@
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 
+/* Can the backend move these elements of an array, from and to this memory? Arguments as for
+ * weir_array_move. LOCAL, before any I/O. */
+int weir_session_can_select(const struct weir_session *s, const struct weir_slab *slab,
+                            const struct weir_memory *mem, struct weir_err *err);
+
 /* Reserve memory for the next weir_arrays_open of this path, and for n arrays of these names in
  * it. LOCAL: where memory is out on one rank, the caller can say so before the others are in a
  * call that needs this rank. Released by the close of the file, or with the session. 0, or -1

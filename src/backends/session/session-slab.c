@@ -52,12 +52,17 @@ static bool is_selected(const struct weir_array *a, const struct weir_slab *slab
            weir_slab_same(&a->mem.slab, &mem->slab);
 }
 
-static bool is_box(const struct weir_slab *s)
+int weir_session_can_select(const struct weir_session *s, const struct weir_slab *slab,
+                            const struct weir_memory *mem, struct weir_err *err)
 {
-    for (int d = 0; d < s->rank; d++)
-        if (s->count[d] > 1 && s->stride[d] != s->block[d])
-            return false;
-    return true;
+    bool gaps = mem;
+
+    for (int d = 0; d < slab->rank; d++)
+        gaps |= slab->count[d] > 1 && slab->stride[d] != slab->block[d];
+    if (!gaps || !s->be->array->only_boxes)
+        return 0;
+    return cannot(s, "move blocks with gaps; leave --filestrides and --memstride out (h5exerciser)",
+                  err);
 }
 
 int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
@@ -69,10 +74,9 @@ int weir_array_select(struct weir_array *a, const struct weir_slab *slab,
         return 0;
     a->is_selected = false;
     if (weir_slab_check(slab, &a->spec.shape, &elements, err) < 0 ||
-        (mem && check_memory(mem, a->elem, elements, err) < 0))
+        (mem && check_memory(mem, a->elem, elements, err) < 0) ||
+        weir_session_can_select(a->file->s, slab, mem, err) < 0)
         return -1;
-    if (ops_of(a->file)->only_boxes && (mem || !is_box(slab)))
-        return cannot(a->file->s, "move elements with gaps between them", err);
     a->slab = *slab;
     a->elements = elements;
     a->mem_whole = !mem;

@@ -34,9 +34,9 @@ struct weir_nc_library {
 /* The number of a type in these libraries, 0 (NC_NAT): there is none. Local. */
 int weir_nc_type_of(enum weir_elem elem);
 
-/* As make and move_attr of struct weir_array_ops, without groups; find: the id of a variable, and its type and
- * shape. Arrays of a file share dimensions by their names: those that the spec gives, else
- * "n<length>". */
+/* As make and move_attr of struct weir_array_ops, without groups; find: the id of a variable, and
+ * its type and shape. Arrays of a file share dimensions by their names: those that the spec gives,
+ * else "n<length>". */
 int weir_nc_make(struct weir_array *a, struct weir_err *err);
 int weir_nc_find(struct weir_array *a, struct weir_array_spec *have, struct weir_err *err);
 int weir_nc_move_attr(struct weir_array_file *f, enum weir_dir dir, const char *object,

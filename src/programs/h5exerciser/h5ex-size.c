@@ -349,13 +349,12 @@ static void check_piece(const struct h5ex_elements *c, const char *element, uint
 {
     double want, got;
     const double *v = (const double *)element;
-    uint64_t i;
 
-    for (i = 0; c->differs && i < n; i++)
+    for (uint64_t i = 0; c->differs && i < n; i++)
         if (c->differs(element + i * c->size, at + i, (double)(at + i) + add, repetition, &want,
                        &got))
             note(w, at + i, want, got);
-    for (i = 0; !c->differs && (i += first_wrong(v + i, at + i, n - i, add)) < n; i++)
+    for (uint64_t i = 0; !c->differs && (i += first_wrong(v + i, at + i, n - i, add)) < n; i++)
         note(w, at + i, (double)(at + i) + add, v[i]);
 }
 

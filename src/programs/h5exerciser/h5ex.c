@@ -95,27 +95,14 @@ static int warn_of_blocks(struct weir_run *run, const struct h5ex_test *t, struc
                      (unsigned long long)s->file.elements);
 }
 
-/* True when the elements of a task have gaps between them, in the dataset or in memory. */
-static bool has_gaps(const struct h5ex_size *s)
+static int check_backend(const struct h5ex_options *o, const struct weir_backend *be,
+                         struct weir_err *err)
 {
-    bool gaps = s->buffer > s->file.elements;
-
-    for (int d = 0; d < s->file.dims; d++)
-        gaps |= s->file.count[d] > 1 && s->file.stride[d] > s->file.block[d];
-    return gaps;
-}
-
-static int check_backend(const struct h5ex_test *t, struct weir_err *err)
-{
-    const struct h5ex_options *o = t->o;
-    const struct weir_backend *be = t->be;
     const char *what = !be->array ? "arrays"
                        : o->attributes && (!be->array->move_attr || !be->array->group)
                            ? "attributes of a group (--addattr)"
                        : o->collective_metadata && !(be->flags & WEIR_BE_COLLECTIVE_META)
                            ? "collective metadata (--metacoll)"
-                       : be->array->only_boxes && has_gaps(&t->size)
-                           ? "blocks with gaps (--filestrides, --memstride)"
                            : NULL;
 
     return what ? weir_refuse(err, WEIR_EUSAGE,
@@ -154,7 +141,7 @@ static int plan_test(struct weir_run *run, void *state, void *chosen, struct wei
     run->test->plan.bytes = (uint64_t)run->world.size * t->size.file.elements *
                             (sizeof(double) + t->o->derived * sizeof(struct h5ex_record));
     run->test->plan.inodes = 1;
-    if (check_backend(t, err) < 0)
+    if (check_backend(t->o, t->be, err) < 0)
         return -1;
     if (!t->be->array->group && run->test->variant == 0)
         weir_note(&run->log, "%s has no groups: the datasets are in no group, and the column Group "
@@ -221,7 +208,8 @@ static int start_test(struct weir_run *run, void *state, struct weir_err *err)
     int rc = 0;
 
     for (int i = 0; i <= t->o->derived; i++)
-        if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0)
+        if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0 ||
+            weir_session_can_select(&t->session, &t->set[i].put.slab, t->set[i].memory, err) < 0)
             return -1;
     if (weir_par_asks(&run->par))
         rc = weir_session_is_new(&t->session, t->path, &t->removes, err);
