@@ -4,6 +4,9 @@
 
 #include "backends/backend.h"
 
-/* weir_posix_ns on the name without the driver, but unlink through MPI_File_delete. The private
- * state of the session begins with a struct weir_mpi_session. */
+/* weir_posix_ns on the name without the driver (posixns.c), but unlink is weir_mpi_delete. */
 extern const struct weir_ns weir_mpi_ns;
+
+/* MPI_File_delete. The private state of the session begins with a struct weir_mpi_session. Local.
+ * Returns 0, or -1 and err. */
+int weir_mpi_delete(struct weir_session *s, const char *path, struct weir_err *err);

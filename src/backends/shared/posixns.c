@@ -13,14 +13,26 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "backends/shared/mpins.h"
+#include "par/io/mpifile.h"
+
+const char *weir_system_path(const struct weir_backend *be, const char *path)
+{
+    return be->flags & WEIR_BE_OBJECTS     ? NULL
+           : be->flags & WEIR_BE_NEEDS_MPI ? weir_mpi_path(path)
+                                           : path;
+}
+
 static int make_dir(struct weir_session *s, const char *path, unsigned mode, struct weir_err *err)
 {
+    path = weir_system_path(s->be, path);
     return mkdir(path, (mode_t)mode) < 0 ? weir_fail(err, WEIR_EIO, "create directory '%s'", path)
                                          : 0;
 }
 
 static int remove_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
+    path = weir_system_path(s->be, path);
     return rmdir(path) < 0 ? weir_fail(err, WEIR_EIO, "remove directory '%s'", path) : 0;
 }
 
@@ -39,6 +51,7 @@ static int stat_file(struct weir_session *s, const char *path, struct weir_err *
 {
     struct stat st;
 
+    path = weir_system_path(s->be, path);
     return stat(path, &st) < 0 ? weir_fail(err, WEIR_EIO, "stat '%s'", path) : 0;
 }
 
@@ -47,6 +60,7 @@ static int file_exists(struct weir_session *s, const char *path, bool *yes, stru
 {
     struct stat st;
 
+    path = weir_system_path(s->be, path);
     *yes = lstat(path, &st) == 0;
     if (*yes || errno == ENOENT || errno == ENOTDIR)
         return 0;
@@ -58,6 +72,7 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
 {
     struct stat st;
 
+    path = weir_system_path(s->be, path);
     if (stat(path, &st) < 0)
         return weir_fail(err, WEIR_EIO, "size of '%s'", path);
     *bytes = (uint64_t)st.st_size;
@@ -108,7 +123,7 @@ static int statvfs_near(char *dir, struct statvfs *v)
 static int fs_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
                     struct weir_err *err)
 {
-    char *dir = dir_of(path, err);
+    char *dir = dir_of(weir_system_path(s->be, path), err);
     struct statvfs v;
     int rc = 0;
 
@@ -131,9 +146,10 @@ static int fs_usage(struct weir_session *s, const char *path, struct weir_fs_usa
 /* path may be a file or a directory. */
 static int sync_fs(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    int rc = 0;
+    int fd, rc = 0;
 
+    path = weir_system_path(s->be, path);
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0)
         return weir_fail(err, WEIR_EIO, "open '%s' to sync its file system", path);
     if (syncfs(fd) < 0)
@@ -264,4 +280,16 @@ const struct weir_ns weir_posix_ns = {
     .usage = fs_usage,
     .syncfs = sync_fs,
     .call = call_name,
+};
+
+const struct weir_ns weir_mpi_ns = {
+    .ordinary = true,
+    .mkdir = make_dir,
+    .rmdir = remove_dir,
+    .unlink = weir_mpi_delete,
+    .stat = stat_file,
+    .exists = file_exists,
+    .size = file_size,
+    .usage = fs_usage,
+    .syncfs = sync_fs,
 };
