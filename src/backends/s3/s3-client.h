@@ -41,12 +41,12 @@ const char *s3_variable(const char *name);
 struct s3_service {
     const struct s3_options *o;
     struct s3_keys keys; /* id NULL: requests are not signed */
-    char *endpoint;      /* "https://host:port", no '/' at its end: that of this task */
     char *region;
     char *ca_file;       /* certificates of trusted authorities; NULL: those of the system */
     struct weir_set all; /* URLs of the endpoints of all tasks */
     const char **urls;   /* pointers to these, all.n of them, owned */
-    int own;             /* index of the endpoint of this task */
+    int own;             /* index of the endpoint of this task, */
+    const char *endpoint; /* which is "https://host:port", no '/' at its end */
     bool https, host_style;
 };
 

@@ -207,8 +207,9 @@ static int find_endpoint(struct s3_service *sv, const struct weir_par *par, stru
     for (size_t i = 0; i < all->n; i++)
         sv->urls[i] = all->text.text + all->begin[i];
     sv->own = which % (int)all->n;
-    sv->https = strncmp(sv->urls[sv->own], "https:", 6) == 0;
-    return copy(&sv->endpoint, sv->urls[sv->own], err);
+    sv->endpoint = sv->urls[sv->own];
+    sv->https = strncmp(sv->endpoint, "https:", 6) == 0;
+    return 0;
 }
 
 static int find_region(struct s3_service *sv, struct weir_err *err)
@@ -282,7 +283,6 @@ int s3_service_begin(struct s3_service *sv, const struct weir_session *s, struct
 void s3_service_end(struct s3_service *sv)
 {
     s3_keys_free(&sv->keys);
-    free(sv->endpoint);
     free(sv->urls);
     weir_set_free(&sv->all);
     free(sv->region);
