@@ -7,22 +7,19 @@
 #include "base/options/option.h"
 #include "base/size.h"
 
-/* Bytes of an element of the parameters, and of the copy in 32 bits that an optimizer needs beside smaller ones. */
+const char *const mc_dtype_names[] = { "bf16", "fp16", "fp32", NULL };
+const char *const mc_optimizer_names[] = { "adam", "sgd", "none", NULL };
+
+/* In the order of the names. Bytes of an element of the parameters, and of the copy in 32 bits that
+ * an optimizer needs beside smaller ones. */
 static const struct {
-    const char *name;
     int parameter, master;
-} dtypes[] = { { "bf16", 2, 4 }, { "fp16", 2, 4 }, { "fp32", 4, 0 } };
+} dtypes[] = { { 2, 4 }, { 2, 4 }, { 4, 0 } };
 
 /* States of an optimizer: the mean of the gradients and of their squares; a momentum. */
 static const struct {
-    const char *name;
     int has_master, exp_avg, exp_avg_sq;
-} optimizers[] = { { "adam", 1, 4, 4 }, { "sgd", 1, 4, 0 }, { "none", 0, 0, 0 } };
-
-#define N(table) (sizeof(table) / sizeof((table)[0]))
-
-const char *const mc_dtype_names[N(dtypes) + 1] = { "bf16", "fp16", "fp32" };
-const char *const mc_optimizer_names[N(optimizers) + 1] = { "adam", "sgd", "none" };
+} optimizers[] = { { 1, 4, 4 }, { 1, 4, 0 }, { 0, 0, 0 } };
 
 static int find_name(const char *const *names, const char *what, const char *name, struct weir_err *err)
 {
@@ -133,7 +130,7 @@ static int check_range(const struct mc_shape *s, struct weir_err *err)
     } all[] = { { "tp", s->tp, 1, INT16_MAX }, { "pp", s->pp, 1, INT16_MAX }, { "dp", s->dp, 0, INT32_MAX },
                 { "ep", s->ep, 1, INT32_MAX }, { "zero", s->zero, 0, 3 } };
 
-    for (size_t i = 0; i < N(all); i++)
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
         if (all[i].value < all[i].min || all[i].value > all[i].max)
             return weir_refuse(err, WEIR_EUSAGE, "%s=%" PRId64 ": it must be from %" PRId64 " to %" PRId64, all[i].name,
                                all[i].value, all[i].min, all[i].max);
