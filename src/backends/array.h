@@ -14,7 +14,9 @@ enum weir_elem {
     WEIR_ELEM_INT64,
     WEIR_ELEM_FLOAT32, /* IEEE */
     WEIR_ELEM_FLOAT64,
-    WEIR_ELEM_COMPOUND, /* of arrays only: a record, as a C struct has it */
+    /* Of arrays only: a record, as a C struct has it. A backend whose files describe their arrays
+     * may refuse to open one again. */
+    WEIR_ELEM_COMPOUND,
     WEIR_ELEMS
 };
 

@@ -259,7 +259,7 @@ static int open_all(struct trial *t, struct weir_array_file *f, struct weir_arra
         struct weir_array_spec spec = spec_of(&cases[k]);
 
         a[k] = NULL;
-        if (can(t, &cases[k]))
+        if (can(t, &cases[k]) && !(cases[k].elem == WEIR_ELEM_COMPOUND && t->be->flags & WEIR_BE_CONTAINER))
             rc = weir_array_open(f, cases[k].name, false, &spec, &a[k], &t->err);
     }
     return rc;

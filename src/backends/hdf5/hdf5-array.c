@@ -190,9 +190,10 @@ static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, s
         rc = hdf5_fail(err, "type and shape");
     else if (rank < 1)
         rc = weir_refuse(err, WEIR_EIO, "it is a single value, not an array");
-    else
-        rc = hdf5_type_read(type, &a->base.spec.type, &have->type, err);
+    else if (hdf5_elem_of(type) == WEIR_ELEMS)
+        rc = weir_refuse(err, WEIR_EIO, "its type is not supported");
     if (rc == 0) {
+        have->type = (struct weir_type) { .elem = hdf5_elem_of(type) };
         have->shape.rank = rank;
         for (int d = 0; d < rank; d++)
             have->shape.len[d] = len[d];

@@ -35,12 +35,9 @@ static int write_attr(struct hdf5_arrays *f, hid_t object, const struct weir_att
 
 static bool is_like(hid_t id, const struct weir_attr *attr)
 {
-    const struct weir_type any = { .elem = attr->elem };
     hid_t type = H5Aget_type(id);
     hid_t space = H5Aget_space(id);
-    struct weir_type have;
-    bool same = type >= 0 && space >= 0 && hdf5_type_read(type, &any, &have, NULL) == 0 &&
-                have.elem == attr->elem &&
+    bool same = type >= 0 && space >= 0 && hdf5_elem_of(type) == attr->elem &&
                 (uint64_t)H5Sget_simple_extent_npoints(space) == attr->count;
 
     if (space >= 0)

@@ -188,11 +188,8 @@ void hdf5_segments_end(struct hdf5_segments *g);
  * err when it cannot be made. */
 hid_t hdf5_type_make(const struct weir_type *type, struct weir_err *err);
 
-/* Finds the type of an object in a file. type: the one that is expected, or zeros; its members are
- * compared. *out gets the type. Local. Returns 0, or -1 and err (WEIR_EIO): a type that weir does
- * not write, or other members. */
-int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out,
-                   struct weir_err *err);
+/* The simple type that a type in a file stands for; WEIR_ELEMS: none. Local. */
+enum weir_elem hdf5_elem_of(hid_t type);
 
 /* ---- arrays are datasets of a file (hdf5-array.c, hdf5-attr.c) ---- */
 

@@ -45,57 +45,17 @@ hid_t hdf5_type_make(const struct weir_type *type, struct weir_err *err)
     return id;
 }
 
-/* WEIR_ELEMS: none of ours. */
-static enum weir_elem elem_of(hid_t id)
+enum weir_elem hdf5_elem_of(hid_t type)
 {
-    H5T_class_t class = H5Tget_class(id);
-    size_t size = H5Tget_size(id);
+    H5T_class_t class = H5Tget_class(type);
+    size_t size = H5Tget_size(type);
 
-    if (class == H5T_INTEGER && H5Tget_sign(id) == H5T_SGN_2)
+    if (class == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_2)
         return size == 1   ? WEIR_ELEM_BYTE
                : size == 4 ? WEIR_ELEM_INT32
                : size == 8 ? WEIR_ELEM_INT64
                            : WEIR_ELEMS;
     if (class == H5T_FLOAT)
         return size == 4 ? WEIR_ELEM_FLOAT32 : size == 8 ? WEIR_ELEM_FLOAT64 : WEIR_ELEMS;
-    return class == H5T_COMPOUND ? WEIR_ELEM_COMPOUND : WEIR_ELEMS;
-}
-
-static int check_members(hid_t id, const struct weir_type *type, struct weir_err *err)
-{
-    if (type->elem != WEIR_ELEM_COMPOUND)
-        return weir_refuse(err, WEIR_EIO, "it has a compound type; give its members");
-    if (H5Tget_nmembers(id) != type->count)
-        return weir_refuse(err, WEIR_EIO, "its compound type has %d members, not %d as needed",
-                           H5Tget_nmembers(id), type->count);
-    for (int i = 0; i < type->count; i++) {
-        const struct weir_member *m = &type->members[i];
-        int at = H5Tget_member_index(id, m->name);
-        hid_t member = at < 0 ? H5I_INVALID_HID : H5Tget_member_type(id, (unsigned)at);
-        enum weir_elem elem = member < 0 ? WEIR_ELEMS : elem_of(member);
-
-        if (member >= 0)
-            H5Tclose(member);
-        if (elem != m->elem)
-            return weir_refuse(err, WEIR_EIO, "its compound type has no member '%s' of type %s",
-                               m->name, weir_elem_name(m->elem));
-    }
-    return 0;
-}
-
-int hdf5_type_read(hid_t id, const struct weir_type *type, struct weir_type *out,
-                   struct weir_err *err)
-{
-    enum weir_elem elem = elem_of(id);
-
-    if (elem == WEIR_ELEMS)
-        return weir_refuse(err, WEIR_EIO, "its type is not supported");
-    if (elem == WEIR_ELEM_COMPOUND && check_members(id, type, err) < 0)
-        return -1;
-    *out = (struct weir_type) { .elem = elem, .size = H5Tget_size(id) };
-    if (elem == WEIR_ELEM_COMPOUND) {
-        out->members = type->members;
-        out->count = type->count;
-    }
-    return 0;
+    return WEIR_ELEMS;
 }
