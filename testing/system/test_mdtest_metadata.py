@@ -127,6 +127,20 @@ def test_eight_ranks_and_an_odd_shift(mdtest):
     mdtest.empty()
 
 
+@pytest.mark.parametrize("args", ["-n 40 -z 1 -b 3", "-I 2 -z 2 -b 2 -u -N 1 -R", "-n 20 -z 1 -b 2 -N 1 -C -T"])
+def test_single_ranks_and_rates_in_percent_have_all_phases(mdtest, args):
+    needs_attributes(mdtest)
+    for more, key in ("--sweep=ranks --sweep-time=0.01", "sweep"), ("--rate=50%..100%:2 --rate-time=0.05", "load"):
+        run = mdtest(args + " --report=json:r.json %s %s" % (more, ALL), np=3).ok()
+        test, = results(mdtest)["tests"]
+        rows = test["sweep"]["measured"] if key == "sweep" else test["load"]
+        assert {row["operation"] for row in rows} >= {name.lower() for name in FILES + DIRS}, (run, rows)
+        assert "-C" in args or mdtest.empty() is None
+        if "-C" in args:
+            assert not list(mdtest.dir.rglob("*-XX"))
+            mdtest(args.replace("-C -T", "-r"), np=3).ok()
+
+
 def test_items_are_counted_as_operations(mdtest):
     needs_attributes(mdtest)
     mdtest("-I 3 -z 1 -b 2 -F --report=json:r.json " + ALL, np=2).ok()

@@ -171,6 +171,9 @@ def md(args):
     ("", ["directory create", "directory stat", "directory rename", "directory remove", "file create", "file stat", "file read", "file remove"]),
     ("-F -u -N 1 -i 2 -w 10 -e 10 -X -z 1 -b 2", ["file create", "file stat", "file read", "file remove"]),
     ("-D -C -T -N 1", ["directory stat"]),
+    ("-F -z 1 -b 2 --readdir --move", ["file create", "file stat", "file read", "file readdir", "file readdirplus", "file move", "file remove"]),
+    ("-F -C -N 1 --link --symlink --chmod",
+     ["file link", "file unlink", "file symlink", "file readlink", "file unsymlink", "file chmod"]),
     ("-F -C", None), ("-F -c", None), ("-F -S", None)])
 def test_mdtest_makes_and_removes_items_of_single_ranks(ior, args, operations):
     ior.program = conftest.BUILD / "src" / "mdtest"

@@ -283,7 +283,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
 
 /* ---- the points of a load curve: after the maximum the shares of it, each for all phases in turn ---- */
 
-#define STAGES 16
+#define STAGES 32
 
 struct curve {
     const struct weir_stage *stage[STAGES];

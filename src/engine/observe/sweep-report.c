@@ -23,7 +23,7 @@ struct row {
 #define D(f, k, h, ...) COL_REAL(struct row, f, k, h, .none = "-", .gap = 1, __VA_ARGS__)
 
 static const struct weir_col unit_cols[] = {
-    S(operation, "operation", "The kind of phase", .head = "Sweep", .width = -16, .gap = 1),
+    S(operation, "operation", "The kind of phase", .head = "Sweep", .width = -21, .gap = 1),
     I(number, "number", "Of the node, the pair or the rank, in the order of the lowest ranks",
       .head = "Number", .width = 7, .gap = 1),
     I(rank, "rank", "Its lowest rank", .head = "Rank", .width = 7, .gap = 1),

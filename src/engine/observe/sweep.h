@@ -102,7 +102,7 @@ bool weir_sweep_next(struct weir_sweep_field *f, struct weir_sweep_round *r, boo
 
 /* ---- what --sweep has measured, on rank 0 ---- */
 
-#define WEIR_SWEEP_OPS 12   /* stages that some ranks can do alone */
+#define WEIR_SWEEP_OPS 32   /* stages that some ranks can do alone */
 #define WEIR_SWEEP_ROUNDS 16
 
 /* A unit: a node, a pair of nodes, a rank. */

@@ -169,7 +169,8 @@ static uint64_t made_names(const struct weir_run *run, const struct mdtest_test 
                            uint64_t dir)
 {
     const struct weir_dirtree *tree = &t->tree;
-    uint64_t owners = t->o->unique || t->o->shared ? 1 : (uint64_t)run->par.size;
+    bool own = t->o->unique || t->o->shared || t->pass.subset; /* then others may have none */
+    uint64_t owners = own ? 1 : (uint64_t)run->par.size;
     uint64_t below = dir * tree->branch + 1 < tree->dirs ? tree->branch : 0;
     uint64_t made = t->ledger.count[t->pass.of], before;
 
@@ -201,7 +202,7 @@ static int list(struct weir_run *run, struct mdtest_test *t, uint64_t step, uint
     if (mdtest_finish_op(run, t, rc, dir, 0, begin, clock_ns, err) < 0)
         return -1;
     if (!is_stored(t) || l.names == made ||
-        (l.names > made && (!t->o->create || !t->places.all_ours)))
+        (l.names > made && (t->pass.subset || !t->o->create || !t->places.all_ours)))
         return 0;
     run->counters.wrong++;
     if (t->damage.code == WEIR_OK)

@@ -336,7 +336,10 @@ static int before_subset(struct weir_run *run, void *state, const struct weir_st
 {
     struct mdtest_test *t = state;
 
-    begin_phase(run, t, (enum mdtest_op)s->index, are_removed(t) ? 0 : t->shift);
+    /* The next phase of an option needs what this one makes, also where only some ranks work. */
+    bool own = are_removed(t) || mdtest_facts[s->index].call;
+
+    begin_phase(run, t, (enum mdtest_op)s->index, own ? 0 : t->shift);
     t->pass.subset = true;
     return 0;
 }
@@ -353,13 +356,11 @@ static int after_subset(struct weir_run *run, void *state, const struct weir_sta
     return 0;
 }
 
-static const struct weir_subset subset_op = { .can = can_alone,
-                                              .before = before_subset,
-                                              .after = after_subset };
-static const struct weir_subset subset_complete = { .can = can_alone,
-                                                    .complete = true,
-                                                    .before = before_subset,
-                                                    .after = after_subset };
+#define SUBSET(is_whole)                                                                           \
+    {                                                                                              \
+        .can = can_alone, .complete = (is_whole), .before = before_subset, .after = after_subset    \
+    }
+static const struct weir_subset subset_op = SUBSET(false), subset_complete = SUBSET(true);
 
 /* ---- rows ---- */
 
@@ -373,7 +374,12 @@ static const struct weir_subset subset_complete = { .can = can_alone,
         .key = (text), .index = (kind), .flags = (f), .wanted = wants_kind, .before = (act)        \
     }
 
-#define MORE(key, title, call, name, ...) OP(MDTEST_##name, key, op),
+/* All of what makes links or attributes is done: the phases after it use them. */
+#define MORE(key, title, call, name, option, shift, w)                                             \
+    OP(MDTEST_##name, key, op,                                                                     \
+       .subset = WEIR_NAME_##w <= WEIR_NAME_UNLINK || WEIR_NAME_##w == WEIR_NAME_SETXATTR          \
+                     ? &subset_complete                                                            \
+                     : &subset_op),
 
 const struct weir_stage mdtest_stages[] = {
     /* Trees are made for the items, whatever the rate of these. */
