@@ -40,16 +40,13 @@ static const struct filter *find(const char *name, size_t len, struct weir_err *
 {
     struct weir_str have = { 0 };
 
-    for (size_t i = 0; i < FILTERS; i++) {
-        bool is_it = strlen(filters[i].name) == len && memcmp(filters[i].name, name, len) == 0;
-
-        if (can_write(&filters[i]) && is_it) {
-            weir_str_free(&have);
+    for (size_t i = 0; i < FILTERS; i++)
+        if (strlen(filters[i].name) == len && memcmp(filters[i].name, name, len) == 0 &&
+            can_write(&filters[i]))
             return &filters[i];
-        }
+    for (size_t i = 0; i < FILTERS; i++)
         if (can_write(&filters[i]))
             weir_str_addf(&have, "%s ", filters[i].name);
-    }
     weir_refuse(err, WEIR_EUSAGE,
                 "option --hdf5.filter: this HDF5 (%s) cannot write with '%.*s', but with: %sand "
                 "plugins in HDF5_PLUGIN_PATH",

@@ -450,13 +450,8 @@ bool weir_pattern_is_right(const struct weir_pattern *p, const void *buf, size_t
 
 uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off)
 {
-    word w;
+    word w = 0;
 
-    if (p->packet == WEIR_PACKET_INCOMPRESSIBLE)
-        return weir_pattern_step(seed_lane(noise_key(p, off), 0));
-    if (p->packet == WEIR_PACKET_RATIO)
-        fill_bytes(p, off, 0, (unsigned char *)&w, sizeof(w));
-    else
-        weir_lane_fill(&w, 1, seed_chain(p, off));
+    weir_pattern_stamp(p, &w, sizeof(w), off);
     return w;
 }

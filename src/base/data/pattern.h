@@ -123,7 +123,7 @@ void weir_pattern_begin(struct weir_pattern_words *s, const struct weir_pattern 
 /* The next n <= WEIR_PATTERN_PAGE words; all pages but the last are whole. Local. */
 void weir_pattern_next(struct weir_pattern_words *s, uint64_t *want, size_t n);
 
-/* The first word of the transfer at off, with RANDOM, INCOMPRESSIBLE and RATIO. Local, some ns. */
+/* The first word of the transfer at off, with RANDOM, INCOMPRESSIBLE and RATIO. Local. */
 uint64_t weir_pattern_word(const struct weir_pattern *p, uint64_t off);
 
 /* INCOMPRESSIBLE: the word that comes WEIR_PATTERN_LANES after this one (xorshift64). */

@@ -128,16 +128,16 @@ static const char *const result_words[MDTEST_OPS] = {
     [MDTEST_FILE_REMOVE] = "  File removal      : ",
     [MDTEST_TREE_CREATE] = "V-1: main:   Tree creation     : ",
     [MDTEST_TREE_REMOVE] = "main   Tree removal      : ",
+#define MORE_WORDS(key, title, call, op, ...) [MDTEST_##op] = "  " title ": ",
+    MDTEST_MORE_DIRS(MORE_WORDS) MDTEST_MORE_FILES(MORE_WORDS)
 };
 
 void mdtest_trace_result(struct weir_run *run, const struct mdtest_test *t, enum mdtest_op op)
 {
     const struct mdtest_series *s = &t->results.series[op];
     bool was_run = s->rate.n == (uint64_t)run->repetition + 1; /* in this iteration */
-    bool more = mdtest_facts[op].call != 0;
 
-    mdtest_log(run, 1, "%s%s%s%14.3f sec, %14.3f ops/sec", more ? "  " : "",
-               more ? mdtest_operations[op].title : result_words[op], more ? ": " : "",
+    mdtest_log(run, 1, "%s%14.3f sec, %14.3f ops/sec", result_words[op],
                was_run ? s->seconds : 0.0, was_run && s->seconds > 0 ? s->items / s->seconds : 0.0);
     if (op == MDTEST_FILE_CREATE && was_run && t->results.wall_s > 0)
         mdtest_log(run, 1, "  File creation (stonewall): %14.3f sec, %14.3f ops/sec",
@@ -164,9 +164,8 @@ int mdtest_trace_kind_end(struct weir_run *run, void *state, const struct weir_s
 {
     for (int op = MDTEST_DIR_CREATE; op < MDTEST_OPS; op++) {
         const struct mdtest_fact *f = &mdtest_facts[op];
-        bool shown = f->call ? mdtest_wants(state, op) : result_words[op] && !f->is_tree;
 
-        if (shown && (int)f->of == s->index)
+        if (result_words[op] && !f->is_tree && (int)f->of == s->index && mdtest_shows(state, op))
             mdtest_trace_result(run, state, (enum mdtest_op)op);
     }
     return 0;

@@ -39,15 +39,11 @@ static const struct preset *preset_of(const struct mc_options *o)
 static int refuse_model(const struct mc_options *o, struct weir_err *err)
 {
     char shown[WEIR_QUOTE_TEXT];
-    struct weir_str names = { 0 };
 
-    for (size_t i = 0; i < PRESETS; i++)
-        weir_str_addf(&names, "%s%s", i == 0 ? "" : ", ", presets[i].model);
-    weir_refuse(err, WEIR_EUSAGE,
-                "--preset=%s has no model '%s': use one of %s, or leave --preset out", o->preset,
-                weir_quote_str(o->model, shown), weir_str_words(&names));
-    weir_str_free(&names);
-    return -1;
+    return weir_refuse(err, WEIR_EUSAGE,
+                       "--preset=%s has no model '%s': use one of %s, %s, %s, %s, or leave "
+                       "--preset out", o->preset, weir_quote_str(o->model, shown),
+                       presets[0].model, presets[1].model, presets[2].model, presets[3].model);
 }
 
 int mc_preset_take(const struct weir_values *given, struct mc_options *o, struct weir_err *err)
