@@ -251,7 +251,7 @@ struct weir_request {
     size_t gpu_len;            /* io.len as submitted; io.len is 0 after a copy that failed */
     ssize_t n;                 /* bytes moved, or -1 */
     int sys;                   /* with -1: errno */
-    uint64_t begin_ns, end_ns; /* local clock: submitted, given back */
+    uint64_t begin_ns, end_ns; /* local clock: submitted, given back; the backend may set the end */
     uint64_t due_ns;           /* the caller's: when it was to begin, at a rate */
     uint64_t holds;            /* the caller's: which data are in its buffer; 0: not known */
     struct weir_request *next; /* the queue's */

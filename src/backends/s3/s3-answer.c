@@ -386,6 +386,7 @@ static void take_times(struct s3_handle *h)
     }
     ns->first = after(first - h->begin_ns, ns->connect + ns->tls);
     ns->last = now - first;
+    h->call->answer.end_ns = now;
 }
 
 void s3_answer_judge(struct s3_handle *h, CURLcode result)

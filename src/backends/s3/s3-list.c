@@ -5,6 +5,8 @@
 #include <openssl/evp.h>
 #include <stdlib.h>
 
+#define KEYS_A_POLL 50
+
 /* ---- a list ---- */
 
 struct listing {
@@ -37,7 +39,7 @@ static int take_element(void *mine, const char *path, const char *words)
 
     if (strcmp(path, "ListBucketResult/Contents/Key") == 0) {
         weir_str_clear(&l->key);
-        weir_str_addf(&l->key, "%s", words);
+        weir_str_add(&l->key, words, strlen(words));
     } else if (strcmp(path, "ListBucketResult/Contents/Size") == 0) {
         l->size = strtoull(words, NULL, 10);
     } else if (strcmp(path, "ListBucketResult/Contents") == 0) {
@@ -98,21 +100,31 @@ static void free_listing(struct listing *l)
     weir_str_free(&l->last);
 }
 
-/* Refuse a key that does not come after the one in 'mine'. */
+struct check {
+    struct s3_client *client;
+    const char *after;
+    int keys; /* so far */
+};
+
+/* Refuse a key that does not come after the one before the list. Reading 1000 keys takes some ms:
+ * the end of requests that are in flight is noticed meanwhile. */
 static int take_later(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
-    const struct weir_str *after = mine;
+    struct check *c = mine;
 
-    if (strcmp(key, weir_str_text(after)) > 0)
+    if (++c->keys % KEYS_A_POLL == 0)
+        (void)s3_wait(c->client, 0, 0, NULL);
+    if (strcmp(key, c->after) > 0)
         return 0;
     return weir_refuse(err, WEIR_EIO, "the service lists the key '%s', which is not after '%s'",
-                       key, weir_str_text(after));
+                       key, c->after);
 }
 
-int s3_list_check(const struct weir_str *answer, const char *prefix, struct weir_str *after,
-                  struct weir_err *err)
+int s3_list_check(struct s3_client *client, const struct weir_str *answer, const char *prefix,
+                  const char *after, struct weir_err *err)
 {
-    struct listing l = { .take = take_later, .mine = after, .prefix = prefix, .err = err };
+    struct check c = { .client = client, .after = after };
+    struct listing l = { .take = take_later, .mine = &c, .prefix = prefix, .err = err };
     int rc = read_page(answer, &l, err);
 
     free_listing(&l);

@@ -205,7 +205,8 @@ static void check_list(struct s3_transfer *tr)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (s3_list_check(&tr->answer, weir_str_text(&tr->file->prefix), &tr->after, &why) < 0)
+    if (s3_list_check(s3_of(tr->file->base.s)->client, &tr->answer,
+                      weir_str_text(&tr->file->prefix), weir_str_text(&tr->after), &why) < 0)
         s3_fail(&tr->call.answer, EIO, "%s", why.text);
 }
 

@@ -79,9 +79,9 @@ int s3_list(struct s3_client *client, const char *bucket, const char *prefix, in
 void s3_list_query(struct weir_str *query, const char *prefix, const char *token, int most);
 
 /* Check that an answer is a list of keys that begin with prefix and come after 'after' in the order
- * of bytes. Local. 0, or -1 and err. */
-int s3_list_check(const struct weir_str *answer, const char *prefix, struct weir_str *after,
-                  struct weir_err *err);
+ * of bytes. Other requests of the client go on. Local. 0, or -1 and err. */
+int s3_list_check(struct s3_client *client, const struct weir_str *answer, const char *prefix,
+                  const char *after, struct weir_err *err);
 
 /* True for a key that is meant. rest: the text after the prefix. */
 typedef bool s3_wanted_fn(const char *rest);

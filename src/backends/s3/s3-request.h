@@ -32,6 +32,7 @@ struct s3_answer {
     int tried;          /* requests that it took */
     int unsure;         /* of them, those that the service may have done though they had no good answer */
     struct s3_times ns; /* of the last of them */
+    uint64_t end_ns;    /* local clock: when it had come */
 };
 
 /* One request. Filled by the caller, which keeps it, its texts and buffers until it is done; may be used again. No memory

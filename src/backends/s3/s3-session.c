@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "par/agree.h"
 
 /* ---- how a file is made ---- */
@@ -144,7 +145,7 @@ static int begin_transfer(struct s3_file *f, const struct weir_io *io, struct s3
 
 ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    struct s3_transfer *tr = &s3_of(f->s)->single;  
+    struct s3_transfer *tr = &s3_of(f->s)->single;
     ssize_t n;
     int rc = begin_transfer((struct s3_file *)f, io, tr, &n, err);
 
@@ -183,13 +184,14 @@ static void add_done(struct s3_queue *q, struct weir_request *r)
     q->done = r;
 }
 
-/* One that failed keeps its call for s3_reason. */
+/* One that failed keeps its call for s3_reason. To read a list is a part of its own time only. */
 static void landed(struct s3_transfer *tr)
 {
     struct s3_queue *q = &s3_of(tr->file->base.s)->queue;
     struct weir_request *r = tr->request;
 
     r->n = s3_move_end(tr);
+    r->end_ns = tr->call.text ? weir_now_ns() : tr->call.answer.end_ns;
     r->sys = r->n < 0 ? tr->call.answer.sys : 0;
     tr->flying = false;
     q->busy--;

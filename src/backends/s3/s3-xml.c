@@ -30,7 +30,7 @@ static void stop(struct walk *w, const char *bad)
 static void begin(void *user, const XML_Char *name, const XML_Char **attributes)
 {
     struct walk *w = user;
-    const char *colon = strrchr(name, ':');
+    const char *colon = strrchr(name, ':'), *own = colon ? colon + 1 : name;
 
     if (w->ended)
         return; /* the parser may still have some */
@@ -42,7 +42,7 @@ static void begin(void *user, const XML_Char *name, const XML_Char **attributes)
     w->cut[w->depth++] = w->path.len;
     if (w->path.len)
         weir_str_addc(&w->path, '/');
-    weir_str_addf(&w->path, "%s", colon ? colon + 1 : name);
+    weir_str_add(&w->path, own, strlen(own));
 }
 
 static void end(void *user, const XML_Char *name)

@@ -134,7 +134,8 @@ static void take(struct weir_session *s, struct weir_request **done, int n, uint
         struct weir_request *r = done[i];
 
         drop_flight(s, r);
-        r->end_ns = *clock_ns;
+        if (r->end_ns <= r->begin_ns) /* the backend does not say when it ended */
+            r->end_ns = *clock_ns;
         if (__builtin_expect(r->n != (ssize_t)r->io.len, 0))
             finish(r, clock_ns, failed ? NULL : err);
         failed |= r->n < 0;
@@ -142,7 +143,7 @@ static void take(struct weir_session *s, struct weir_request **done, int n, uint
             continue;
         if (r->n >= 0)
             weir_hist_add(&s->stats->hist[WEIR_OP_XFER], r->end_ns - r->begin_ns);
-        if (s->stats->completed_ns)
+        if (s->stats->completed_ns && r->end_ns >= s->stats->completed_ns)
             weir_hist_add(&s->stats->hist[WEIR_HIST_BETWEEN], r->end_ns - s->stats->completed_ns);
         s->stats->completed_ns = r->end_ns;
     }
