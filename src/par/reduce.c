@@ -127,6 +127,17 @@ void weir_merge_stats(const struct weir_par *par, struct weir_stats *s)
     weir_mpi_must(par, MPI_Op_free(&op), "MPI_Op_free");
 }
 
+/* The sums of extremes mean nothing, and are replaced. */
+void weir_merge_hists(const struct weir_par *par, struct weir_hist *h, int n, int64_t *ends)
+{
+    for (int i = 0; i < n; i++)
+        weir_hist_ends(&h[i], &ends[2 * i]);
+    weir_allmax_i64(par, ends, 2 * n);
+    weir_sum_u64(par, (uint64_t *)(void *)h, (size_t)n * sizeof(*h) / sizeof(uint64_t));
+    for (int i = 0; i < n && par->rank == 0; i++)
+        weir_hist_set_ends(&h[i], &ends[2 * i]);
+}
+
 void weir_fetch_bytes(const struct weir_par *par, void *buf, size_t len, int from)
 {
     if (from == 0)

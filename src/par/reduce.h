@@ -3,6 +3,7 @@
  * texts of all, numbers of the ranks of a node */
 #pragma once
 
+#include "base/hist.h"
 #include "base/stats.h"
 #include "base/str.h"
 #include "par/comm.h"
@@ -22,6 +23,10 @@ uint64_t weir_before_u64(const struct weir_par *par, uint64_t mine);
 /* The values of all ranks together, in place on rank 0; others keep theirs. Constant memory.
  * Collective over par->comm. */
 void weir_merge_stats(const struct weir_par *par, struct weir_stats *s);
+
+/* n histograms of all ranks together, in place on rank 0; others keep theirs. ends: memory for 2 n
+ * numbers. One maximum, one sum. Collective over par->comm. */
+void weir_merge_hists(const struct weir_par *par, struct weir_hist *h, int n, int64_t *ends);
 
 /* Sends len bytes in buf from rank 'from' to rank 0. Only these two ranks call it; nothing happens if
  * they are the same. The sender waits until rank 0 asks, so nothing is buffered there. */

@@ -153,13 +153,24 @@ def test_endpoints_have_what_their_tasks_have_asked(ior, proxy, tmp_path):
             assert rest == 0 or (phase != "mix" and 0 < rest <= 2), (of, total)  # the size of the file, after a phase
             assert sum(row["bytes"] for row in of.values()) == sum(r["bytes"] for r in test["phases"] if r["operation"].startswith(phase))
             assert of[urls[0]]["requests"] > of[urls[1]]["requests"] and all(row["requestMean"] > 0 for row in of.values())
+        assert {row["endpoint"] for row in test["endpointOperations"]} == set(urls), test["endpointOperations"]
+        for name, whole in rows(test).items():
+            of = [row for row in test["endpointOperations"] if row["operation"] == name]
+            assert sum(row["operations"] for row in of) == (whole["operations"] if name in NAMES else 0), (of, whole)
+            assert name not in NAMES or sum(row["bytes"] for row in of) == whole["bytes"], (of, whole)
+            for row in of:
+                assert 0 < row["operationP50"] <= row["operationP90"] <= row["operationP99"] <= row["operationMax"] <= whole["transferMax"], row
+                assert row["operationsPerSecond"] == pytest.approx(row["operations"] / whole["workTime"], rel=1e-3), row
+        shown = run.stdout.split("Operations by endpoint (times in ms):\n")[1].split("\n\n")[0].splitlines()
+        assert shown[0].split()[1:5] == ["Operation", "Operations", "ops/s", "Bytes"] and {line.split()[-1] for line in shown[1:]} == set(urls), run
+        assert len(shown) == 1 + len(test["endpointOperations"]), run
         table = run.stdout.split("Endpoints (")[1].split("\n\n")[0].splitlines()
         assert table[1].split()[-3:] == ["Sent", "again", "Endpoint"] and "Bytes" in table[1].split(), run
         assert [line.split()[-1] for line in table[2:]] == urls * 3, run
         for proxied_ in proxy, second:
             proxied_.forget()
         one = ior(words.replace("," + second.url, "") + " --report=text:-,json:r.json", np=2, env=proxy.store.env).ok()
-        assert len([r for r in result(one)["endpoints"] if r["operation"] == "mix"]) == 1 and "Endpoints (" not in one.stdout, one
+        assert len([r for r in result(one)["endpoints"] if r["operation"] == "mix"]) == 1 and "Endpoints (" not in one.stdout and "by endpoint" not in one.stdout, one
         hidden = ior(words + " --anonymous --report=text:-,json:h.json", np=2, env=proxy.store.env).ok()
         assert len(result(hidden, "h.json")["endpoints"]) == 6 and "127.0.0.1" not in (ior.cwd / "h.json").read_text()
 

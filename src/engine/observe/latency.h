@@ -25,6 +25,14 @@ struct weir_latency {
         WEIR_LATENCY_COL(S, F.p999, key "P999", "p99.9 of " of),                                  \
         WEIR_LATENCY_COL(S, F.max, key "Max", "Longest of " of)
 
+/* Columns of such a member for people, in ms. */
+#define WEIR_LATENCY_MS(S, f, h)                                                                   \
+    COL_REAL(S, f, NULL, NULL, .head = (h), .unit = WEIR_MS, .width = 10, .digits = 5, .gap = 1)
+#define WEIR_LATENCY_SHOWN(S, F)                                                                   \
+    WEIR_LATENCY_MS(S, F.mean, "mean"), WEIR_LATENCY_MS(S, F.p50, "50%"),                          \
+        WEIR_LATENCY_MS(S, F.p90, "90%"), WEIR_LATENCY_MS(S, F.p99, "99%"),                        \
+        WEIR_LATENCY_MS(S, F.p999, "99.9%"), WEIR_LATENCY_MS(S, F.max, "max ms")
+
 /* Everything measured about one phase: a row of "phases" for programs. Bytes, ns, counts. */
 struct weir_metrics {
     const char *operation;

@@ -12,6 +12,7 @@
 #include "engine/ratelimit.h"
 #include "engine/phase.h"
 #include "engine/test.h"
+#include "par/reduce.h"
 
 struct state {
     struct weir_rate_reached reached; /* of the phase */
@@ -206,20 +207,6 @@ static void find_reached(const struct weir_ratelimit *p, const struct weir_phase
     out->late_ns = (double)rec->max[MOST_LATE];
 }
 
-/* The histograms of all ranks, on rank 0: one maximum, one sum. */
-static void sum_up(struct weir_run *run)
-{
-    struct weir_hist *h = run->ratelimit->response;
-    int n = 2 * run->ratelimit->kinds;
-
-    for (int i = 0; i < n; i++)
-        weir_hist_ends(&h[i], &run->ratelimit->ends[2 * i]);
-    weir_allmax_i64(&run->par, run->ratelimit->ends, 2 * n);
-    weir_sum_u64(&run->par, (uint64_t *)(void *)h, (size_t)n * sizeof(*h) / sizeof(uint64_t));
-    for (int i = 0; i < n; i++)
-        weir_hist_set_ends(&h[i], &run->ratelimit->ends[2 * i]);
-}
-
 /* Fill the columns that are the same for all operations of the phase. */
 static struct load_row begin_row(const struct weir_run *run, const struct weir_phase_rec *rec,
                                  const struct state *s)
@@ -275,7 +262,8 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
                              weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     else
         find_reached(run->ratelimit, rec, &s->reached);
-    sum_up(run);
+    weir_merge_hists(&run->par, run->ratelimit->response, 2 * run->ratelimit->kinds,
+                     run->ratelimit->ends);
     if (run->par.rank == 0)
         report(run, rec, s);
     return 0;

@@ -87,24 +87,15 @@ static const struct weir_table phases = {
 };
 
 /* For people: operations of a mixed phase that has others than writes and reads. */
-#define SHOWN(f, u, h)                                                                             \
-    COL_REAL(M, f, NULL, NULL, .head = (h), .unit = (u), .width = 10, .digits = 5, .gap = 1)
-
 static const struct weir_col mix_cols[] = {
     COL_INT(M, iter, NULL, NULL, .head = "iter", .width = 4, .gap = 1),
     COL_STR(M, operation, NULL, NULL, .head = "Operation", .width = -12, .gap = 1),
     COL_INT(M, rec.done_sum, NULL, NULL, .head = "Operations", .width = 10, .gap = 1),
-    SHOWN(per_second, 1, "ops/s"),
+    COL_REAL(M, per_second, NULL, NULL, .head = "ops/s", .width = 10, .digits = 5, .gap = 1),
     COL_INT(M, rec.bytes_sum, NULL, NULL, .head = "Bytes", .width = 14, .gap = 1),
-    SHOWN(whole.mean, WEIR_MS, "mean"),
-    SHOWN(whole.p50, WEIR_MS, "50%"),
-    SHOWN(whole.p90, WEIR_MS, "90%"),
-    SHOWN(whole.p99, WEIR_MS, "99%"),
-    SHOWN(whole.p999, WEIR_MS, "99.9%"),
-    SHOWN(whole.max, WEIR_MS, "max ms"),
+    WEIR_LATENCY_SHOWN(M, whole),
     WEIR_COL_END
 };
-#undef SHOWN
 
 struct state {
     bool mixes; /* the phase has such operations */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* requests.c - what a phase has asked of a service: how many requests, connections and repetitions, and the parts of their
- * times; of each endpoint */
+/* requests.c - what a phase has asked of a service: requests, connections, repetitions and parts of
+ * their times; of each endpoint, also the operations of a mixed phase */
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,6 +12,7 @@
 #include "engine/observe/latency.h"
 #include "engine/phase.h"
 #include "par/agree.h"
+#include "par/reduce.h"
 
 struct requests_row {
     const char *operation;
@@ -95,13 +96,14 @@ struct state {
     uint64_t *sum; /* SUMS of each endpoint */
     int64_t n;     /* endpoints; 0: the test asks no service */
     const struct weir_service_stats *stats;
-    struct weir_str text;
+    struct weir_str text, operations; /* tables for people */
 };
 
 struct endpoint_row {
     const char *operation, *endpoint;
     int64_t test, iter, number, tasks, count[WEIR_SENT_COUNTS], bytes, again;
     double rate, bw, mean;
+    struct weir_latency whole; /* of an operation of a mixed phase */
 };
 
 #define E struct endpoint_row
@@ -109,16 +111,21 @@ struct endpoint_row {
 #define REAL(f, k, u, t, h)                                                                        \
     COL_REAL(E, f, k, h, .unit = (u), .head = (t), .width = 10, .digits = 5, .gap = 1, .none = "-")
 
+#define BYTES_COL                                                                                  \
+    COL_INT(E, bytes, "bytes", "Bytes moved by these tasks", .head = "Bytes", .width = 14, .gap = 1)
+#define FIRST_COLS(what)                                                                           \
+    COL_INT(E, test, "test", "Number of the test, from 0"),                                        \
+        COL_INT(E, iter, "iter", "Repetition, from 0", .head = "iter", .width = 4, .gap = 1),      \
+        COL_STR(E, operation, "operation", what, .head = what, .width = -12, .gap = 1),            \
+        COL_INT(E, number, "number", "Number of the endpoint in the list, from 0"),                \
+        COL_STR(E, endpoint, "endpoint", "Its URL")
+
 static const struct weir_col endpoint_cols[] = {
-    COL_INT(E, test, "test", "Number of the test, from 0"),
-    COL_INT(E, iter, "iter", "Repetition, from 0", .head = "iter", .width = 4, .gap = 1),
-    COL_STR(E, operation, "operation", "Phase", .head = "Phase", .width = -12, .gap = 1),
-    COL_INT(E, number, "number", "Number of the endpoint in the list, from 0"),
-    COL_STR(E, endpoint, "endpoint", "Its URL"),
+    FIRST_COLS("Phase"),
     INT(tasks, "tasks", "Tasks", "Tasks that use it"),
     INT(count[WEIR_SENT], "requests", "Requests", "Their requests, also those sent again"),
     REAL(rate, "requestsPerSecond", 1, "req/s", "Requests over the time of the phase"),
-    COL_INT(E, bytes, "bytes", "Bytes moved by these tasks", .head = "Bytes", .width = 14, .gap = 1),
+    BYTES_COL,
     REAL(bw, "bwMiB", WEIR_MIB, "MiB/s", "Bytes over the time of the phase, MiB/s"),
     COL_REAL(E, mean, "requestMean", "Mean time of a request, seconds", .unit = WEIR_NS_PER_S),
     REAL(mean, NULL, WEIR_MS, "mean ms", NULL),
@@ -130,6 +137,18 @@ static const struct weir_col endpoint_cols[] = {
     COL_INT(E, count[WEIR_SENT_MOVED], "moved", "Requests that it sent to another endpoint"),
     WEIR_COL_END
 };
+
+/* An operation of a mixed phase is one request, unless it was sent again. */
+static const struct weir_col operation_cols[] = {
+    FIRST_COLS("Operation"),
+    INT(whole.n, "operations", "Operations", "Operations of the tasks that use it"),
+    REAL(rate, "operationsPerSecond", 1, "ops/s", "Operations over the time of the transfers"),
+    BYTES_COL,
+    WEIR_LATENCY_COLS(E, whole, "operation", "the times of these operations"),
+    WEIR_LATENCY_SHOWN(E, whole),
+    COL_STR(E, endpoint, NULL, NULL, .head = "Endpoint"),
+    WEIR_COL_END
+};
 #undef E
 #undef INT
 #undef REAL
@@ -137,6 +156,9 @@ static const struct weir_col endpoint_cols[] = {
 static const struct weir_table endpoints = { .key = "endpoints",
                                              .cols = endpoint_cols,
                                              .readers = WEIR_FOR_DATA };
+static const struct weir_table operations = { .key = "endpointOperations",
+                                              .cols = operation_cols,
+                                              .readers = WEIR_FOR_DATA };
 
 /* Finds how many endpoints all tasks have; rank 0 names them. Collective. */
 static int find_endpoints(struct weir_run *run, void *state, struct weir_err *err)
@@ -175,8 +197,8 @@ static void add_own(const struct weir_run *run, struct state *s)
     }
 }
 
-static void report_endpoint(struct weir_run *run, const struct weir_phase_rec *rec,
-                            struct state *s, int64_t i)
+static struct endpoint_row report_endpoint(struct weir_run *run, const struct weir_phase_rec *rec,
+                                           struct state *s, int64_t i)
 {
     const uint64_t *sum = &s->sum[i * SUMS];
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
@@ -202,6 +224,37 @@ static void report_endpoint(struct weir_run *run, const struct weir_phase_rec *r
     if (s->n > 1)
         weir_col_keep(&s->text, "Endpoints (open and close are in their times)", endpoint_cols,
                       &row);
+    return row;
+}
+
+/* Report the operations of a mixed phase at endpoint i. row: of the endpoint. Collective. */
+static void report_operations(struct weir_run *run, const struct weir_phase_rec *rec,
+                              struct state *s, int64_t i, struct endpoint_row row)
+{
+    bool own = s->stats && s->stats->own == i;
+    struct weir_hist *sum = &run->records.hist[weir_operations_count(run->program) + 1];
+    uint64_t bytes[WEIR_DIRS] = { 0 };
+    int64_t ends[2 * WEIR_DIRS];
+
+    memset(sum, 0, WEIR_DIRS * sizeof(*sum));
+    for (int dir = 0; dir < WEIR_DIRS && own; dir++) {
+        sum[dir] = run->records.hist[rec->phase->mixed + dir];
+        bytes[dir] = run->counters.by_dir[dir].bytes;
+    }
+    weir_sum_u64(&run->par, bytes, WEIR_DIRS);
+    weir_merge_hists(&run->par, sum, WEIR_DIRS, ends);
+    for (int dir = 0; dir < WEIR_DIRS && run->par.rank == 0; dir++) {
+        if (sum[dir].n == 0)
+            continue;
+        row.operation = run->program->operations[rec->phase->mixed + dir].key;
+        row.bytes = (int64_t)bytes[dir];
+        row.rate = (double)sum[dir].n / weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+        weir_latency_of(&sum[dir], &row.whole);
+        weir_report_row(&run->report, &operations, &row);
+        if (s->n > 1)
+            weir_col_keep(&s->operations, "Operations by endpoint (times in ms)", operation_cols,
+                          &row);
+    }
 }
 
 /* Collective, before histograms and counts are summed in place. */
@@ -215,9 +268,28 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     memset(s->sum, 0, (size_t)s->n * SUMS * sizeof(*s->sum));
     add_own(run, s);
     weir_sum_u64(&run->par, s->sum, (size_t)s->n * SUMS);
-    for (int64_t i = 0; i < s->n && run->par.rank == 0; i++)
-        report_endpoint(run, rec, s, i);
+    for (int64_t i = 0; i < s->n; i++) {
+        struct endpoint_row row = { .number = i };
+
+        if (run->par.rank == 0)
+            row = report_endpoint(run, rec, s, i);
+        if (rec->phase->mixed)
+            report_operations(run, rec, s, i, row);
+    }
     return 0;
+}
+
+static void test_end(struct weir_run *run, void *state)
+{
+    const struct state *s = state;
+
+    if (s->operations.len > 0)
+        weir_report_line(&run->report, "%s", s->operations.text);
+}
+
+static void test_free(struct weir_run *run, void *state)
+{
+    weir_report_free(&run->report, &((struct state *)state)->operations);
 }
 
 const struct weir_observer weir_requests = {
@@ -227,4 +299,6 @@ const struct weir_observer weir_requests = {
     .after = after,
     .measured = measured,
     .text = offsetof(struct state, text),
+    .test_end = test_end,
+    .test_free = test_free,
 };
