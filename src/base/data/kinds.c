@@ -14,24 +14,16 @@ static const char letters[] = "toirs";
  * its ratio is out of range. */
 static bool read_word(const char *word, size_t len, struct weir_ratio *out)
 {
-    const struct {
-        const char *name;
-        uint32_t *to;
-    } known[] = { { "compress=", &out->compress }, { "dedupe=", &out->dedupe } };
+    bool compress = strncmp(word, "compress=", 9) == 0, dedupe = strncmp(word, "dedupe=", 7) == 0;
+    uint32_t *to = compress ? &out->compress : &out->dedupe;
     double ratio;
 
-    for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
-        size_t name = strlen(known[i].name);
-
-        if (strncmp(word, known[i].name, name) != 0 || *known[i].to > 0)
-            continue;
-        if (weir_real_scan(word + name, &ratio) != word + len || !(ratio >= 1) ||
-            ratio > WEIR_RATIO_MAX)
-            return false;
-        *known[i].to = (uint32_t)(ratio * WEIR_RATIO_ONE + 0.5);
-        return true;
-    }
-    return false;
+    if (!(compress || dedupe) || *to > 0 ||
+        weir_real_scan(strchr(word, '=') + 1, &ratio) != word + len || !(ratio >= 1) ||
+        ratio > WEIR_RATIO_MAX)
+        return false;
+    *to = (uint32_t)(ratio * WEIR_RATIO_ONE + 0.5);
+    return true;
 }
 
 /* "compress=X,dedupe=Y", or one of them; what is not given is one. '+' stands for ','. */

@@ -178,16 +178,6 @@ static void report_row(struct weir_run *run, const struct weir_phase_rec *rec, s
     weir_report_row(&run->report, &phases, m);
 }
 
-/* True for a mixed phase that has other operations than writes and reads. */
-static bool has_objects(const struct weir_phase_rec *rec)
-{
-    uint64_t ops = 0;
-
-    for (int dir = WEIR_DIR_LIST; dir < WEIR_DIRS; dir++)
-        ops += rec->by_dir[dir].ops_sum;
-    return ops > 0;
-}
-
 /* One operation of a mixed phase: its work, and how long each took. The rest is of all of them. */
 static void report_dir(struct weir_run *run, struct state *s, const struct weir_phase_rec *rec,
                        enum weir_dir dir, struct weir_metrics m)
@@ -219,7 +209,8 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
 
     if (!rec)
         weir_report_head(&run->report, &phases);
-    own->mixes = rec && has_objects(rec);
+    own->mixes = rec && rec->by_dir[WEIR_DIR_LIST].ops_sum + rec->by_dir[WEIR_DIR_HEAD].ops_sum +
+                                rec->by_dir[WEIR_DIR_DELETE].ops_sum > 0;
     if (!rec || !(run->report.details || own->mixes))
         return;
     gather(run, rec, &m);

@@ -255,15 +255,18 @@ static int queue_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint
 {
     const struct weir_flow flow = flow_of(t);
     struct weir_request *r = weir_flow_next(run, &flow, clock_ns, err);
+    bool moves = t->pass.dir <= WEIR_DIR_READ; /* data */
 
     if (!r && t->access.collective) /* the others begin a transfer now */
         weir_flow_idle(run, &flow, &(struct weir_io) { .dir = t->pass.dir, .tag = i }, clock_ns, NULL);
     if (!r)
         return -1;
-    r->io = (struct weir_io) { .dir = t->pass.dir, .len = t->extent.transfer, .tag = i };
+    r->io = (struct weir_io) { .dir = t->pass.dir, .tag = i };
     r->io.off = next_offset(run, t, i, clock_ns);
-    r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns)
-                                              : read_into(run, t, r, clock_ns);
+    r->io.len = moves ? t->extent.transfer : 0;
+    if (moves)
+        r->io.buf = t->pass.dir == WEIR_DIR_WRITE ? write_from(run, t, r, clock_ns)
+                                                  : read_into(run, t, r, clock_ns);
     return weir_flow_submit(run, &flow, r, clock_ns, err);
 }
 
@@ -342,18 +345,12 @@ static int read_step(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 static int object_step(struct weir_run *run, struct ior_test *t, uint64_t i, uint64_t *clock_ns,
                        struct weir_err *err)
 {
-    const struct weir_flow flow = flow_of(t);
     struct weir_io io = { .dir = t->pass.dir, .tag = i };
-    struct weir_request *r;
 
+    if (t->queue.depth > 0)
+        return queue_step(run, t, i, clock_ns, err);
     io.off = next_offset(run, t, i, clock_ns);
-    if (t->queue.depth == 0)
-        return weir_transfer(run, t->use.file, &io, clock_ns, err);
-    r = weir_flow_next(run, &flow, clock_ns, err);
-    if (!r)
-        return -1;
-    r->io = io;
-    return weir_flow_submit(run, &flow, r, clock_ns, err);
+    return weir_transfer(run, t->use.file, &io, clock_ns, err);
 }
 
 /* Nothing is in flight when a pass ends, so that no two transfers of a place ever are. */
