@@ -109,7 +109,7 @@ def test_help_of_an_option_has_its_example_or_none():
 
 def test_what_is_not_in_the_build_is_said_in_one_line():
     page = answer("ior", "--help=all")
-    assert "--posix.lustre.pool" not in page and "GPUid=" in page
+    assert "--posix.lustre.pool" not in page and "--gpu-id=" in page
     line = page.replace("\n  ", " ").split("\nNot in this build: ")[1]
     assert line.startswith("posix.lustre.*, posix.gpfs.*, posix.beegfs.*")
     assert "posix.lustre" not in answer("ior", "--complete", "ior", "--posix.lus", "ior")

@@ -80,9 +80,6 @@ static const struct weir_opt options[] = {
     OPT_RUN(existing, 0, "existing", "existing",
             .help = "Existing data sets before new ones are made: removed, or an error"),
     OPT_RUN_UP_TO(reports),
-    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL, .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
-    OPT_RUN(gpu_id, 0, "GPUid", NULL),
-    OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
     OPT_RUN_NO_SWEEP,
     OPT_END
 };

@@ -139,8 +139,5 @@ const struct weir_opt mdtest_opts[] = {
             .help = "Existing trees when -C begins: removed, used, or an error",
             .choices = weir_existing_ways),
     OPT_RUN_UP_TO(reports),
-    OPT_RUN(gpu_memory, 0, "allocateBufferOnGPU", NULL, .flags = WEIR_OPT_OPTARG | WEIR_OPT_NEXT),
-    OPT_RUN(gpu_id, 0, "GPUid", NULL),
-    OPT_RUN(gpu_direct, 0, "gpuDirect", NULL),
     OPT_END
 };
