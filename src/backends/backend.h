@@ -247,8 +247,7 @@ static inline bool weir_io_acts(const struct weir_io *io)
 struct weir_request {
     struct weir_io io;
     struct weir_file *file;
-    void *gpu_buf;             /* io.buf as submitted, while a GPU has another one for it */
-    size_t gpu_len;            /* io.len as submitted; io.len is 0 after a copy that failed */
+    struct weir_io gpu_io;     /* io as submitted, where buffers are in memory of a GPU */
     ssize_t n;                 /* bytes moved, or -1 */
     int sys;                   /* with -1: errno */
     uint64_t begin_ns, end_ns; /* local clock: submitted, given back; the backend may set the end */

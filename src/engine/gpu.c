@@ -6,23 +6,18 @@
 
 #include "backends/registry.h"
 
-static bool takes_pointers(const char *api)
-{
-    const struct weir_backend *be = api ? weir_backend_find(api) : weir_backends()[0];
-
-    return be && (be->flags & WEIR_BE_TAKES_POINTERS);
-}
-
 enum weir_gpu_path weir_gpu_path(const struct weir_run_options *o)
 {
+    const struct weir_backend *be = o->api ? weir_backend_find(o->api) : weir_backends()[0];
     int path = weir_opt_choice(weir_gpu_paths, o->gpu_path);
 
     if (path >= 0)
         return (enum weir_gpu_path)path;
     if (o->gpu_direct)
         return WEIR_GPU_DIRECT;
-    return o->gpu_memory == WEIR_MEMORY_DEVICE || !takes_pointers(o->api) ? WEIR_GPU_STAGED
-                                                                          : WEIR_GPU_MAPPED;
+    return be && (be->flags & WEIR_BE_TAKES_POINTERS) && o->gpu_memory != WEIR_MEMORY_DEVICE
+               ? WEIR_GPU_MAPPED
+               : WEIR_GPU_STAGED;
 }
 
 /* Returns whether the MPI library takes pointers of device memory. */

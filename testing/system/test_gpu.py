@@ -95,7 +95,7 @@ def test_data_go_through_the_memory_that_was_asked_for(ior, gpu, vendor, kind, w
     assert (run.options["memoryBuffer"], run.options["dataAccess"], run.options["GPUDirect"]) == (
         buffer, access, str(int(path == "direct"))), run
     told = facts(ior.cwd)["gpu"]
-    assert (told["path"], told["driver"], told["name"], told["bus"]) == (path, vendor.upper(), "Stand-in 0", "0000:A0:00.0"), told
+    assert (told["path"], told["driver"], told["name"], told["bus"]) == (path, vendor.upper(), "Stand-in 0", "0000:a0:00.0"), told
     copies = {row["operation"]: (row["copies"], row["bytes"]) for row in facts(ior.cwd).get("gpuCopies", [])}
     assert copies == (dict.fromkeys(("write", "check write", "read"), (4, 65536)) if path == "staged" else {})
     ((_, _, made, _, _, _, left),) = gpu.device()
@@ -188,9 +188,57 @@ def test_a_transfer_in_compatibility_mode_is_not_called_direct(ior, gpu):
     assert (found["severity"], found["value"]) == ("SUSPECT", 1) and "memory of the host" in found["text"], (found, run)
 
 
+def test_devices_that_need_no_kernel_module_are_direct_without_it(ior, gpu):
+    ior("-w -b 16k -t 16k -o f -O allocateBufferOnGPU=3,GPUDirect=1 --posix.odirect --report=json:r.json", np=None,
+        env=gpu.env(FILE_COMPAT="1", FILE_PEER="1")).ok()
+    assert facts(ior.cwd)["gpu"]["compatibilityMode"] == 0
+
+
+def test_hipfile_does_not_show_whether_it_is_direct(ior, gpu):
+    """Its properties are larger than those of cuFile, its version has three numbers, and its driver closes by another name."""
+    ior("-w -b 16k -t 16k -o f -O allocateBufferOnGPU=3,GPUDirect=1 --posix.odirect --report=json:r.json", np=None,
+        env=gpu.env("hip", FILE_COMPAT="1")).ok()
+    told = facts(ior.cwd)
+    assert (told["gpu"]["compatibilityMode"], told["gpu"]["fileVersion"]) == (0, 0), told["gpu"]
+    assert {f["outcome"] for f in told["findings"] if f["id"] == "H44"} <= {"not judged"}, told["findings"]
+
+
+@pytest.mark.parametrize("vendor", ["cuda", "hip"])
+def test_a_buffer_that_cannot_be_registered_is_used(ior, gpu, vendor):
+    """As with little BAR memory: the library has buffers of its own."""
+    run = ior(SMALL + "-O allocateBufferOnGPU=3,GPUDirect=1 --posix.odirect", np=None, env=gpu.env(vendor, FILE_REGISTER="5036")).ok()
+    assert [note for note in run.notes if "not registered" in note and "code 5036" in note], run
+    assert gpu.file() == [[0, 3, 8, 4, 3 * 65536, 0, 0]]
+
+
+def test_numa_nodes_of_gpu_and_task(ior, gpu):
+    """The place of the stand-in is not in /sys: its node and the distance are not known."""
+    ior("-w -b 16k -t 16k -o f --gpu-memory=3 --gpu-id=near --report=json:r.json", np=None, env=gpu.env()).ok()
+    told = facts(ior.cwd)["gpu"]
+    assert told["numaNode"] == told["numaDistance"] == -1 and told["taskNumaNode"] >= 0, told
+
+
+NAMES = ["-O allocateBufferOnGPU=3,GPUid=1", "-O allocateBufferOnGPU=3 -O gpuID=1", "--allocateBufferOnGPU=3 --GPUid=1",
+         "--allocateBufferOnGPU 3 --gpuID 1", "--gpu-memory=3 --gpu-id=1"]
+
+
+@pytest.mark.parametrize("program", ["ior", "mdtest", "mdw", "mib"])
+def test_every_name_of_the_options_is_one_of_every_program(ior, mdtest, mdw, mib, gpu, program):
+    run, words = {"ior": (ior, "-w -b 16k -t 16k -o f "), "mdtest": (mdtest, "-F -n 2 -w 4k -e 4k -d {d} "), "mdw": (mdw, "-I 2 -P 2 -D 1 -S 4096 "),
+                  "mib": (mib, "-l 4 -s 16k -t . ")}[program]
+    for names in NAMES if program == "ior" else NAMES[2:]:
+        run(words + names, np=None, env=gpu.env()).ok()
+        assert [row[1] for row in gpu.device()] == [1], names
+        run(words + names + " --gpuDirect --posix.odirect", np=None, env=gpu.env()).ok()
+        assert gpu.device() and gpu.file()[0][4] > 0, names
+    run(words + "--gpu-memory", np=None, env=gpu.env()).ok()
+    assert len(gpu.device()) == 1
+
+
 # ---- what is refused ----
 
-REFUSED = [("--gpuDirect", "GPUDirect moves bytes of a GPU"), ("--gpu-path=staged", "--gpu-path is for buffers in memory of a GPU"),
+REFUSED = [("--gpuDirect", "--gpuDirect and --gpu-path are for buffers in memory of a GPU"),
+           ("--gpu-path=staged", "are for buffers in memory of a GPU"),
            ("-O allocateBufferOnGPU=3,GPUDirect=1", "add --posix.odirect"), ("-O allocateBufferOnGPU=3 -a MMAP",
             "allocateBufferOnGPU=3 with MMAP: its buffers are in host memory; use -a POSIX"),
            ("-O allocateBufferOnGPU=3,GPUDirect=1 --gpu-path=staged", "contradict each other"),

@@ -38,6 +38,8 @@ WRONG = "[Ww]rong data|Incorrect data"
 # What fails, and the status and words of a run in which it did
 FAILURES = [("GPU_FAIL=host:1", 2, "allocate pinned memory: out of memory"), ("GPU_FAIL=managed:1", 2, "allocate managed memory: out of memory"),
             ("GPU_FAIL=alloc:1", 2, "allocate memory of the device: out of memory"), ("GPU_FAIL=use:1:999", 2, "(take the device|set the device of a thread): another error"),
+            # A thread of a queue has kept that it had no device, and the reason where the device is still lost
+            ("GPU_FAIL=use:3:700", 3, LOST + "|No such device"), ("GPU_FAIL=use:3+:700", 3, LOST),
             *(("GPU_FAIL=%s:%d:700" % (way, n), 3, LOST) for way in ("in", "out") for n in (1, 2, 5)),
             *(("GPU_FAIL=copy:%d+:700" % n, 3, LOST) for n in (3, 9)), *(("GPU_CORRUPT=%d" % n, 4, WRONG) for n in (1, 5)),
             *(("FILE_FAIL=%s" % n, 3, text) for n, text in (("1", "code 5011"), ("4:1", "Input/output error"), ("6:5007", "not supported"))),
@@ -47,7 +49,7 @@ FAILURES = [("GPU_FAIL=host:1", 2, "allocate pinned memory: out of memory"), ("G
 def can_fail(failure, kind, path):
     """Has this way what fails? Managed memory with its data on the host is copied in staged transfers only."""
     words = failure[0]
-    if words.startswith("FILE"):
+    if words.startswith("FILE") or "use:3" in words:  # others make the device that of a thread once
         return path == "direct"
     if kind == "1" and path != "staged":
         return "managed" in words or "use" in words
@@ -145,10 +147,10 @@ def test_every_failure_with_objects(tmp_path, tmp_path_factory, need_backend, rc
 
 
 def test_every_failure_with_the_other_vendor(tmp_path, tmp_path_factory):
-    words = {way: IOR % way + ("--posix.odirect" if way[1] == "direct" else "") for way in WAYS}
-    done = launch([Way("ior", words[way], failure) for way in WAYS for failure in FAILURES if can_fail(failure, *way)], tmp_path, 1,
-                  env=env(tmp_path_factory, "hip"))
+    done = launch([Way("ior", IOR % way + words, failure) for way in WAYS for words in BACKENDS[way[1]][:2] for failure in FAILURES
+                   if can_fail(failure, *way)], tmp_path, 1, env=env(tmp_path_factory, "hip"))
     check(done)
+    assert all(any(case.fired() for case in done if case.failure is failure) for failure in FAILURES if failure[1])
     assert all(re.search("HIP|hipFile", case.error) for case in done if case.status in (2, 3))
 
 

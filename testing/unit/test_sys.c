@@ -244,6 +244,21 @@ static void a_link_of_unknown_speed_leaves_the_sum_unknown(void **state)
     assert_true(isnan(gigabits(*state)));
 }
 
+static void the_distance_of_two_numa_nodes_is_that_of_the_kernel(void **state)
+{
+    char sys[64];
+
+    snprintf(sys, sizeof(sys), "%s/sys", ((struct place *)*state)->dir);
+    run(*state, "mkdir -p sys/devices/system/node/node1 && echo 21 10 12 >sys/devices/system/node/node1/distance");
+    assert_int_equal(weir_machine_numa_distance(sys, 1, 0), 21);
+    assert_int_equal(weir_machine_numa_distance(sys, 1, 1), 10);
+    assert_int_equal(weir_machine_numa_distance(sys, 1, 2), 12);
+    assert_int_equal(weir_machine_numa_distance(sys, 1, 3), -1);
+    assert_int_equal(weir_machine_numa_distance(sys, 2, 1), -1);
+    assert_int_equal(weir_machine_numa_distance(sys, -1, 1), -1);
+    assert_int_equal(weir_machine_numa_distance(sys, 1, -1), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +275,7 @@ int main(void)
         TEST(links_that_are_made_of_others_are_not_counted),
         TEST(ports_of_infiniband_are_links),
         TEST(a_link_of_unknown_speed_leaves_the_sum_unknown),
+        TEST(the_distance_of_two_numa_nodes_is_that_of_the_kernel),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ struct weir_queue {
 };
 
 /* Make a queue that is as deep as the session allows, but at most 'most'. Each request has a
- * page-aligned buffer of 'size' bytes, none with 0, in memory of the session's GPU where it has one.
+ * page-aligned buffer of 'size' bytes (0: none), in memory of the session's GPU if it has one.
  * The session asks its backend first. Where the depth is 1 nothing is made, and q->depth is 0: use
  * weir_session_xfer. 'own' is memory of the caller that transfers use, too; the backend learns of
  * both. Local. 0, or -1 and err (WEIR_ESETUP); then nothing is left. */

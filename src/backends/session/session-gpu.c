@@ -16,9 +16,13 @@
 static int open_direct(struct weir_session *s, const char *path, unsigned flags,
                        struct weir_file *f, struct weir_err *err)
 {
+    struct weir_gpu_descriptor d = { .type = WEIR_GPU_OF_FD };
+
     if (s->under->open(s, path, flags, f, err) < 0)
         return -1;
-    if (weir_gpu_file_open(s->gpu->files, s->under->descriptor(f), &f->gpu_handle, err) == 0)
+    d.file.fd = s->under->descriptor(f);
+    if (weir_gpu_files_check(s->gpu, s->gpu->files.add(&f->gpu_handle, &d), WEIR_EIO,
+                             "HandleRegister", err) == 0)
         return 0;
     weir_err_within(err, "open '%s'", path);
     s->under->close(f, NULL);
@@ -29,6 +33,9 @@ static ssize_t move_direct(struct weir_file *f, const struct weir_io *io, struct
 {
     struct weir_gpu *g = f->s->gpu;
     const struct weir_gpu_area *a = weir_gpu_area_of(g, io->buf);
+    const bool write = io->dir == WEIR_DIR_WRITE;
+    off_t off = (off_t)io->off, at;
+    ssize_t n;
 
     if (weir_gpu_lost(g, err) < 0)
         return -1;
@@ -37,8 +44,10 @@ static ssize_t move_direct(struct weir_file *f, const struct weir_io *io, struct
     errno = ENODEV;
     if (weir_gpu_enter(g, WEIR_EIO, err) < 0) /* a thread of a queue has no device */
         return -1;
-    return weir_gpu_file_move(g->files, f->gpu_handle, io->dir == WEIR_DIR_WRITE, a->device,
-                              io->len, (off_t)io->off, (char *)io->buf - a->host, err);
+    at = (char *)io->buf - a->host;
+    n = write ? g->files.write(f->gpu_handle, a->device, io->len, off, at)
+              : g->files.read(f->gpu_handle, a->device, io->len, off, at);
+    return n >= 0 ? n : weir_gpu_file_failed(g, write, n < -1 ? (int)-n : errno, err);
 }
 
 /* ---- staged and mapped ---- */
@@ -64,11 +73,10 @@ static ssize_t end_move(struct weir_session *s, const struct weir_io *io, ssize_
                         struct weir_err *err)
 {
     const struct weir_gpu_area *a = weir_gpu_area_of(s->gpu, io->buf);
+    bool copies = a && s->gpu->path == WEIR_GPU_STAGED && io->dir != WEIR_DIR_WRITE && n > 0 &&
+                  (size_t)n <= io->len;
 
-    if (!a || s->gpu->path != WEIR_GPU_STAGED || io->dir == WEIR_DIR_WRITE || n <= 0 ||
-        (size_t)n > io->len)
-        return n;
-    return weir_gpu_copy(s->gpu, a, io->buf, (size_t)n, true, err) < 0 ? -1 : n;
+    return copies && weir_gpu_copy(s->gpu, a, io->buf, (size_t)n, true, err) < 0 ? -1 : n;
 }
 
 static ssize_t move_other(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
@@ -91,8 +99,7 @@ static int submit_other(struct weir_request *r, struct weir_err *err)
     struct weir_err why = WEIR_ERR_INIT;
     int rc;
 
-    r->gpu_buf = r->io.buf;
-    r->gpu_len = r->io.len;
+    r->gpu_io = r->io;
     if (begin_move(s, &r->io, &why) < 0) {
         if (weir_may_repeat(s))
             return weir_refuse(err, why.code, "%s", why.text);
@@ -101,10 +108,8 @@ static int submit_other(struct weir_request *r, struct weir_err *err)
         r->io.len = 0;
     }
     rc = s->under->submit(r, err);
-    if (rc < 0) {
-        r->io.buf = r->gpu_buf;
-        r->io.len = r->gpu_len;
-    }
+    if (rc < 0)
+        r->io = r->gpu_io;
     return rc;
 }
 
@@ -117,43 +122,41 @@ static int complete_other(struct weir_file *f, int least, int most, struct weir_
 
     for (int i = 0; i < n; i++) {
         struct weir_request *r = done[i];
-        bool has_data = r->io.len == r->gpu_len;
+        bool has_data = r->io.len == r->gpu_io.len;
 
-        r->io.buf = r->gpu_buf;
-        r->io.len = r->gpu_len;
-        if (has_data && (r->n <= 0 || end_move(s, &r->io, r->n, &s->gpu->lost) >= 0))
-            continue;
-        r->n = -1;
-        r->sys = EIO;
+        r->io = r->gpu_io;
+        if (!has_data || (r->n > 0 && end_move(s, &r->io, r->n, &s->gpu->lost) < 0)) {
+            r->n = -1;
+            r->sys = EIO;
+        }
     }
     return n;
 }
 
 /* ---- the session ---- */
 
-/* A thread of a queue of direct transfers has kept the number of the reason only. */
+/* A thread of a queue of direct transfers has kept the number of the reason only: where it could
+ * not use the device, this thread tries. */
 static int explain(const struct weir_request *r, struct weir_err *err)
 {
     const struct weir_session *s = r->file->s;
+    bool direct = s->gpu->path == WEIR_GPU_DIRECT;
 
-    if (weir_gpu_lost(s->gpu, err) < 0)
+    if (weir_gpu_lost(s->gpu, err) < 0 || (direct && weir_gpu_enter(s->gpu, WEIR_EIO, err) < 0))
         return -1;
-    if (s->gpu->path == WEIR_GPU_DIRECT)
-        return weir_gpu_file_failed(s->gpu->files, r->io.dir == WEIR_DIR_WRITE, r->sys, err);
+    if (direct)
+        return weir_gpu_file_failed(s->gpu, r->io.dir == WEIR_DIR_WRITE, r->sys, err);
     return s->under->reason ? s->under->reason(r, err)
                             : weir_refuse(err, WEIR_EIO, "%s", strerror(r->sys));
 }
 
-/* A copy after the last transfer may have failed. */
 static int close_file(struct weir_file *f, struct weir_err *err)
 {
     const struct weir_gpu *g = f->s->gpu;
-    int rc;
 
     if (g->path == WEIR_GPU_DIRECT)
-        weir_gpu_file_close(g->files, f->gpu_handle);
-    rc = f->s->under->close(f, err);
-    return rc < 0 ? rc : weir_gpu_lost(g, err);
+        g->files.drop(f->gpu_handle);
+    return f->s->under->close(f, err) < 0 ? -1 : weir_gpu_lost(g, err);
 }
 
 int weir_session_gpu_wrap(struct weir_session *s, bool before, struct weir_err *err)
@@ -173,8 +176,7 @@ int weir_session_gpu_wrap(struct weir_session *s, bool before, struct weir_err *
     be->close = close_file;
     if (direct)
         be->open = open_direct;
-    if (be->submit)
-        be->reason = explain;
+    be->reason = explain;
     if (be->submit && !direct) {
         be->submit = submit_other;
         be->complete = complete_other;

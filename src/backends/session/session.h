@@ -23,9 +23,8 @@ int weir_session_prepare(struct weir_session *s, const struct weir_backend *be,
  * weir_session_end releases the session. */
 int weir_session_start(struct weir_session *s, struct weir_err *err);
 
-/* For weir_session_start only, before the begin of the backend, and after it. With s->gpu, s->be
- * becomes a copy of the backend whose functions move memory of a GPU (session-gpu.c). Local. 0, or -1
- * and err (WEIR_ESETUP). */
+/* For weir_session_start, before the begin of the backend and after it: with s->gpu, s->be becomes
+ * a copy whose functions move memory of a GPU. Local. 0, or -1 and err (WEIR_ESETUP). */
 int weir_session_gpu_wrap(struct weir_session *s, bool before, struct weir_err *err);
 
 /* Do both halves, prepare and start, for one rank alone or where prepare cannot fail on some

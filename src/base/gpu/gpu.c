@@ -3,12 +3,12 @@
 #include "base/gpu/gpu.h"
 
 #include <ctype.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/node/machine.h"
 #include "base/node/sysfile.h"
 #include "base/str.h"
 
@@ -16,47 +16,38 @@
 #define ATTACH_GLOBAL 1u /* managed memory for all streams */
 
 const struct weir_gpu_memory_kind weir_gpu_memories[WEIR_MEMORIES] = {
-    [WEIR_MEMORY_HOST] = { "host", "CPU", "CPU" },
-    [WEIR_MEMORY_MANAGED] = { "managed", "Managed", "CPU" },
-    [WEIR_MEMORY_MANAGED_GPU] = { "managedOnGPU", "Managed", "GPU" },
-    [WEIR_MEMORY_DEVICE] = { "device", "GPU", "GPU" },
+    [WEIR_MEMORY_HOST] = { "host", "CPU", "CPU", "allocate pinned memory" },
+    [WEIR_MEMORY_MANAGED] = { "managed", "Managed", "CPU", "allocate managed memory" },
+    [WEIR_MEMORY_MANAGED_GPU] = { "managedOnGPU", "Managed", "GPU", "allocate managed memory" },
+    [WEIR_MEMORY_DEVICE] = { "device", "GPU", "GPU", "allocate memory of the device" },
 };
 
 const char *const weir_gpu_paths[] = { "direct", "staged", "mapped", NULL };
 
 /* ---- the device ---- */
 
-/* The NUMA node of the device at this place of the PCI bus; -1: not known. */
-static int node_of(const char *bus)
+/* The NUMA node of the device at a place of the PCI bus, written as in /sys; -1: not known. */
+static int node_of(char *bus)
 {
-    char name[32] = "", text[16];
+    char text[16];
 
-    for (size_t i = 0; bus[i] && i < sizeof(name) - 1; i++)
-        name[i] = (char)tolower((unsigned char)bus[i]);
-    return weir_sysfile_line("", text, sizeof(text), "/sys/bus/pci/devices/%s/numa_node", name)
+    for (char *c = bus; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return weir_sysfile_line("", text, sizeof(text), "/sys/bus/pci/devices/%s/numa_node", bus)
                ? (int)strtol(text, NULL, 10)
                : -1;
-}
-
-int weir_gpu_own_node(void)
-{
-    unsigned cpu, node;
-
-    return getcpu(&cpu, &node) == 0 ? (int)node : -1;
 }
 
 /* The result of a call: 0 is success; else -1 and err with its text. */
 static int check(const struct weir_gpu *g, int result, enum weir_code code, const char *doing,
                  struct weir_err *err)
 {
-    const char *text = NULL;
+    const char *text = g->driver.hip_text ? g->driver.hip_text(result) : NULL;
 
     if (result == 0)
         return 0;
-    if (g->driver.hip_text)
-        text = g->driver.hip_text(result);
-    else if (g->driver.cuda_text(result, &text) != 0)
-        text = NULL;
+    if (g->driver.cuda_text)
+        g->driver.cuda_text(result, &text);
     return weir_refuse(err, code, "%s: %s: %s (error %d)", g->vendor->name, doing,
                        text ? text : "the driver has no text for this error", result);
 }
@@ -92,10 +83,9 @@ static int find_vendor(struct weir_gpu *g, struct weir_err *err)
 static int look_at(struct weir_gpu *g, int ordinal, struct weir_err *err)
 {
     const struct weir_gpu_driver *d = &g->driver;
-    int result;
+    int result = d->get(&g->handle, ordinal);
 
-    g->device = g->handle = ordinal;
-    result = d->get ? d->get(&g->handle, ordinal) : 0;
+    g->device = ordinal;
     if (result == 0)
         result = d->name(g->name, sizeof(g->name), g->handle);
     if (result == 0)
@@ -114,13 +104,15 @@ int weir_gpu_enter(const struct weir_gpu *g, enum weir_code code, struct weir_er
                  "set the device of a thread", err);
 }
 
-/* Returns the number of a device on the NUMA node of this task. If that node has no device, all
- * devices are candidates. The candidates are used in turn. -1 and err: a device cannot be described. */
-static int choose_near(struct weir_gpu *g, int turn, struct weir_err *err)
+/* Returns the number of the device for a task, or -1 and err: a device cannot be described. Near
+ * ones are on the NUMA node of this task. Where there is none, all devices are used in turn. */
+static int choose(struct weir_gpu *g, int device, int turn, struct weir_err *err)
 {
-    int own = weir_gpu_own_node(), near[NEAR_MOST], n = 0;
+    int own = weir_machine_numa_node(), near[NEAR_MOST], n = 0;
 
-    for (int i = 0; i < g->devices && n < NEAR_MOST; i++) {
+    if (device >= 0)
+        return device;
+    for (int i = 0; device == WEIR_GPU_NEAR && i < g->devices && n < NEAR_MOST; i++) {
         if (look_at(g, i, err) < 0)
             return -1;
         if (g->node == own)
@@ -137,10 +129,7 @@ static int take_device(struct weir_gpu *g, int device, int turn, struct weir_err
     if (device >= g->devices)
         return weir_refuse(err, WEIR_ESETUP, "GPU %d: this task sees %d, numbered from 0", device,
                            g->devices);
-    if (device == WEIR_GPU_IN_TURN)
-        device = turn % g->devices;
-    if (device == WEIR_GPU_NEAR)
-        device = choose_near(g, turn, err);
+    device = choose(g, device, turn, err);
     if (device < 0 || look_at(g, device, err) < 0 ||
         check(g, d->retain ? d->retain(&g->context, g->handle) : 0, WEIR_ESETUP, "take the device",
               err) < 0)
@@ -173,7 +162,8 @@ void weir_gpu_end(struct weir_gpu *g)
         return;
     while (g->areas > 0)
         weir_gpu_give(g, g->area[0].host);
-    weir_gpu_files_end(g->files);
+    if (g->files_open)
+        g->files.close();
     if (g->context)
         g->driver.release(g->handle);
     free(g->area);
@@ -182,22 +172,17 @@ void weir_gpu_end(struct weir_gpu *g)
 
 /* ---- memory ---- */
 
-/* Pinned memory of the host, or memory of the kind that the test has. */
-static int alloc_one(struct weir_gpu *g, bool pinned, size_t bytes, char **out,
+/* Memory of a kind; that of the host is pinned. */
+static int alloc_one(struct weir_gpu *g, enum weir_gpu_memory kind, size_t bytes, char **out,
                      struct weir_err *err)
 {
     const struct weir_gpu_driver *d = &g->driver;
-    bool managed = g->memory != WEIR_MEMORY_DEVICE;
     void *memory = NULL;
-    int result = pinned    ? d->alloc_host(&memory, bytes, g->vendor->pinned)
-                 : managed ? d->alloc_managed(&memory, bytes, ATTACH_GLOBAL)
-                           : d->alloc(&memory, bytes);
+    int result = kind == WEIR_MEMORY_HOST     ? d->alloc_host(&memory, bytes, g->vendor->pinned)
+                 : kind == WEIR_MEMORY_DEVICE ? d->alloc(&memory, bytes)
+                                              : d->alloc_managed(&memory, bytes, ATTACH_GLOBAL);
 
-    if (check(g, result, WEIR_ESETUP,
-                       pinned    ? "allocate pinned memory"
-                       : managed ? "allocate managed memory"
-                                 : "allocate memory of the device",
-                       err) < 0)
+    if (check(g, result, WEIR_ESETUP, weir_gpu_memories[kind].allocate, err) < 0)
         return weir_err_within(err, "%zu bytes of GPU %d (%s)", bytes, g->device, g->name);
     *out = memory;
     return 0;
@@ -206,23 +191,23 @@ static int alloc_one(struct weir_gpu *g, bool pinned, size_t bytes, char **out,
 /* Both sides of an area. */
 static int alloc_area(struct weir_gpu *g, struct weir_gpu_area *a, bool twin, struct weir_err *err)
 {
-    bool is_shared = g->memory == WEIR_MEMORY_MANAGED && g->path != WEIR_GPU_STAGED;
+    bool is_shared = twin && g->memory == WEIR_MEMORY_MANAGED && g->path != WEIR_GPU_STAGED;
 
-    if ((twin && alloc_one(g, false, a->bytes, &a->device, err) < 0) ||
-        (!(twin && is_shared) && alloc_one(g, true, a->bytes, &a->host, err) < 0))
+    if ((twin && alloc_one(g, g->memory, a->bytes, &a->device, err) < 0) ||
+        (!is_shared && alloc_one(g, WEIR_MEMORY_HOST, a->bytes, &a->host, err) < 0))
         return -1;
-    if (!a->host)
+    if (is_shared)
         a->host = a->device;
-    if (!twin || g->path != WEIR_GPU_DIRECT)
-        return 0;
-    a->registered = weir_gpu_files_register(g->files, a->device, a->bytes, err) == 0;
-    return a->registered ? 0 : -1;
+    a->registered = twin && g->path == WEIR_GPU_DIRECT &&
+                    weir_gpu_files_check(g, g->files.add_buffer(a->device, a->bytes, 0),
+                                         WEIR_ESETUP, "BufRegister", &g->unregistered) == 0;
+    return 0;
 }
 
 static void free_area(struct weir_gpu *g, struct weir_gpu_area *a)
 {
     if (a->registered)
-        weir_gpu_files_deregister(g->files, a->device);
+        g->files.drop_buffer(a->device);
     if (a->host && a->host != a->device)
         g->driver.free_host(a->host);
     if (a->device)

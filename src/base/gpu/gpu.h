@@ -23,9 +23,10 @@ struct weir_gpu_vendor {
     const char *name; /* "CUDA" */
     struct weir_gpu_library {
         const char *prefix;  /* of its functions: "cu" */
-        const char *name[4]; /* the first that is there is taken; ends with NULL */
+        const char *name[5]; /* the first that is there is taken; ends with NULL */
     } driver, files;
     unsigned pinned; /* flags of pinned memory that all contexts see */
+    bool has_module; /* the properties of its library of files show a kernel module */
 };
 extern const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS];
 
@@ -37,7 +38,7 @@ extern const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS];
     F(init, result, (unsigned), Init, Init)                                                        \
     F(version, result, (int *), DriverGetVersion, RuntimeGetVersion)                               \
     F(count, result, (int *), DeviceGetCount, GetDeviceCount)                                      \
-    F(get, result, (int *device, int ordinal), DeviceGet, )                                        \
+    F(get, result, (int *device, int ordinal), DeviceGet, DeviceGet)                               \
     F(name, result, (char *, int bytes, int device), DeviceGetName, DeviceGetName)                 \
     F(bus, result, (char *, int bytes, int device), DeviceGetPCIBusId, DeviceGetPCIBusId)          \
     F(retain, result, (context *, int device), DevicePrimaryCtxRetain, )                           \
@@ -60,6 +61,49 @@ struct weir_gpu_driver {
     WEIR_GPU_DRIVER(WEIR_GPU_MEMBER, int, void *, void *)
 };
 
+/* The types of cuFile and hipFile. */
+struct weir_gpu_status {
+    int code, device; /* 0, or 5000 + n; an error of the driver of the device */
+};
+
+struct weir_gpu_descriptor {
+    int type; /* WEIR_GPU_OF_FD */
+    union {
+        int fd;
+        void *handle;
+    } file;
+    const void *operations;
+};
+#define WEIR_GPU_OF_FD 1
+
+struct weir_gpu_properties {
+    struct {
+        unsigned major, minor; /* of the kernel module; 0: it is not loaded */
+        size_t poll_threshold, max_direct_io;
+        unsigned status_flags, control_flags;
+    } module;
+    uint64_t others[8]; /* six numbers, whose size differs between the vendors */
+};
+
+/* The functions of a library of files, as in WEIR_GPU_DRIVER. Read and write return bytes, -1 with
+ * errno, or minus a code. */
+#define WEIR_GPU_FILES(F, status, file, facts)                                                     \
+    F(open, status, (void), DriverOpen, DriverOpen)                                                \
+    F(close, status, (void), DriverClose_v2, DriverClose)                                          \
+    F(version, status, (int *), GetVersion, )                                                      \
+    F(properties, status, (facts *), DriverGetProperties, DriverGetProperties)                     \
+    F(add, status, (void **handle, file *), HandleRegister, HandleRegister)                        \
+    F(drop, void, (void *handle), HandleDeregister, HandleDeregister)                              \
+    F(add_buffer, status, (const void *, size_t, int flags), BufRegister, BufRegister)             \
+    F(drop_buffer, status, (const void *), BufDeregister, BufDeregister)                           \
+    F(read, ssize_t, (void *, void *, size_t, off_t in_file, off_t in_buffer), Read, Read)         \
+    F(write, ssize_t, (void *, const void *, size_t, off_t in_file, off_t in_buffer), Write, Write)
+
+struct weir_gpu_files {
+    WEIR_GPU_FILES(WEIR_GPU_MEMBER, struct weir_gpu_status, struct weir_gpu_descriptor,
+                   struct weir_gpu_properties)
+};
+
 /* ---- gpu.c: the device of a task, and its memory ---- */
 
 /* The kinds of memory, in the order of the values of allocateBufferOnGPU. */
@@ -72,9 +116,9 @@ enum weir_gpu_memory {
 };
 
 struct weir_gpu_memory_kind {
-    const char *name;   /* in JSON: "managed" */
-    const char *buffer; /* the values of the rows memoryBuffer and dataAccess */
-    const char *access;
+    const char *name;            /* in JSON: "managed" */
+    const char *buffer, *access; /* the values of the rows memoryBuffer and dataAccess */
+    const char *allocate;        /* for messages: "allocate managed memory"; of the host, pinned */
 };
 extern const struct weir_gpu_memory_kind weir_gpu_memories[WEIR_MEMORIES];
 
@@ -114,9 +158,12 @@ struct weir_gpu {
     size_t areas, capacity;
     struct weir_err lost; /* a copy has failed: what weir_gpu_lost says */
     uint64_t copies[WEIR_GPU_SUMS]; /* that were a part of transfers since the last phase began */
-    struct weir_gpu_files *files; /* of WEIR_GPU_DIRECT: cuFile or hipFile; NULL: not begun */
-    int files_version;            /* 0: not known */
+    struct weir_gpu_files files;    /* of WEIR_GPU_DIRECT: cuFile or hipFile */
+    bool files_open;
     bool files_staged;            /* no kernel module: they may go through memory of the host */
+    int files_version;            /* 0: not known */
+    struct weir_err unregistered; /* why buffers are not registered with the library of files,
+                                   * which moves them through its own; WEIR_OK: all are */
 };
 
 /* Ways to choose the device of a task. */
@@ -135,9 +182,6 @@ void weir_gpu_end(struct weir_gpu *g);
 
 /* Make the device that of the calling thread. -1 and err with this code. */
 int weir_gpu_enter(const struct weir_gpu *g, enum weir_code code, struct weir_err *err);
-
-/* The NUMA node on which this task runs now; -1: not known. */
-int weir_gpu_own_node(void);
 
 /* len zeroed bytes for transfers, aligned to a page (WEIR_ESETUP); without 'twin' pinned memory of
  * the host for copies, not zeroed. g NULL: weir_mem_aligned, with that alignment. */
@@ -176,23 +220,14 @@ int weir_gpu_lost(const struct weir_gpu *g, struct weir_err *err);
 int weir_gpu_driver_begin(struct weir_gpu *g, const struct weir_gpu_vendor *vendor,
                           struct weir_err *err);
 
-/* Load the library of files of the vendor, and open its driver, into g->files. weir_gpu_files_end
- * releases it, also after an error (WEIR_ESETUP). */
+/* Load the library of files of the vendor into g->files, and open it (WEIR_ESETUP). weir_gpu_end
+ * closes it. */
 int weir_gpu_files_begin(struct weir_gpu *g, struct weir_err *err);
-void weir_gpu_files_end(struct weir_gpu_files *l); /* NULL: nothing happens */
 
-/* Registers memory of the device for transfers. 0, or -1 and err (WEIR_ESETUP). */
-int weir_gpu_files_register(struct weir_gpu_files *l, const void *device, size_t bytes,
-                            struct weir_err *err);
-void weir_gpu_files_deregister(struct weir_gpu_files *l, const void *device);
+/* The status that a call of the library of files ("HandleRegister") has returned. */
+int weir_gpu_files_check(const struct weir_gpu *g, struct weir_gpu_status s, enum weir_code code,
+                         const char *call, struct weir_err *err);
 
-/* Registers an open file. *handle is for the calls below. 0, or -1 and err (WEIR_EIO). */
-int weir_gpu_file_open(struct weir_gpu_files *l, int fd, void **handle, struct weir_err *err);
-void weir_gpu_file_close(struct weir_gpu_files *l, void *handle);
-
-/* Move len bytes of a file, from 'off', and of registered memory, from 'at' bytes after 'device'.
- * Returns how many; -1 and err (WEIR_EIO), or errno for weir_gpu_file_failed: it may be a code of
- * the library. No allocation; for any thread that has the device (weir_gpu_enter). */
-ssize_t weir_gpu_file_move(struct weir_gpu_files *l, void *handle, bool write, void *device,
-                           size_t len, off_t off, off_t at, struct weir_err *err);
-int weir_gpu_file_failed(const struct weir_gpu_files *l, bool write, int sys, struct weir_err *err);
+/* A transfer by the library of files has failed: sys is errno or a code of the library, and in errno
+ * afterwards, also where err is NULL. Returns -1 (WEIR_EIO). */
+int weir_gpu_file_failed(const struct weir_gpu *g, bool write, int sys, struct weir_err *err);

@@ -6,17 +6,17 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 
 const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS] = {
-    { "CUDA", { "cu", { "libcuda.so.1" } }, { "cuFile", { "libcufile.so.0" } }, 1 },
+    { "CUDA", { "cu", { "libcuda.so.1" } }, { "cuFile", { "libcufile.so.0" } }, 1, true },
     { "HIP",
-      { "hip", { "libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.7" } },
-      { "hipFile", { "libhipfile.so" } },
-      0 },
+      { "hip", { "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5" } },
+      { "hipFile", { "libhipfile.so", "libhipfile.so.0" } },
+      0,
+      false },
 };
 
 /* The first that can be loaded, or NULL and why none can. Others of the vendor look into it. */
@@ -74,50 +74,8 @@ int weir_gpu_driver_begin(struct weir_gpu *g, const struct weir_gpu_vendor *vend
 
 /* ---- files ---- */
 
-#define DESCRIPTOR 1 /* type of a handle: of a file descriptor */
-#define CODES 5000   /* errors of the library begin here */
-
-/* The types of the interface, for which there is no header. */
-struct status {
-    int code, device; /* 0, or 5000 + n; an error of the driver of the device */
-};
-
-struct descriptor {
-    int type;
-    union {
-        int fd;
-        void *handle;
-    } file;
-    const void *operations;
-};
-
-struct properties {
-    struct {
-        unsigned major, minor; /* of the kernel module; 0: it is not loaded */
-        size_t poll_threshold, max_direct_io;
-        unsigned status_flags, control_flags;
-    } module;
-    unsigned feature_flags, max_device_cache, per_buffer_cache, max_pinned, max_batch, max_batch_ms;
-};
-
-/* The functions, as in WEIR_GPU_DRIVER, with the same names after both prefixes. */
-#define FILES(F, status, file, facts)                                                              \
-    F(open, status, (void), DriverOpen, DriverOpen)                                                \
-    F(close, status, (void), DriverClose_v2, DriverClose_v2)                                       \
-    F(version, status, (int *), GetVersion, GetVersion)                                            \
-    F(properties, status, (facts *), DriverGetProperties, DriverGetProperties)                     \
-    F(add, status, (void **handle, file *), HandleRegister, HandleRegister)                        \
-    F(drop, void, (void *handle), HandleDeregister, HandleDeregister)                              \
-    F(add_buffer, status, (const void *, size_t, int flags), BufRegister, BufRegister)             \
-    F(drop_buffer, status, (const void *), BufDeregister, BufDeregister)                           \
-    F(read, ssize_t, (void *, void *, size_t, off_t in_file, off_t in_buffer), Read, Read)         \
-    F(write, ssize_t, (void *, const void *, size_t, off_t in_file, off_t in_buffer), Write, Write)
-
-struct weir_gpu_files {
-    FILES(WEIR_GPU_MEMBER, struct status, struct descriptor, struct properties)
-    const char *prefix; /* of the functions */
-    bool is_open;
-};
+#define CODES 5000              /* errors of the library begin here */
+#define PEER_TO_PEER (1u << 11) /* status flag: NVMe devices need no kernel module */
 
 static const struct {
     int code;
@@ -137,8 +95,8 @@ static const struct {
     { 5034, "the configuration (CUFILE_ENV_PATH_JSON) has switched it off" },
 };
 
-static int check(const struct weir_gpu_files *l, struct status s, enum weir_code code,
-                 const char *call, struct weir_err *err)
+int weir_gpu_files_check(const struct weir_gpu *g, struct weir_gpu_status s, enum weir_code code,
+                         const char *call, struct weir_err *err)
 {
     const char *reason = "an error of the library";
 
@@ -147,84 +105,40 @@ static int check(const struct weir_gpu_files *l, struct status s, enum weir_code
     for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
         if (reasons[i].code == s.code)
             reason = reasons[i].text;
-    return weir_refuse(err, code, "%s%s: %s (code %d%s%.0d)", l->prefix, call, reason, s.code,
-                       s.device ? ", device error " : "", s.device);
+    return weir_refuse(err, code, "%s%s: %s (code %d%s%.0d)", g->vendor->files.prefix, call, reason,
+                       s.code, s.device ? ", device error " : "", s.device);
 }
 
 int weir_gpu_files_begin(struct weir_gpu *g, struct weir_err *err)
 {
-    struct weir_gpu_files *l = g->files = calloc(1, sizeof(*l));
-    static names_of names[] = { FILES(NAMES, , , ) { NULL } };
-    struct properties known = { 0 };
+    static names_of names[] = { WEIR_GPU_FILES(NAMES, , , ) { NULL } };
+    struct weir_gpu_properties known = { 0 };
 
-    if (!l)
-        return weir_fail(err, WEIR_ESETUP, "memory for %s", g->vendor->files.prefix);
-    l->prefix = g->vendor->files.prefix;
-    if (load(g->vendor, &g->vendor->files, names, l, err) < 0 ||
-        check(l, l->open(), WEIR_ESETUP, "DriverOpen", err) < 0)
+    _Static_assert(sizeof(names) / sizeof(*names) - 1 == sizeof(g->files) / sizeof(void *),
+                   "a pointer for each name, and nothing else");
+    if (load(g->vendor, &g->vendor->files, names, &g->files, err) < 0 ||
+        weir_gpu_files_check(g, g->files.open(), WEIR_ESETUP, "DriverOpen", err) < 0)
         return -1;
-    l->is_open = true;
-    l->version(&g->files_version);
-    if (check(l, l->properties(&known), WEIR_ESETUP, "DriverGetProperties", err) < 0)
+    g->files_open = true;
+    if (g->files.version)
+        g->files.version(&g->files_version);
+    if (weir_gpu_files_check(g, g->files.properties(&known), WEIR_ESETUP, "DriverGetProperties",
+                             err) < 0)
         return -1;
-    g->files_staged = known.module.major == 0;
+    g->files_staged = g->vendor->has_module && known.module.major == 0 &&
+                      !(known.module.status_flags & PEER_TO_PEER);
     return 0;
 }
 
-void weir_gpu_files_end(struct weir_gpu_files *l)
-{
-    if (l && l->is_open)
-        l->close();
-    free(l);
-}
-
-int weir_gpu_files_register(struct weir_gpu_files *l, const void *device, size_t bytes,
-                            struct weir_err *err)
-{
-    return check(l, l->add_buffer(device, bytes, 0), WEIR_ESETUP, "BufRegister", err);
-}
-
-void weir_gpu_files_deregister(struct weir_gpu_files *l, const void *device)
-{
-    l->drop_buffer(device);
-}
-
-int weir_gpu_file_open(struct weir_gpu_files *l, int fd, void **handle, struct weir_err *err)
-{
-    struct descriptor d = { .type = DESCRIPTOR, .file.fd = fd };
-
-    return check(l, l->add(handle, &d), WEIR_EIO, "HandleRegister", err);
-}
-
-void weir_gpu_file_close(struct weir_gpu_files *l, void *handle)
-{
-    l->drop(handle);
-}
-
-int weir_gpu_file_failed(const struct weir_gpu_files *l, bool write, int sys, struct weir_err *err)
+int weir_gpu_file_failed(const struct weir_gpu *g, bool write, int sys, struct weir_err *err)
 {
     const char *call = write ? "Write" : "Read";
 
-    if (sys >= CODES) {
-        check(l, (struct status) { sys, 0 }, WEIR_EIO, call, err);
-        if (err)
-            err->sys = EIO;
-        return -1;
-    }
     errno = sys;
-    return weir_fail(err, WEIR_EIO, "%s%s", l->prefix, call);
-}
-
-ssize_t weir_gpu_file_move(struct weir_gpu_files *l, void *handle, bool write, void *device,
-                           size_t len, off_t off, off_t at, struct weir_err *err)
-{
-    ssize_t n = write ? l->write(handle, device, len, off, at)
-                      : l->read(handle, device, len, off, at);
-    int sys = n < -1 ? (int)-n : errno; /* -1: the reason is in errno; below: minus a code */
-
-    if (n >= 0)
-        return n;
-    weir_gpu_file_failed(l, write, sys, err);
-    errno = sys;
+    if (sys < CODES)
+        return weir_fail(err, WEIR_EIO, "%s%s", g->vendor->files.prefix, call);
+    weir_gpu_files_check(g, (struct weir_gpu_status) { sys, 0 }, WEIR_EIO, call, err);
+    if (err)
+        err->sys = EIO;
     return -1;
 }

@@ -106,3 +106,23 @@ bool weir_machine_name(struct weir_str *out)
     weir_str_addf(out, "(%s)", u.sysname);
     return true;
 }
+
+int weir_machine_numa_node(void)
+{
+    unsigned cpu = 0, node = 0;
+
+    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
+}
+
+int weir_machine_numa_distance(const char *sys, int from, int to)
+{
+    char line[4096], *at = line;
+    long distance = -1;
+
+    if (from < 0 || to < 0)
+        return -1;
+    weir_sysfile_line("", line, sizeof(line), "%s/devices/system/node/node%d/distance", sys, from);
+    for (int i = 0; i <= to; i++)
+        distance = strtol(at, &at, 10);
+    return distance > 0 ? (int)distance : -1;
+}

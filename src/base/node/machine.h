@@ -59,3 +59,10 @@ struct weir_machine_use {
 
 /* Ask for struct weir_machine_use. with_io: with the bytes, which takes about 20 microseconds. */
 void weir_machine_use(struct weir_machine_use *u, bool with_io);
+
+/* The NUMA node on which this task runs now; 0 where the kernel has none. */
+int weir_machine_numa_node(void);
+
+/* The distance of two NUMA nodes, as the kernel counts (10: the same one); -1: not known, as where
+ * one of the nodes is. sys: "/sys". */
+int weir_machine_numa_distance(const char *sys, int from, int to);

@@ -290,7 +290,7 @@ bool weir_opt_matches(const struct weir_optrow *at, const struct weir_optname *n
 /* The row of a table with this name or key, in upper or lower case, NULL when there is none. */
 const struct weir_opt *weir_opt_row_of(const struct weir_opt *rows, const char *key);
 
-/* True when a table has a flag of this name, which is on in 'values'. Either may be NULL: there are none. */
+/* True when rows have a flag of this name, which is on in values. Both may be NULL. Local. */
 bool weir_opt_is_on(const struct weir_opt *rows, const void *values, const char *flag);
 
 /* The first row of all tables that the name means, NULL when there is none. */

@@ -186,7 +186,7 @@ void weir_collect_test(struct weir_run *run, const struct weir_collect_machine *
     f->objects = be && (be->flags & WEIR_BE_OBJECTS);
     f->intercepted = weir_environment_is_intercepted();
     f->cache_why = f->objects ? WEIR_OBJECTS : f->intercepted ? WEIR_INTERCEPTED : NULL;
-    if (run->gpu && run->gpu->files)
+    if (run->gpu && run->gpu->path == WEIR_GPU_DIRECT && run->gpu->vendor->has_module)
         f->indirect = run->gpu->files_staged;
     run->test->program->checks->inputs(run, run->test->state, f);
     if (run->par.rank == 0)

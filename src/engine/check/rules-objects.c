@@ -114,7 +114,7 @@ const struct weir_rule weir_rules_objects[] = {
       .text = "the kernel module for direct transfers is not loaded, so its library copies through "
               "memory of the host",
       .text_not = "the kernel module for direct transfers is loaded",
-      .unknown = "direct transfers with a GPU were not asked for",
+      .unknown = "no direct transfers with a GPU, or (AMD) no report of how they are done",
       .means = "the rate is that of staged transfers",
       .remedy = "load the kernel module (nvidia_fs)" },
     { .id = NULL }

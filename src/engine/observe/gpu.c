@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
+#include "base/node/machine.h"
 #include "engine/gpu.h"
 #include "engine/observe/all.h"
 #include "par/reduce.h"
@@ -54,11 +55,9 @@ static int check(const struct weir_run_options *o, struct weir_files *files, str
 {
     bool on_host = o->gpu_memory == WEIR_MEMORY_HOST;
     const struct weir_conflict rules[] = {
-        { on_host && o->gpu_direct, "GPUDirect moves bytes of a GPU, and the buffers are in memory "
-                                    "of the host; choose theirs with "
-                                    "allocateBufferOnGPU=1, 2 or 3" },
-        { on_host && o->gpu_path, "--gpu-path is for buffers in memory of a GPU; choose it with "
-                                  "allocateBufferOnGPU=1, 2 or 3" },
+        { on_host && (o->gpu_direct || o->gpu_path),
+          "--gpuDirect and --gpu-path are for buffers in memory of a GPU; choose it with "
+          "--gpu-memory (allocateBufferOnGPU) 1, 2 or 3" },
         { o->gpu_direct && weir_gpu_path(o) != WEIR_GPU_DIRECT,
           "--gpu-path and GPUDirect contradict each other; give one of them" },
     };
@@ -80,10 +79,8 @@ static bool is_wanted(const struct weir_test *t)
 /* The index of this task on its node, as IOR counts it. */
 static int index_of(const struct weir_par *par)
 {
-    int index =
-        par->placement == WEIR_PLACED_BLOCK ? par->rank % par->per_node : par->rank / par->nodes;
-
-    return index > 0 ? index : 0;
+    return par->placement == WEIR_PLACED_BLOCK ? par->rank % par->per_node
+                                               : par->rank / par->nodes;
 }
 
 /* A copy after the last transfer may have failed. */
@@ -112,8 +109,7 @@ static int test_begin(struct weir_run *run, void *state, struct weir_err *err)
 static bool is_shared(const struct weir_run *run)
 {
     const struct weir_par *par = &run->par;
-    const char *bus = run->gpu->bus;
-    uint64_t own = weir_hash(WEIR_HASH_BEGIN, bus, strlen(bus));
+    uint64_t own = weir_hash(WEIR_HASH_BEGIN, run->gpu->bus, strlen(run->gpu->bus));
     uint64_t *all =
         par->rank == par->leader ? calloc((size_t)par->followers + 1, sizeof(*all)) : NULL;
     bool shared = false;
@@ -127,18 +123,20 @@ static bool is_shared(const struct weir_run *run)
 }
 
 /* The facts of rank 0's device. */
-static void test_open(struct weir_run *run, void *state)
+static void test_end(struct weir_run *run, void *state)
 {
     const struct weir_gpu *g = run->gpu;
     struct weir_report *r = &run->report;
     int64_t facts[] = { is_shared(run), g->files_staged };
+    int node = weir_machine_numa_node();
 
     weir_allmax_i64(&run->par, facts, 2);
     if (facts[0])
-        weir_note(
-            &run->log,
-            "tasks of a node share a GPU (%d seen by rank 0): their copies wait for each other",
-            g->devices);
+        weir_note(&run->log, "tasks of a node share a GPU (%d seen by rank 0): their copies wait "
+                             "for each other", g->devices);
+    if (g->unregistered.code != WEIR_OK)
+        weir_note(&run->log, "buffers are not registered, and transfers go through those of the "
+                             "library: %s", g->unregistered.text);
     weir_report_enter(r, "gpu", false);
     weir_report_str(r, WEIR_FOR_DATA, "memory", weir_gpu_memories[g->memory].name);
     weir_report_str(r, WEIR_FOR_DATA, "path", weir_gpu_paths[g->path]);
@@ -151,7 +149,9 @@ static void test_open(struct weir_run *run, void *state)
     weir_report_int(r, WEIR_FOR_DATA, "device", g->device);
     weir_report_int(r, WEIR_FOR_DATA, "devices", g->devices);
     weir_report_int(r, WEIR_FOR_DATA, "numaNode", g->node);
-    weir_report_int(r, WEIR_FOR_DATA, "taskNumaNode", weir_gpu_own_node());
+    weir_report_int(r, WEIR_FOR_DATA, "taskNumaNode", node);
+    weir_report_int(r, WEIR_FOR_DATA, "numaDistance",
+                    weir_machine_numa_distance("/sys", node, g->node));
     weir_report_int(r, WEIR_FOR_DATA, "shared", facts[0]);
     weir_report_leave(r);
 }
@@ -195,7 +195,7 @@ const struct weir_observer weir_gpu_use = {
     .wanted = is_wanted,
     .check = check,
     .test_begin = test_begin,
-    .test_open = test_open,
+    .test_end = test_end,
     .start = start,
     .add = add,
     .after = after,

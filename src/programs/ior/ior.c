@@ -4,12 +4,12 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/node/machine.h"
 #include "engine/check/inputs.h"
 #include "engine/test.h"
 #include "par/agree.h"
@@ -65,15 +65,6 @@ static int take_memory(struct ior_test *t, struct weir_err *err)
     return 0;
 }
 
-/* The NUMA node this task runs on now: it chooses the mount of -y, once for the test, so that
- * names stay. */
-static int numa_node(void)
-{
-    unsigned cpu = 0, node = 0;
-
-    return getcpu(&cpu, &node) == 0 ? (int)node : 0;
-}
-
 static int begin(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct ior_test *t = state;
@@ -85,7 +76,7 @@ static int begin(struct weir_run *run, void *state, struct weir_err *err)
                   run->world.size, run->world.size) < 0)
         return -1;
     t->access.nodes = run->par.nodes;
-    t->use.mount = o->dual_mount ? numa_node() : -1;
+    t->use.mount = o->dual_mount ? weir_machine_numa_node() : -1; /* once: names stay */
     t->gpu = run->gpu;
     if (take_buffers(t, err) < 0 || ior_check_owner(t, &run->par, err) < 0)
         return -1;

@@ -5,7 +5,8 @@
  *
  *   GPU_DEVICES=N         so many devices (2)
  *   GPU_FAIL=CALL:N[:E]   the N-th call (alloc, managed, host, in, out, copy, use) from 1 returns the error E (2); a copy is
- *                         'in' or 'out', and 'copy'; N+: and so do all calls after it, of every kind: the device is lost
+ *                         'in' or 'out', and 'copy'; 'use' takes the device, or makes it that of a thread;
+ *                         N+: and so do all calls after it, of every kind: the device is lost
  *   GPU_CORRUPT=N         the N-th copy to the host flips a bit of its first byte
  *   GPU_DELAY_US=N        a copy takes so long
  *   GPU_MANAGED=hidden    the processor cannot touch managed memory, either
@@ -32,6 +33,14 @@ static struct piece {
 } pieces[MOST];
 static int n_pieces, made, device, to_device, to_host;
 static long long bytes_copied;
+
+/* Has this thread a device? Also for the stand-in of cuFile. */
+static __thread int has_device;
+
+__attribute__((visibility("default"))) int stand_in_ready(void)
+{
+    return has_device;
+}
 
 static const char *rank(void)
 {
@@ -73,11 +82,11 @@ static int fails(const char *call)
     static const char *const names[] = { "alloc", "managed", "host", "in", "out", "copy", "use" };
     const char *text = asked("GPU_FAIL"), *more;
     size_t len = strlen(call);
-    int i = 0, at, error;
+    int i = 0, at, error, n;
 
     while (strcmp(names[i], call) != 0)
         i++;
-    calls[i]++;
+    n = __atomic_add_fetch(&calls[i], 1, __ATOMIC_RELAXED); /* threads come here, too */
     if (is_lost)
         return is_lost;
     if (!text || strncmp(text, call, len) != 0 || text[len] != ':')
@@ -85,7 +94,7 @@ static int fails(const char *call)
     at = atoi(text + len + 1);
     more = strchr(text + len + 1, ':');
     error = more ? atoi(more + 1) : 2;
-    if (calls[i] != at)
+    if (n != at)
         return 0;
     if (strchr(text, '+'))
         is_lost = error;
@@ -170,8 +179,8 @@ static int copy(void *to, const void *from, size_t bytes, int inward)
     char *target = stand_in_shadow(to);
     int way = fails(inward ? "in" : "out"), rc = fails("copy");
 
-    if (way || rc)
-        return way ? way : rc;
+    if (way || rc || !has_device)
+        return way ? way : rc ? rc : 201;
     if (!piece_of(inward ? to : from)) /* not an address of the device */
         return 1;
     if (delay)
@@ -195,11 +204,14 @@ static int count(int *out)
     return 0;
 }
 
+/* The device becomes that of the thread. */
 static int use(int ordinal)
 {
     int rc = fails("use");
 
-    device = ordinal;
+    if (ordinal >= 0)
+        device = ordinal;
+    has_device = rc == 0;
     return rc;
 }
 
@@ -237,6 +249,7 @@ __attribute__((destructor)) static void tell(void)
 int hipInit(unsigned flags) { return begin(flags); }
 int hipRuntimeGetVersion(int *v) { return *v = 60300, 0; }
 int hipGetDeviceCount(int *n) { return count(n); }
+int hipDeviceGet(int *d, int ordinal) { return *d = ordinal, 0; }
 int hipSetDevice(int d) { return use(d); }
 int hipDeviceGetName(char *s, int n, int d) { return name(s, n, d); }
 int hipDeviceGetPCIBusId(char *s, int n, int d) { return bus(s, n, d); }
@@ -250,8 +263,8 @@ int hipMemcpyDtoH(void *to, void *from, size_t n) { return copy(to, from, n, 0);
 int hipDeviceSynchronize(void) { return 0; }
 const char *hipGetErrorString(int e) { return text_of(e); }
 #else
-/* A device is not its number, and nothing works without a context. */
-static int has_context;
+/* A device is not its number, and nothing works in a thread without a context. */
+static int context;
 
 int cuInit(unsigned flags) { return begin(flags); }
 int cuDriverGetVersion(int *v) { return *v = 12090, 0; }
@@ -259,12 +272,22 @@ int cuDeviceGetCount(int *n) { return count(n); }
 int cuDeviceGet(int *d, int ordinal) { return *d = ordinal + 40, 0; }
 int cuDeviceGetName(char *s, int n, int d) { return name(s, n, d - 40); }
 int cuDeviceGetPCIBusId(char *s, int n, int d) { return bus(s, n, d - 40); }
-int cuDevicePrimaryCtxRetain(void **c, int d) { return *c = &has_context, use(d - 40); }
-int cuDevicePrimaryCtxRelease_v2(int d) { return (void)d, has_context = 0; }
-int cuCtxSetCurrent(void *c) { return has_context = c == &has_context, !has_context; }
-int cuCtxSynchronize(void) { return has_context ? 0 : 201; }
-int cuMemAlloc_v2(uint64_t *p, size_t n) { return has_context ? make_device((void **)p, n) : 201; }
-int cuMemAllocManaged(uint64_t *p, size_t n, unsigned flags) { return flags == 1 ? make_managed((void **)p, n) : 1; }
+int cuDevicePrimaryCtxRetain(void **c, int d)
+{
+    int rc = use(d - 40);
+
+    has_device = 0;
+    *c = rc ? NULL : &context;
+    return rc;
+}
+int cuDevicePrimaryCtxRelease_v2(int d) { return (void)d, has_device = 0; }
+int cuCtxSetCurrent(void *c) { return c == &context ? use(-1) : 201; }
+int cuCtxSynchronize(void) { return has_device ? 0 : 201; }
+int cuMemAlloc_v2(uint64_t *p, size_t n) { return has_device ? make_device((void **)p, n) : 201; }
+int cuMemAllocManaged(uint64_t *p, size_t n, unsigned flags)
+{
+    return !has_device ? 201 : flags == 1 ? make_managed((void **)p, n) : 1;
+}
 int cuMemFree_v2(uint64_t p) { return drop((void *)(uintptr_t)p); }
 int cuMemHostAlloc(void **p, size_t n, unsigned flags) { return flags == 1 ? make_host(p, n) : 1; }
 int cuMemFreeHost(void *p) { return drop(p); }

@@ -3,6 +3,8 @@
  * stand-in device. In the environment, for the rank GPU_RANK or for all:
  *
  *   FILE_COMPAT=1     the kernel module is not loaded: compatibility mode
+ *   FILE_PEER=1       NVMe devices need no such module
+ *   FILE_REGISTER=E   registering a buffer returns E
  *   FILE_FAIL=N[:E]   the N-th transfer from 1 returns -E (5011), or -1 with errno EIO where E is 1
  *   FILE_OPEN=E       opening the driver returns E
  *   FILE_SHORT=N      transfers move N bytes at most
@@ -17,30 +19,35 @@
 #include <unistd.h>
 
 #ifdef HIP
+#include "hip.h"
 #define NAME(x) hipFile##x
+#define CLOSE hipFileDriverClose
+typedef hipFileError_t status_t;
+typedef hipFileDescr_t descriptor_t;
+typedef hipFileDriverProps_t properties_t;
 #else
 #define NAME(x) cuFile##x
-#endif
-
-struct status {
+#define CLOSE cuFileDriverClose_v2
+typedef struct {
     int code, device;
-};
-struct descriptor {
+} status_t;
+typedef struct {
     int type;
     union {
         int fd;
         void *handle;
-    } file;
+    } handle;
     const void *operations;
-};
-struct properties {
+} descriptor_t;
+typedef struct {
     struct {
-        unsigned major, minor;
+        unsigned major_version, minor_version;
         size_t poll_threshold, max_direct_io;
-        unsigned status_flags, control_flags;
-    } module;
+        unsigned driver_status_flags, control_flags;
+    } nvfs;
     unsigned others[6];
-};
+} properties_t;
+#endif
 
 static int is_open, files, handles, buffers, moves[2], transfers;
 static long long bytes;
@@ -68,12 +75,12 @@ static void note(void)
         close(open(path, O_CREAT | O_WRONLY, 0666));
 }
 
-static struct status status(int code)
+static status_t status(int code)
 {
-    return (struct status) { code, 0 };
+    return (status_t) { code, 0 };
 }
 
-struct status NAME(DriverOpen)(void)
+status_t NAME(DriverOpen)(void)
 {
     const char *code = asked("FILE_OPEN");
 
@@ -84,37 +91,47 @@ struct status NAME(DriverOpen)(void)
     return status(code ? atoi(code) : 0);
 }
 
-struct status NAME(DriverClose_v2)(void)
+status_t CLOSE(void)
 {
     is_open = 0;
     return status(0);
 }
 
-struct status NAME(GetVersion)(int *v)
+#ifdef HIP
+status_t hipFileGetVersion(unsigned *major, unsigned *minor, unsigned *patch)
+{
+    *major = *patch = 0;
+    *minor = 4;
+    return status(0);
+}
+#else
+status_t cuFileGetVersion(int *v)
 {
     *v = 1141;
     return status(0);
 }
+#endif
 
-struct status NAME(DriverGetProperties)(struct properties *p)
+status_t NAME(DriverGetProperties)(properties_t *p)
 {
     memset(p, 0, sizeof(*p));
-    p->module.major = asked("FILE_COMPAT") ? 0 : 2;
+    p->nvfs.major_version = asked("FILE_COMPAT") ? 0 : 2;
+    p->nvfs.driver_status_flags = asked("FILE_PEER") ? 1u << 11 : 1u << 4;
     return status(0);
 }
 
-struct status NAME(HandleRegister)(void **handle, struct descriptor *d)
+status_t NAME(HandleRegister)(void **handle, descriptor_t *d)
 {
     if (!is_open)
         return status(5001);
     if (d->type != 1)
         return status(5018);
-    if (!(fcntl(d->file.fd, F_GETFL) & O_DIRECT))
+    if (!(fcntl(d->handle.fd, F_GETFL) & O_DIRECT))
         return status(5020);
     files++;
     handles++;
     *handle = malloc(sizeof(int));
-    **(int **)handle = d->file.fd;
+    **(int **)handle = d->handle.fd;
     return status(0);
 }
 
@@ -124,13 +141,16 @@ void NAME(HandleDeregister)(void *handle)
     free(handle);
 }
 
-struct status NAME(BufRegister)(const void *p, size_t n, int flags)
+status_t NAME(BufRegister)(const void *p, size_t n, int flags)
 {
-    buffers += p && n > 0 && flags == 0;
-    return status(p && n > 0 && flags == 0 ? 0 : 5022);
+    const char *code = asked("FILE_REGISTER");
+    int rc = !p || n == 0 || flags != 0 ? 5022 : code ? atoi(code) : 0;
+
+    buffers += rc == 0;
+    return status(rc);
 }
 
-struct status NAME(BufDeregister)(const void *p)
+status_t NAME(BufDeregister)(const void *p)
 {
     buffers -= p != NULL;
     return status(0);
@@ -154,12 +174,14 @@ static ssize_t failure(void)
 static ssize_t move(void *handle, int writes, void *device, size_t n, off_t in_file, off_t in_buffer)
 {
     void *(*shadow)(const void *) = NULL;
+    int (*ready)(void) = NULL;
     const char *most = asked("FILE_SHORT");
     ssize_t rc = failure();
     char *at;
 
     *(void **)&shadow = dlsym(RTLD_DEFAULT, "stand_in_shadow");
-    if (rc < 0 || !shadow || !handle)
+    *(void **)&ready = dlsym(RTLD_DEFAULT, "stand_in_ready");
+    if (rc < 0 || !shadow || !ready || !ready() || !handle)
         return rc < 0 ? rc : -5011;
     at = (char *)shadow((char *)device + in_buffer);
     if (most && n > (size_t)atoi(most))
