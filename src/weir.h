@@ -132,8 +132,8 @@ struct weir_job *weir_job_new(const char *benchmark, const MPI_Comm *comm);
  * why: no such option, a value out of range, an option like help that runs nothing). */
 int weir_job_set(struct weir_job *job, const char *option, const char *value);
 
-/* Take an option, by any of its names, back to its default, or to what weir_job_words has said.
- * Local. Returns 0, or 1 when weir_job_set has not set it, NULL included. */
+/* Set an option, by any of its names, back to its default or its value in weir_job_words. Local.
+ * Returns 0, or 1 when weir_job_set has not set it, NULL included. */
 int weir_job_unset(struct weir_job *job, const char *option);
 
 /* Set all options at once, from the arguments of a command line; argv[0] is ignored. Earlier
@@ -209,11 +209,11 @@ const char *weir_job_verdict(const struct weir_job *job);
 /* Give back everything. NULL is fine. Local. */
 void weir_job_free(struct weir_job *job);
 
-/* Would two of n jobs use the same file or directory, if they ran at once, job[i] on tasks[i] ranks? This includes
- * files that are named by a rule, reports, those of a script, and those of the caller, own[0], ..., NULL (own NULL:
- * none). Local; looks at the file system and reads scripts. Returns -1: no. Otherwise the number of the later of the
- * two jobs, whose weir_job_error is the path, and *other: the number of the other one, -1: the caller. Where both are
- * the same, weir_job_error says what is wrong with that job; where other is NULL, it is the last one. */
+/* Check whether two of n jobs would use the same file or directory, if they ran at once, job[i] on tasks[i] ranks. This
+ * includes files that are named by a rule, reports, those of a script, and those of the caller, own[0], ..., NULL (own
+ * NULL: none). Local; looks at the file system and reads scripts. Returns -1: no. Otherwise the number of the later of the
+ * two jobs, whose weir_job_error is the path, and *other: the number of the other one, -1: the caller. Where both are the
+ * same, weir_job_error says what is wrong with that job; where other is NULL, it is the last one. */
 int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const char *const *own, int *other);
 
 /* ---- one call for a command line ---- */

@@ -96,8 +96,8 @@ struct weir_array {
 struct weir_array_ops {
     size_t file_size, array_size;
     bool only_boxes; /* what is selected has no gaps, in the array and in memory */
-    /* LOCAL. Can such an array be kept? Before any I/O; same on all ranks. spec is sound. NULL:
-     * all. */
+    /* LOCAL. Refuse a sound spec that the backend cannot keep, before any I/O, the same on all
+     * ranks. NULL: none. */
     int (*check)(const struct weir_session *, const struct weir_array_spec *, struct weir_err *);
     /* COLLECTIVE. Flags as of open in struct weir_backend. With WEIR_BE_COLLECTIVE_OPEN the result is
      * agreed on inside (weir_agree_open): nothing else can be done with a file that only some ranks
@@ -147,8 +147,8 @@ static inline void weir_timed_end(struct weir_session *s)
     s->timed.exact = true;
 }
 
-/* len zeroed bytes, at least 'least', and a copy of the name after them, *copy: one piece for
- * free(). For the session. Local. NULL and err (WEIR_ESETUP). */
+/* Allocate max(len, least) zeroed bytes with a copy of the name behind them (*copy); one free()
+ * releases both. For the session. Local. NULL and err (WEIR_ESETUP). */
 void *weir_piece(size_t len, size_t least, const char *name, char **copy, struct weir_err *err);
 
 /* Free a file that is closed, and its arrays; f may be NULL. For the session. Local. */

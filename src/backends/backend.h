@@ -317,8 +317,8 @@ struct weir_ns {
     int (*mknod)(struct weir_session *, const char *path, struct weir_err *);
     int (*usage)(struct weir_session *, const char *path, struct weir_fs_usage *, struct weir_err *);
     int (*syncfs)(struct weir_session *, const char *path, struct weir_err *);
-    /* Give to take the files below a directory whose names in it begin with 'begin', each once, in the order of their
-     * bytes: "a/b" for one in a directory in it. Nothing below it: none. */
+    /* Call 'take' once for each file below dir whose name there begins with 'begin', in byte order
+     * of the names: "a/b" is in the directory a. Nothing below it: none. */
     int (*list)(struct weir_session *, const char *dir, const char *begin, weir_name_fn *take, void *mine,
                 struct weir_err *);
     int (*call)(struct weir_session *, struct weir_name_call *, struct weir_err *);
@@ -365,8 +365,8 @@ struct weir_backend {
     const struct weir_opt *opts;
     size_t opt_size, priv_size, file_size;
     const char *(*version)(void); /* apiVersion; NULL: "" */
-    /* Options against the access, and against the geometry where it is known (else NULL). Before
-     * any I/O; same on all ranks. */
+    /* Check the options against the access, and against the geometry where it is known (else NULL).
+     * Before any I/O; same on all ranks. */
     int (*check)(struct weir_session *, const struct weir_extent *, struct weir_err *);
     /* Check a name of a test. Nothing is looked at. Local. -1 and err (WEIR_EUSAGE). NULL: any. */
     int (*check_name)(const struct weir_session *, const char *path, struct weir_err *);

@@ -65,10 +65,10 @@ static inline uint64_t weir_now_ns(void)
  * library. False: it is not trusted. Once in a process, local. */
 bool weir_clock_begin(void);
 
-/* Compare the two clocks, outside of what is timed. The counter tells the time from the first
- * comparison on that knows its rate to 5e-6; later ones correct the rate. *apart_ns: the two differed
- * by so much. False: since the last comparison they have moved against each other by more than
- * 1e-5. Local, about 1 us; does nothing unless weir_clock_begin returned true. */
+/* Compare the two clocks, outside of what is timed; *apart_ns gets their difference. The counter
+ * gives the time from the first comparison on that knows its rate to 5e-6; later ones correct the
+ * rate. False: since the last comparison they have moved against each other by more than 1e-5.
+ * Local, about 1 us; does nothing unless weir_clock_begin returned true. */
 bool weir_clock_compare(uint64_t *apart_ns);
 
 /* From now on the kernel's clock tells the time. Local. */

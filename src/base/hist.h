@@ -35,22 +35,22 @@ static inline void weir_hist_add(struct weir_hist *h, uint64_t ns)
     h->sum_ns += ns;
 }
 
-/* Make it empty: what has values is written, not all of it. */
+/* Empty a histogram; only bins that have counts are written. */
 void weir_hist_clear(struct weir_hist *h);
 
 /* Add every count of 'from' to 'into'. */
 void weir_hist_merge(struct weir_hist *into, const struct weir_hist *from);
 
-/* Sums of bins alone, as numbers[WEIR_HIST_BINS]: those that *then has not yet of 'now', which *then becomes; and back,
- * added to h, whose extremes and sum are not known then. */
+/* Put the counts of 'now' minus those of *then into numbers[WEIR_HIST_BINS], and make *then equal
+ * to 'now'. Add such numbers to h: its shortest time and sum are not known then. */
 void weir_hist_since(struct weir_hist *then, const struct weir_hist *now, uint64_t *numbers);
 void weir_hist_add_bins(struct weir_hist *h, const uint64_t *numbers);
 
-/* Convert the extremes to two numbers, whose maxima over ranks are those of the common histogram of the
- * ranks, and back. They are the shortest time as a negative number (INT64_MIN: empty), and the longest. */
+/* Convert the extremes to two numbers, and back: the negative shortest time (INT64_MIN: empty), and
+ * the longest. Their maxima over ranks are the extremes of all ranks. */
 void weir_hist_ends(const struct weir_hist *h, int64_t ends[2]);
 void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2]);
 
-/* The value below which the share q (0..1) of all latencies lies, in ns: the upper edge of its
- * bin, clamped to the extremes seen. 0 for an empty histogram. */
+/* Return the value below which the fraction q (0..1) of all latencies lies, in ns: the upper edge
+ * of its bin, clamped to the extremes seen. 0 for an empty histogram. */
 uint64_t weir_hist_quantile(const struct weir_hist *h, double q);

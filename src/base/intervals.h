@@ -71,11 +71,11 @@ static inline size_t weir_intervals_row(int kind, unsigned bin)
     return (size_t)kind * WEIR_INTERVALS + bin;
 }
 
-/* The operations that ended are all in ops and times. Local. */
+/* Add the operations of the present bin to ops and times. Local. */
 void weir_intervals_flush(struct weir_intervals *s);
 
-/* Flush, and make bins twice as wide until they have this width, which is theirs or a power of two
- * more. Local. */
+/* Flush, and double the width of bins until it is at least width_ns, which is theirs times a power
+ * of two. Local. */
 void weir_intervals_widen(struct weir_intervals *s, uint64_t width_ns);
 
 /* The times of all operations of the phase until now. Local. */
@@ -85,8 +85,8 @@ void weir_intervals_until_now(const struct weir_intervals *s, struct weir_hist *
  * ended. After a flush. Local. */
 bool weir_intervals_stalled(const struct weir_intervals *s, unsigned bin);
 
-/* Count the bytes of an operation that is not in the present bin; that in which it ends is the present one
- * then. Local. */
+/* Count the bytes of an operation that reaches beyond the present bin; the bin in which it ends
+ * becomes the present one. Local. */
 void weir_intervals_spread(struct weir_intervals *s, int kind, uint64_t begin_ns, uint64_t end_ns,
                            uint64_t bytes);
 

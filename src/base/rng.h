@@ -13,7 +13,7 @@ static inline uint64_t weir_rng_mix(uint64_t z)
     return z ^ (z >> 31);
 }
 
-/* Its inverse. */
+/* The inverse of weir_rng_mix. */
 static inline uint64_t weir_rng_unmix(uint64_t z)
 {
     z = (z ^ z >> 31 ^ z >> 62) * 0x319642b2d24d8ec3u;

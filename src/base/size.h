@@ -14,8 +14,8 @@
  * Local. */
 int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, struct weir_err *err);
 
-/* A size as for weir_size_parse, or a share "NN%" (0-100): *percent is set to the
- * share, or to -1 when it was a plain size. For -M. */
+/* Parse a size as weir_size_parse does, or "NN%" (0-100): *percent gets the number, or -1 for a
+ * plain size. For -M. */
 int weir_share_parse(const char *text, int64_t *bytes, double *percent, struct weir_err *err);
 
 /* Read the number at the beginning of a text, after blanks: 10, 0.5, 1e-3, with an optional sign;

@@ -62,7 +62,7 @@ struct weir_steady_verdict {
     double value, limit; /* of this criterion, of 1; above the limit a series is not steady */
 };
 
-/* Judge it. The words are static. Local. */
+/* Judge the rounds so far. The texts in *out are static. Local. */
 void weir_steady_judge(const struct weir_steady *s, struct weir_steady_verdict *out);
 
 #define WEIR_STEADY_TEXT 160

@@ -62,7 +62,7 @@ int weir_command_tests(struct weir_command *c, const struct weir_par *par, struc
 struct weir_files;
 int weir_command_add_files(struct weir_command *c, struct weir_files *files, struct weir_err *err);
 
-/* Say which options of backends have no effect because no test uses that backend. Local. */
+/* Note which options of backends have no effect because no test uses that backend. Local. */
 void weir_command_note_unused(const struct weir_command *c, const struct weir_log *log);
 
 /* ---- tests.c: the life of a run, from its command line to the exit status ---- */
@@ -82,5 +82,5 @@ int weir_program_options(struct weir_run *run, struct weir_command *c, const str
 enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MPI_Comm comm,
                                 int argc, char *const *argv, struct weir_err *err);
 
-/* Give everything back. Local. */
+/* Release everything that the run holds. Local. */
 void weir_program_end(struct weir_run *run);

@@ -251,7 +251,7 @@ static const char *rest_of_name(const struct weir_file_names *names, uint64_t i,
     return text->len >= skip ? weir_str_text(text) + skip : NULL;
 }
 
-/* Is 'place' one of many files, or below one? Only names that begin alike are made at all. */
+/* True when 'place' is one of many files, or below one. Makes only names that begin alike. */
 static bool is_among(const struct weir_file_entry *many, const char *place)
 {
     size_t len = strlen(many->place), n;
@@ -297,8 +297,8 @@ static bool is_covered(const struct weir_set *known, const struct weir_str *plac
     return len > 0;
 }
 
-/* Do two families of names meet, and at which place? One of them may have trees; the place of each
- * job is in the table, too, so that two families of trees need no more. */
+/* True when two families of names meet; 'place' gets where. One of them may have trees: the table
+ * has the places of each job, too, so that two families of trees need no more. */
 static bool meet(const struct weir_file_entry *a, const struct weir_file_entry *b, struct weir_str *place)
 {
     size_t len = strlen(a->place) < strlen(b->place) ? strlen(a->place) : strlen(b->place);
@@ -324,7 +324,7 @@ static bool meet(const struct weir_file_entry *a, const struct weir_file_entry *
 
 /* ---- the check ---- */
 
-/* May the two be one file? */
+/* True when the two may be one file. */
 static bool may_be_one(const struct weir_files *f, const struct weir_file_entry *a,
                        const struct weir_file_entry *b)
 {

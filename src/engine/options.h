@@ -99,7 +99,7 @@ extern const char *const weir_sweep_units[];
 
 #define WEIR_UNTIL_MAX 100 /* repetitions where the options name no number */
 
-/* Return the repetitions of a test, with --until the most. Local. */
+/* Return the repetitions of a test, with --until the maximum. Local. */
 int weir_run_options_most(const struct weir_run_options *o);
 
 /* Seconds after which a phase starts nothing, by the deadline and --until=steady; 0: none. Local. */

@@ -27,7 +27,7 @@ int weir_phase_extra(struct weir_run *run, const struct weir_phase *ph, void *st
 /* Fill err for a phase that a signal has ended. Local. Returns -1. */
 int weir_phase_interrupted(const struct weir_run *run, const char *key, struct weir_err *err);
 
-/* Estimate the clocks again; one that has stepped is said once. Collective over run->par. */
+/* Estimate the clocks again; one that has stepped is reported once. Collective over run->par. */
 void weir_phase_renew_clock(struct weir_run *run);
 
 /* Wait that many seconds between phases. Collective over run->par. Returns 0, or -1 and err

@@ -254,7 +254,7 @@ struct weir_stage {
     int index;                                                         /* the program's */
     const struct weir_phase *phase;                                    /* NULL: only 'before' */
     bool (*wanted)(const void *state, const struct weir_stage *stage); /* NULL: always */
-    /* Say what ranks do together. Local, the same on all ranks. */
+    /* Set what ranks do collectively. Local, the same on all ranks. */
     void (*timing)(const void *state, const struct weir_stage *stage, struct weir_timing *timing);
     /* Collective: before the phase. */
     weir_stage_fn *before;
@@ -413,7 +413,7 @@ struct weir_test_files {
     bool (*keeps)(const void *state);
     weir_local_fn *remove;
     void (*removed)(struct weir_run *run, void *state, double seconds);
-    /* After a failure: remove what is left. Collective; never fails, says what stays. */
+    /* After a failure: remove what is left. Collective; never fails, reports what stays. */
     void (*clean)(struct weir_run *run, void *state);
 };
 
@@ -496,7 +496,7 @@ struct weir_program {
     weir_collective_fn *conclude; /* rows of all repetitions, also after a failure */
 };
 
-/* Was the option of the program or of all programs given a value, be it its default? Local. */
+/* True when the option of the program or of all programs was given, be it its default. Local. */
 static inline bool weir_values_typed(const struct weir_values *v, const char *name)
 {
     return weir_opt_is_typed(&((const struct weir_run_options *)v->given)->typed, v->rows, name);

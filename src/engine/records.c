@@ -152,7 +152,7 @@ static int compare(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* One that is there for several reasons is there several times until now. */
+/* Until this call an operation is in p once for each reason of its choice. */
 void weir_sampled_finish(struct weir_sampled *p)
 {
     size_t n = 0;

@@ -135,9 +135,9 @@ static inline struct weir_err *weir_run_second(struct weir_run *run)
 typedef int weir_local_fn(struct weir_run *run, void *state, struct weir_err *err);
 typedef int weir_collective_fn(struct weir_run *run, void *state, struct weir_err *err);
 
-/* Call one, and agree on the outcome over run->par: on every rank 0, or -1 with the message of
- * the lowest failing rank. A collective function returns the same on all ranks; where one does
- * not, the others learn of it here. Collective over run->par. */
+/* Call fn, and agree on the outcome over run->par: on every rank 0, or -1 with the message of the
+ * lowest failing rank. A collective function returns the same on all ranks; where one does not, the
+ * others learn of it here. Collective over run->par. */
 int weir_local(struct weir_run *run, weir_local_fn *fn, void *state, struct weir_err *err);
 int weir_collective(struct weir_run *run, weir_collective_fn *fn, void *state,
                     struct weir_err *err);

@@ -28,8 +28,8 @@ int weir_run_session(struct weir_run *run, struct weir_session *s, const struct 
 int weir_test_leaders(struct weir_run *run, struct weir_leaders *g, int color,
                       struct weir_err *err);
 
-/* Judge a test of which only the plan was asked for: is the free space enough? Collective over
- * run->world. Returns the exit status, the same on all ranks. Errors are printed. */
+/* Judge a test that was only planned: check the free space. Collective over run->world. Returns the
+ * exit status, the same on all ranks. Errors are printed. */
 enum weir_code weir_test_foresee(struct weir_run *run, struct weir_test *t, struct weir_err *err);
 
 /* Run one test whose plan is made. Collective over run->world; ranks that take no part wait for

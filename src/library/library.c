@@ -39,7 +39,7 @@ const struct weir_program *weir_benchmark_find(const char *name)
 
 _Static_assert(WEIR_OUTCOME_TEXT >= WEIR_ERR_TEXT, "an error fits into the outcome");
 
-/* Give all ranks the error text of rank 0. */
+/* Send the error text of rank 0 to all ranks. */
 static void share_outcome(const struct weir_par *par, enum weir_code code,
                           const struct weir_err *err, struct weir_outcome *out)
 {

@@ -20,7 +20,7 @@
                          * soon */
 #define VOTE_MAX 1024u /* of rounds that do nothing: the cost of a vote is no part of theirs */
 
-/* Say how many others failed too, even when the text is so long that its end must go. */
+/* Add how many others failed, too, even when the text is so long that its end must go. */
 static void count_others(struct weir_err *err, uint64_t others)
 {
     char words[64];

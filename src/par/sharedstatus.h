@@ -23,5 +23,5 @@ void weir_shared_status_begin(struct weir_shared_status *b, const struct weir_pa
 /* The slot of this number, from 0 to count - 1; aligned to 64 bytes. Local. */
 void *weir_shared_status_slot(const struct weir_shared_status *b, int i);
 
-/* Give it back; harmless on a zeroed struct. Local: what others see of our slot stays. */
+/* Unmap the segment; harmless on a zeroed struct. Local: what others see of our slot stays. */
 void weir_shared_status_end(struct weir_shared_status *b);

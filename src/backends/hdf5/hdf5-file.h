@@ -49,8 +49,8 @@ bool hdf5_failed_with(hid_t minor);
  * over s->par->comm. Returns 0, or -1 and err; call hdf5_state_end in both cases. */
 int hdf5_state_begin(struct weir_session *s, struct weir_err *err);
 
-/* From now on files are opened, and transfers made, as in programs without MPI: for one rank that
- * has them alone. Local. Returns 0, or -1 and err. */
+/* Make opens and transfers from now on those of programs without MPI, for a rank that has its files
+ * alone. Local. Returns 0, or -1 and err. */
 int hdf5_state_go_serial(struct hdf5_state *st, struct weir_err *err);
 
 /* Close everything that is open. */
@@ -88,7 +88,7 @@ void hdf5_container_drop(struct hdf5_container *c);
  * that data could not be written, c->failed is set. Local. Returns -1. */
 int hdf5_container_fail(struct hdf5_container *c, struct weir_err *err, const char *call);
 
-/* Around a call of the library in which ranks that have written wait for each other: a write that
+/* Guard a call of the library in which ranks that have written wait for each other: a write that
  * fails does not leave the others waiting (h5guard.h). Local. unguard returns 0, or -1 and err, and
  * then c->failed is set: a write in the call has failed on this rank. */
 void hdf5_container_guard(struct hdf5_container *c);
@@ -116,7 +116,7 @@ int hdf5_filters_set(hid_t list, const char *text, struct weir_err *err);
  * them. */
 int hdf5_filters_check(const char *text, uint64_t elements, bool numbers, struct weir_err *err);
 
-/* Count what a dataset that was written has in the file, in the statistics of one rank. Local. */
+/* Add the stored bytes of a dataset with filters to the statistics, on one rank. Local. */
 void hdf5_filters_count(const struct hdf5_container *c, hid_t dset);
 
 /* An open dataset, and what is selected of it. */
@@ -178,8 +178,8 @@ int hdf5_segments_open(struct hdf5_segments *g, struct hdf5_container *c,
 /* Implements xfer of struct weir_backend. */
 ssize_t hdf5_segments_xfer(struct hdf5_segments *g, const struct weir_io *io, struct weir_err *err);
 
-/* Count what filters have left, and close and free everything but the file. Local; collective where
- * opening was. */
+/* Add the stored bytes of the datasets to the statistics, and close and free all but the file.
+ * Local; collective where opening was. */
 void hdf5_segments_end(struct hdf5_segments *g);
 
 /* ---- types of elements as the library has them (hdf5-type.c) ---- */

@@ -172,8 +172,8 @@ static int move(struct hdf5_segments *g, hid_t dset, enum weir_dir dir, void *bu
                                                                : 0;
 }
 
-/* All of this rank's block, or nothing where there is no memory for zeros: then only the
- * collective calls that the others wait for. */
+/* Fill this rank's block with zeros. Without memory for zeros only make the collective calls that
+ * the others wait for. */
 static int fill_block(struct hdf5_segments *g, hid_t dset, uint64_t piece, void *zeros,
                       struct weir_err *err)
 {

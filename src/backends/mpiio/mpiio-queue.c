@@ -66,8 +66,8 @@ static int test(MPI_Request *mpi, int *flag, MPI_Status *status)
 #endif
 }
 
-/* The outcome of a transfer. Independent ones that were short go on; that nothing was moved is how OMPIO
- * says that one has failed. */
+/* Return the outcome of a transfer. A short independent one goes on. OMPIO shows a failure as 0
+ * bytes moved. */
 static ssize_t judge(const struct mpiio_request *g, int rc, MPI_Status *status, int sys)
 {
     struct mpiio_file *f = (struct mpiio_file *)g->r->file;

@@ -62,7 +62,7 @@ struct mpiio_call {
     int count;
 };
 
-/* Local. 0, or -1 and err (WEIR_EBUG). */
+/* Find position, type and count of the call that moves io. Local. 0, or -1 and err (WEIR_EBUG). */
 int mpiio_call_of(const struct mpiio_file *f, const struct weir_io *io, struct mpiio_call *c,
                   struct weir_err *err);
 
@@ -89,8 +89,8 @@ ssize_t mpiio_move(struct mpiio_file *f, const struct weir_io *io, bool together
 bool mpiio_meets_end(const struct mpiio_file *f, const struct weir_io *io, ssize_t *n,
                      struct weir_err *err);
 
-/* 'call' has ended and left errno sys, and the library says that it moved n bytes. Local. 0, or -1 and err
- * (WEIR_EIO): a collective read has moved other bytes. */
+/* Account for n bytes that 'call' reports as moved, with the errno 'sys' that it left. Local. 0, or
+ * -1 and err (WEIR_EIO): a collective read has moved other bytes. */
 int mpiio_account(struct mpiio_file *f, const struct weir_io *io, size_t n, int sys,
                   const char *call, struct weir_err *err);
 
@@ -129,8 +129,8 @@ int mpiio_queue_complete(struct weir_file *f, int least, int most, struct weir_r
                          struct weir_err *err);
 int mpiio_queue_reason(const struct weir_request *r, struct weir_err *err);
 
-/* Release the memory of the queue. A note says where its transfers ended in the calls that began them.
- * Local. Nothing happens without a queue. */
+/* Release the memory of the queue; none: nothing. A note on rank 0 reports a library whose
+ * nonblocking calls block. Local. */
 void mpiio_queue_end(struct weir_session *s);
 
 /* Arrays in a file of MPI-IO (mpiio-array.c). */

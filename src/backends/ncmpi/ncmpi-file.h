@@ -42,12 +42,12 @@ int ncmpi_judge(struct ncmpi_file *f, int rc, const char *call, struct weir_err 
 int ncmpi_file_open(struct ncmpi_file *f, struct weir_session *s, const char *path, unsigned flags,
                     struct weir_err *err);
 
-/* The second half of opening: unless it is in define mode, transfers may begin; it can be synced.
+/* Finish opening: begin transfers, unless the file is in define mode, and open it for sync.
  * Collective over the file, but a rank may fail alone. */
 int ncmpi_file_ready(struct ncmpi_file *f, struct weir_err *err);
 
-/* Close a file that cannot be used, and what is ours. Collective over the file. Returns the status
- * of the library. */
+/* Close a file that cannot be used, and free what f holds. Collective over the file. Returns the
+ * status of the library. */
 int ncmpi_file_drop(struct ncmpi_file *f);
 
 /* Leave define mode, where dimensions, variables and attributes are made; begin transfers after

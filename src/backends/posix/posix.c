@@ -86,7 +86,7 @@ static const struct weir_opt posix_opts[] = {
 };
 #undef O
 
-/* Ours, also where another backend is built on this one. */
+/* Return the options of POSIX, also where another backend is built on it. */
 static const struct posix_options *options_of(const struct weir_session *s)
 {
     return s->base_opt ? s->base_opt : s->opt;

@@ -88,8 +88,8 @@ struct posix_fs {
     int (*withdraw)(posix_hint *hint, int fd, const struct weir_io *io);
 };
 
-/* The directory of path, open for reading (the caller closes it), and the name in it, which points
- * into path. Local, without allocation. Returns -1 and err (WEIR_EIO). */
+/* Open the directory of path for reading (the caller closes it); *name gets the name in it, a part
+ * of path. Local, without allocation. Returns -1 and err (WEIR_EIO). */
 int posix_open_parent(const char *path, const char **name, struct weir_err *err);
 
 /* Find the function of this name in a library, whose names for the dynamic linker, or paths, are

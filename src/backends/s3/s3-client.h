@@ -50,7 +50,7 @@ struct s3_service {
     bool https, host_style;
 };
 
-/* Find the options, the environment, and the files of the profile. Local. 0, or -1 and err
+/* Read the options, the environment, and the files of the profile. Local. 0, or -1 and err
  * (WEIR_EUSAGE: options; WEIR_ESETUP: the environment); then nothing is left. s->opt has the
  * options. With keys, this process leaves no memory in a core file from now on. */
 int s3_service_begin(struct s3_service *sv, const struct weir_session *s, struct weir_err *err);
@@ -72,11 +72,11 @@ struct s3_route {
     char region[S3_REGION_MOST];
 };
 
-/* The endpoint and the region that hold now. Local. */
+/* Return the endpoint or the region to which requests go now. Local. */
 const char *s3_route_endpoint(const struct s3_route *r, const struct s3_service *sv);
 const char *s3_route_region(const struct s3_route *r, const struct s3_service *sv);
 
-/* Append a URL of s3_url as it is now. Only its host changes. Local. */
+/* Append a URL of s3_url with the host to which requests go now. Local. */
 void s3_route_url(const struct s3_route *r, const struct s3_service *sv, const char *url, struct weir_str *out);
 
 /* The answer besides what its caller gets (s3-answer.c). */
@@ -150,8 +150,8 @@ struct s3_client {
 struct s3_client *s3_client_open(const struct s3_service *sv, const struct weir_session *s,
                                  int depth, curl_write_callback header, curl_write_callback body,
                                  struct weir_err *err);
-/* Ends what is in flight, and notes what the results are not to be read without: requests that the service has sent to
- * another region, data that have no checksum. NULL: nothing. Local. */
+/* End the requests in flight, and note what a reader of the results must know: requests that the
+ * service has sent to another region, data that have no checksum. NULL: nothing. Local. */
 void s3_client_close(struct s3_client *c);
 
 /* True after a signal that ends the run. */

@@ -55,7 +55,7 @@ static int take_element(void *mine, const char *path, const char *words)
     return 0;
 }
 
-/* Its keys to take, and the token of the next page. */
+/* Pass the keys of a page on, and keep the token of the next page. */
 static int read_page(const struct weir_str *text, struct listing *l, struct weir_err *err)
 {
     const struct weir_str before = l->last;

@@ -69,13 +69,13 @@ static inline uint64_t s3_part_at(const struct s3_parts *p, uint64_t off)
 /* Takes a key and its size in bytes; both are valid in that call only. 0, or -1 and err, which ends the listing. */
 typedef int s3_take_fn(void *mine, const char *key, uint64_t size, struct weir_err *err);
 
-/* Give the keys of a bucket that begin with prefix to take, in the order of their bytes. 'most': at most this number (one
- * request, up to S3_KEYS_A_REQUEST); 0: all, in as many requests as it takes. bucket: its URL. Local. 0, or -1 and err
+/* Call 'take' for each key of a bucket that begins with prefix, in byte order. most: at most this
+ * number (one request, up to S3_KEYS_A_REQUEST); 0: all. bucket: its URL. Local. 0, or -1 and err
  * (WEIR_EIO: the request or its answer; WEIR_ESETUP: no memory). */
 int s3_list(struct s3_client *client, const char *bucket, const char *prefix, int most,
             s3_take_fn *take, void *mine, struct weir_err *err);
 
-/* Append the query of such a request. token: of the page, "" for the first. Local. */
+/* Append the query of a request that lists keys. token: of the page, "" for the first. Local. */
 void s3_list_query(struct weir_str *query, const char *prefix, const char *token, int most);
 
 /* Check that an answer is a list of keys that begin with prefix and come after 'after' in the order
@@ -107,8 +107,8 @@ int s3_upload_begin(struct s3_file *f, struct weir_err *err);
  * is until the call is done. Local. 0, or -1 and err: no memory, or no object has such a part. */
 int s3_upload_part(const struct s3_upload *u, uint64_t number, const void *data, size_t len,
                    struct s3_call *c, struct weir_str *query, struct weir_err *err);
-/* The call is done: keep the etag; a later one of the same part replaces it. Local. 0, or -1 and err: no memory, or the
- * service gave none. */
+/* Keep the etag of a part that was sent; a later one of the same part replaces it. Local. 0, or -1
+ * and err: no memory, or the service gave none. */
 int s3_upload_keep(struct s3_upload *u, uint64_t number, size_t len, const struct s3_answer *a,
                    struct weir_err *err);
 /* End the upload, with no call of it in flight, and free u. When all ranks are ok and all parts are there, it becomes an

@@ -77,7 +77,7 @@ static const char *typed(uint64_t bytes, char out[WEIR_SIZE_TEXT])
     return weir_size_typed(weir_signed(bytes), out);
 }
 
-/* Why it is refused, and what to do instead. least: a transfer that would do; 0: none. */
+/* Refuse with a remedy. least: a transfer that would do; 0: none. */
 static int refuse_with(const struct shape *f, uint64_t least, struct weir_err *err, const char *fmt,
                        ...) __attribute__((format(printf, 4, 5)));
 static int refuse_with(const struct shape *f, uint64_t least, struct weir_err *err, const char *fmt,

@@ -77,7 +77,7 @@ int s3_call_reason(const struct s3_client *c, const struct s3_call *call, struct
 
 /* ---- s3-answer.c: what the service has sent ---- */
 
-/* The answer so far is of no use: forget it. */
+/* Discard the answer received so far. */
 void s3_answer_begin(struct s3_handle *h);
 /* Callbacks of libcurl, whose last argument is a handle. */
 size_t s3_answer_header(char *data, size_t size, size_t n, void *handle);
@@ -85,22 +85,21 @@ size_t s3_answer_body(char *data, size_t size, size_t n, void *handle);
 /* Make the call a failed one with this errno and reason, whatever the service has answered. */
 void s3_fail(struct s3_answer *a, int sys, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* The request has ended in libcurl with this result: fill the caller's answer, but for 'tried'. */
+/* Fill the caller's answer, but for 'tried', from this result of the request in libcurl. */
 void s3_answer_judge(struct s3_handle *h, CURLcode result);
 
 /* ---- s3-retry.c: what is sent again, when, and where to ---- */
 
-/* True when the request is sent again, by its judged answer. Because the service sends it
- * elsewhere, once, or because it is worth another try (--s3.retries). Then it is among
- * c->later, and is counted. Local. */
+/* Decide by the judged answer whether to send the request again: where the service redirects it
+ * (once), or where a retry may help (--s3.retries). Then it is in c->later, and counted. Local. */
 bool s3_retry_later(struct s3_handle *h, CURLcode result);
 /* Take one of c->later whose time has come, or any when a signal ends the run. NULL: none; *wait_ms
  * is until the next one is due, 1000 at most. Local. */
 struct s3_handle *s3_retry_due(struct s3_client *c, int *wait_ms);
-/* After a good answer with an error in it that may pass, and 'tried' requests: true when to
- * send it again. Then it is counted, and this waits until the time for that. Local. */
+/* Decide whether to send a request again whose status is good but whose answer has a temporary
+ * error, after 'tried' requests. True: it was counted, and the wait is over. Local. */
 bool s3_again(struct s3_client *c, int tried);
-/* Time between tries in ns: 'tried' requests have failed, and the service asks for asked_s seconds
- * (0: it does not). It doubles with each; a half of it is as 'random', any number, says, so that
- * tasks do not come back together. */
+/* Return the wait before the next try, ns, after 'tried' failed ones. It doubles with each try; a
+ * half of it depends on 'random', any number. asked_s: minimum that the service asks for, seconds
+ * (0: none). */
 uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random);

@@ -95,7 +95,7 @@ bool s3_again(struct s3_client *c, int tried)
     return true;
 }
 
-/* It waits for its turn; others go on. */
+/* Let a request wait until it is due; others go on. */
 static void postpone(struct s3_handle *h, uint64_t due_ns)
 {
     h->due_ns = due_ns;

@@ -231,7 +231,7 @@ static int delete_upload(const struct s3_upload *u, const char *id, struct weir_
     return c.answer.status == 404 ? 0 : rc;
 }
 
-/* One that stays is reported at once: an error that came first is all that others report. */
+/* Abort an upload, and report one that stays at once: the first error hides it from others. */
 static int abort_upload(const struct s3_upload *u, const char *id, struct weir_err *err)
 {
     struct weir_err left = WEIR_ERR_INIT;

@@ -17,7 +17,7 @@
  *
  * Order: open a file; make or open arrays, groups, attributes; commit; put and get; sync; close. */
 
-/* Can the backend keep such an array, and is the spec right? LOCAL, before any I/O. */
+/* Check the spec, and that the backend can keep such an array. LOCAL, before any I/O. */
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 
@@ -42,8 +42,8 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
 /* Close the open arrays of a file, and the file; both are freed, also on failure. NULL: nothing. */
 int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
 
-/* The arrays, groups and attributes that are wanted are made: write what describes them. Before the
- * first transfer, and again after others were made. */
+/* Write the description of all arrays, groups and attributes made so far, and zeros into new arrays
+ * that have spec->fill. Before the first transfer, and again after others were made. */
 int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
 
 /* Flush the file to stable storage. */
@@ -53,8 +53,8 @@ int weir_arrays_sync(struct weir_array_file *f, struct weir_err *err);
  * (showHints). LOCAL. */
 void weir_arrays_describe(struct weir_array_file *f, struct weir_str *out);
 
-/* Make a group, "a" or "a/b", whose upper one must be there. With 'makes' false open one that is
- * there, for programs that measure it. It may stay open until the next array or group is closed. */
+/* Make a group, "a" or "a/b", whose parent must exist; with 'makes' false open an existing one, for
+ * programs that measure it. It may stay open until the next array or group is closed. */
 int weir_arrays_group(struct weir_array_file *f, const char *path, bool makes,
                       struct weir_err *err);
 
@@ -70,7 +70,7 @@ int weir_array_open(struct weir_array_file *f, const char *name, bool makes,
                     const struct weir_array_spec *spec, struct weir_array **out,
                     struct weir_err *err);
 
-/* NULL: does nothing. The struct stays the session's until the file is closed. */
+/* Close an array; NULL: nothing. The session keeps the struct until the file is closed. */
 int weir_array_close(struct weir_array *a, struct weir_err *err);
 
 /* Write or read a slab of an array. mem: where its elements are in buf, as many and in the same

@@ -57,8 +57,8 @@ static int refuse_own(const struct weir_session *s, const char *path, mode_t mod
                        "or give another directory", path, weir_kind_of_file(mode));
 }
 
-/* One look mostly tells all: there is no such name (*there is false), or it is a regular file's.
- * False: it is another's, or it cannot be told. */
+/* True when a name has no file (*there is false) or a regular one of its own; false: another kind,
+ * or not known. Mostly one call. */
 static bool is_simple(struct weir_session *s, const char *path, bool *there)
 {
     struct stat st;

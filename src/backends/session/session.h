@@ -41,8 +41,8 @@ int weir_session_check(const struct weir_backend *be, struct weir_backend_opt op
                        const struct weir_par *par, const struct weir_log *log,
                        struct weir_err *err);
 
-/* The end of a session that was prepared, started or not; nothing happens to a zeroed one.
- * Collective when the backend's end is. 0, or -1 and err; released in both cases. */
+/* End a session that was prepared, started or not; nothing happens to a zeroed one. Collective when
+ * the backend's end is. 0, or -1 and err; released in both cases. */
 int weir_session_end(struct weir_session *s, struct weir_err *err);
 
 /* Reserve memory for the next weir_session_open of this path. Where that is collective, a rank
@@ -60,8 +60,8 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
 /* Close and free, also when closing fails. f may be NULL (does nothing). */
 int weir_session_close(struct weir_file *f, struct weir_err *err);
 
-/* A slot for files that are opened and closed many times, one after the other: memory for one file
- * of this backend. Release with free() when it is closed. Local. NULL and err (WEIR_ESETUP). */
+/* Allocate memory for one file, for files that are opened and closed many times, one after the
+ * other. Release it with free() when the file is closed. Local. NULL and err (WEIR_ESETUP). */
 struct weir_file *weir_session_slot(const struct weir_session *s, struct weir_err *err);
 
 /* For --io-timeout: a program that calls functions of s->be->ns directly notes each call with
@@ -202,8 +202,8 @@ int weir_session_sync(struct weir_file *f, struct weir_err *err);
  * backend that cannot: WEIR_EUSAGE, "<name> cannot ...". */
 int weir_session_unlink(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
-/* Admit a file that is made anew. *yes: nothing exists at this path, so what this run makes
- * there may be removed; false after an error. */
+/* Check that a file may be created (weir_session_admit). *yes: nothing exists at this path, so what
+ * this run makes there may be removed; false after an error. */
 int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 /* Check whether a file exists, or unlink it. Symbolic links are followed, also to a missing
  * target: the target is the file, and the link stays as the user made it. With access.own_names
@@ -212,7 +212,7 @@ int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, str
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
 /* Remove a file. It is an error (WEIR_EIO) when the file that was opened last to be made has vanished or been replaced. */
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
-/* weir_session_admit for a file that is made anew, then weir_session_remove. */
+/* Check that a file may be created (weir_session_admit), and remove an old one of that name. */
 int weir_session_clear(struct weir_session *s, const char *path, struct weir_err *err);
 int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err);

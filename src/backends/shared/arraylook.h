@@ -6,7 +6,7 @@
 #include "backends/array.h"
 #include "par/io/mpidoubt.h"
 
-/* Change what is selected of the buffer before it is read into, as weir_mpi_mark. Local. */
+/* Change the selected elements of a buffer before it is read into, as weir_mpi_mark. Local. */
 void weir_array_mark(const struct weir_array *a, void *buf);
 
 /* As weir_mpi_doubt_look, for the selected elements of buf, of an array that begins at byte

@@ -188,7 +188,7 @@ static bool goes_on(enum weir_packet packet, const weir_word *w)
     return are_next_lanes(w - WEIR_PATTERN_LANES, w);
 }
 
-/* A transfer with this word at byte 'skip': of another offset or task? It is then the origin. */
+/* True when 'word' at byte 'skip' belongs to a transfer of another offset or task: the origin. */
 static bool is_moved(struct judge *j, uint64_t word, uint64_t skip)
 {
     const struct weir_layout *l = j->l;

@@ -195,7 +195,7 @@ static struct weir_signature expectation(const struct weir_signature *s, bool kn
     return found;
 }
 
-/* Was it written over others after 'first' of the same transfer, or the other way round? */
+/* True when two units of a transfer are of different versions of it. */
 static bool is_other_version(const struct weir_signature *first, const struct weir_signature *e)
 {
     bool same_time = e->run == first->run && e->repetition == first->repetition;

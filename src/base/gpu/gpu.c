@@ -188,7 +188,7 @@ static int alloc_one(struct weir_gpu *g, enum weir_gpu_memory kind, size_t bytes
     return 0;
 }
 
-/* Both sides of an area. */
+/* Allocate both sides of an area. */
 static int alloc_area(struct weir_gpu *g, struct weir_gpu_area *a, bool twin, struct weir_err *err)
 {
     bool is_shared = twin && g->memory == WEIR_MEMORY_MANAGED && g->path != WEIR_GPU_STAGED;

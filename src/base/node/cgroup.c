@@ -28,7 +28,7 @@ static const struct version versions[][2] = {
                                  { "", "cgroup2", "", "cpu.max", NULL } },
 };
 
-/* Is a word in a list with commas? "" is in the empty one only. */
+/* True when a word is in a list with commas. "" is in the empty one only. */
 static bool is_listed(const char *list, const char *word)
 {
     return *word ? weir_mount_option(list, word, NULL, 0) : *list == '\0';

@@ -39,5 +39,5 @@ void weir_devices_of(const struct weir_mount *m, const dev_t *number, struct wei
 /* As weir_devices_find, for a block device, with another directory than "/sys". Replaces *d. */
 void weir_devices_below(const char *sys, const char *name, struct weir_devices *d);
 
-/* The traffic of all of them so far. Local. False: not known. */
+/* Sum the traffic of all devices of d so far. Local. False: not known. */
 bool weir_devices_moved(const struct weir_devices *d, struct weir_traffic *t);

@@ -100,7 +100,7 @@ static bool is_one_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Has the process an end of this pipe? */
+/* True when the process has an end of this pipe. */
 static bool has_open(long pid, const struct stat *pipe)
 {
     char path[64];

@@ -13,8 +13,8 @@ struct weir_processor_time {
     double user, all;
 };
 
-/* Time of all processes on the processors of a mask of 'words' words, a bit each, with the time
- * that other machines of the host took (steal), without interrupts. False: not known. */
+/* Sum the time of all processes on the processors of a mask of 'words' words, a bit each. It
+ * includes the time of other machines of the host (steal), but no interrupts. False: not known. */
 bool weir_processors_busy(const uint64_t *mask, int words, struct weir_processor_time *out);
 
 /* A process, as the kernel shows it. */
@@ -30,8 +30,8 @@ struct weir_process {
 bool weir_process_read(const char *pid, struct weir_process *p);
 bool weir_process_find(long pid, struct weir_process *p); /* the same by its number */
 
-/* Time of n processes with the children that they have waited for, and of the processes that
- * started this one: launchers and their daemons. False: one is not known. */
+/* Sum the time of n processes with the children that they have waited for, and of the processes
+ * that started this one: launchers and their daemons. False: one is not known. */
 bool weir_processes_had(const uint64_t *pid, int n, struct weir_processor_time *out);
 
 /* Time of the threads of the kernel. NaN: a container shows none. */

@@ -195,7 +195,7 @@ static int read_group(struct reader *r, const char *word, struct weir_err *err)
     return take_flags(r, word, c, value, err);
 }
 
-/* Does the row name the file or directory of the data? It is on the first page of help. */
+/* True when the row names the file or directory of the data. It is on the first page of help. */
 static bool is_place(const struct weir_opt *row)
 {
     return row->first && row->topic == WEIR_TOPIC_FILES && row->type == WEIR_OPT_STR && row->name &&

@@ -9,7 +9,7 @@
 
 #include "base/text/json.h"
 
-/* Can a row be set in scripts and -O? */
+/* True when a row can be set in scripts and -O. */
 static bool is_key(const struct weir_opt *row)
 {
     return row->type != WEIR_OPT_DIRECTIVES && !(row->flags & WEIR_OPT_ARGV_ONLY);

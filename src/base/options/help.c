@@ -57,7 +57,7 @@ static bool is_flag(const struct weir_opt *row)
            row->type == WEIR_OPT_GONE || (weir_opt_stands_for(row) && !weir_opt_takes_value(row));
 }
 
-/* Has the row neither letter nor long name? Then -O must go before its key. */
+/* True when the row has neither letter nor long name: -O must go before its key. */
 static bool has_only_key(const struct weir_opt *row)
 {
     return row->letter == 0 && row->name == NULL;

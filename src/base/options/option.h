@@ -188,8 +188,8 @@ struct weir_optset {
 int weir_places_count(const char *list);
 const char *weir_places_at(const char *list, int i, size_t *len);
 
-/* The name of the file in the value of such a row, and the words after it: its bytes. All of a value that
- * ends as names do, and of those of other rows. Local. */
+/* Return the length of the file name at the beginning of a value: up to the ',' after row->ends
+ * (words follow), or all of it. Local. */
 size_t weir_opt_file_length(const struct weir_opt *row, const char *value);
 
 /* All tables a program understands. An option that several tables know is set in all of them. */
@@ -296,7 +296,7 @@ bool weir_opt_is_on(const struct weir_opt *rows, const void *values, const char 
 /* The first row of all tables that the name means, NULL when there is none. */
 const struct weir_opt *weir_opt_find(const struct weir_opts *o, const struct weir_optname *name);
 
-/* Was the row with this name or key given a value? Local. */
+/* True when the row with this name or key was given a value. Local. */
 bool weir_opt_is_typed(const struct weir_opt_typed *typed, const struct weir_opt *rows,
                        const char *key);
 
@@ -304,7 +304,7 @@ bool weir_opt_is_typed(const struct weir_opt_typed *typed, const struct weir_opt
  * them, or NULL. Local. */
 int weir_opt_choice(const char *const *words, const char *word);
 
-/* Has the row a use today, so that help and completion name it? */
+/* True when the row is in use today, so that help and completion name it. */
 bool weir_opt_is_current(const struct weir_opt *row);
 
 /* True when a value must follow the option. */

@@ -23,7 +23,7 @@ bool weir_opts_next(const struct weir_opts *o, struct weir_optrow *at)
     return false;
 }
 
-/* Are these len bytes a name of the row, with its prefix and in upper or lower case? */
+/* True when these len bytes are a name of the row, with its prefix and in upper or lower case. */
 static bool has_name(const struct weir_opt *row, const char *prefix, const char *text, size_t len)
 {
     const char *const names[] = { row->name, row->key, row->key2 };

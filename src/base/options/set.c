@@ -282,7 +282,7 @@ static void note_old(const struct weir_opts *o, const struct weir_optname *name,
 
 static const struct weir_opt truth = { .type = WEIR_OPT_FLAG };
 
-/* Do what another spelling stands for, one directive after the other; say so of an old one. */
+/* Apply what another spelling stands for, one directive after the other; note an old one. */
 static int apply_spelling(struct weir_opts *o, const struct weir_opt *row,
                           const struct weir_optname *name, const char *value, struct weir_err *err)
 {

@@ -34,16 +34,16 @@ void weir_worklog_begin(struct weir_worklog *s, int64_t at_ns);
 void weir_worklog_add(struct weir_worklog *s, int64_t at_ns, uint64_t bytes, uint64_t operations);
 void weir_worklog_free(struct weir_worklog *s);
 
-/* Its last sample; or its begin where it has none. */
+/* Return the time of the last sample of a phase, or its begin where it has none. */
 int64_t weir_worklog_end(const struct weir_worklog *s, int phase);
 
-/* Its work between two times, and all of it; between two samples it is even. */
+/* Return the work of a phase between two times, and all of it; between two samples it is even. */
 struct weir_work {
     uint64_t bytes, operations, all_bytes, all_operations;
 };
 struct weir_work weir_worklog_work(const struct weir_worklog *s, int phase, int64_t from_ns,
                                    int64_t to_ns);
 
-/* The share of its time between two times: 0 to 1; 1 of a phase without any length that lies
- * between them. */
+/* Return the fraction of a phase's time that is between two times: 0 to 1; 1 for a phase without
+ * any length that lies between them. */
 double weir_worklog_share(const struct weir_worklog *s, int phase, int64_t from_ns, int64_t to_ns);

@@ -64,7 +64,7 @@ static inline bool weir_col_is_end(const struct weir_col *col)
 const char *weir_col_string(const struct weir_col *col, const void *record);
 double weir_col_number(const struct weir_col *col, const void *record);
 
-/* Was the value of this column not measured: a real number that is NaN, a text that is NULL? */
+/* True when this column was not measured: a real number that is NaN, a text that is NULL. */
 bool weir_col_is_missing(const struct weir_col *col, const void *record);
 
 /* IOR's number rule, left-justified in ten columns: negative or NaN "   -      ", < 1 "%-10.6f", <

@@ -44,8 +44,8 @@ bool weir_jsonlog_begun(const struct weir_jsonlog *log);
 void weir_jsonlog_enter(struct weir_jsonlog *log, const char *key, bool list);
 void weir_jsonlog_leave(struct weir_jsonlog *log);
 
-/* Begin a member of the object that is open, for whose one value *value is. False: it has this
- * key already. Local. */
+/* Begin a member of the open object; *value gets the writer of its one value. False: the object has
+ * this key already. Local. */
 bool weir_jsonlog_member(struct weir_jsonlog *log, const char *key, struct weir_json *value);
 
 /* Make the list 'key' in the object that is open unless it is there. Local. Returns how many
@@ -55,7 +55,7 @@ uint64_t weir_jsonlog_list(struct weir_jsonlog *log, const char *key);
 /* Begin the next row of that list. Local. Returns the writer of its one value. */
 struct weir_json weir_jsonlog_row(struct weir_jsonlog *log, const char *key);
 
-/* End what the two have begun. Local. */
+/* End what weir_jsonlog_member or weir_jsonlog_row has begun. Local. */
 void weir_jsonlog_end(struct weir_jsonlog *log);
 
 /* Write the document to 'out'; 'marked': with the key that it is unfinished; 'flat': on one

@@ -10,7 +10,7 @@ struct weir_range {
     int64_t first, last, step;
 };
 
-/* The next range of a list, after which *at stands then; false: there is none. Numbers are at most INT32_MAX. */
+/* Return the next range of a list and move *at after it; false: there is none. Numbers are at most INT32_MAX. */
 bool weir_range_next(const char **at, struct weir_range *r);
 
 /* True when the whole list is right, and not empty. */

@@ -261,7 +261,7 @@ static void look_at_rest(struct script *s, const char *raw, size_t len)
         s->after = s->number;
 }
 
-/* Do what the cleaned line says. */
+/* Carry out a cleaned line. */
 static int obey(struct script *s, struct weir_err *err)
 {
     const char *line = weir_str_text(&s->line);

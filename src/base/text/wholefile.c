@@ -62,7 +62,7 @@ static int create_beside(const char *place, char **name)
     return fd >= 0 ? fd : take_free_name(place, -1, name);
 }
 
-/* Gives it a name where it has none. The length of that does not depend on the name of the place. */
+/* Give the file a name unless it has one. Its length does not depend on the name of the place. */
 static int name_beside(int fd, const char *place, char **name)
 {
     return *name || take_free_name(place, fd, name) >= 0 ? 0 : -1;

@@ -18,8 +18,8 @@ void weir_banner_fakes(struct weir_run *run);
 void weir_banner_program(struct weir_run *run);
 void weir_banner_command(struct weir_run *run, unsigned readers);
 
-/* For people a line: 'heading', the program, and each of its words between two quotes;
- * 'most' bytes of it at most. Rank 0. */
+/* Show people a line: 'heading', the program and its arguments, each between two quotes; 'most'
+ * bytes at most. Rank 0. */
 void weir_banner_words(struct weir_run *run, const char *heading, char quote, int most);
 
 /* Report system and host of rank 0, with more of it from -v -v on. Rank 0. */
@@ -34,7 +34,7 @@ void weir_banner_nodemap(struct weir_run *run, unsigned readers);
 void weir_banner_option(struct weir_run *run, unsigned readers, const char *name,
                         const struct weir_opt *row, const void *values);
 
-/* All of that for data readers, and where it was measured. Rank 0. */
+/* Report program, command line, machine and provenance for data readers. Rank 0. */
 void weir_banner_data(struct weir_run *run);
 
 /* The object "Parameters" of the test that was entered: every option with a long name and its

@@ -134,7 +134,7 @@ static void emit_backends(struct weir_run *run, struct parts *p)
     weir_report_free(p->report, &names);
 }
 
-/* Tells the report of p, and returns the hash of all parts. */
+/* Report the parts of the configuration to p->report, and return the hash of all. */
 static uint64_t emit_all(struct weir_run *run, struct parts *p)
 {
     emit_text(p, "program", run->test->program->name);

@@ -11,5 +11,5 @@
  * their options. Rank 0, when an output has details; nothing elsewhere. */
 void weir_configuration_report(struct weir_run *run);
 
-/* Append that hash. Local, the same on all ranks. */
+/* Append the hash of the configuration. Local, the same on all ranks. */
 void weir_configuration_hash(struct weir_run *run, struct weir_str *out);

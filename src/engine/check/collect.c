@@ -70,7 +70,7 @@ bool weir_inputs_have(const struct weir_inputs *f, enum weir_moves moves)
 
 /* ---- the file system ---- */
 
-/* One that the nodes reach over their network. */
+/* True for a file system that nodes reach over their network. */
 static bool is_on_network(const char *type)
 {
     static const char *const types[] = { "nfs",    "nfs4",  "lustre",         "gpfs", "ceph",

@@ -154,7 +154,7 @@ struct weir_inputs {
 /* Set all inputs to: not known. Local. */
 void weir_inputs_init(struct weir_inputs *f);
 
-/* The share of tasks whose 'whom', a rank, is on their own node. Collective over par. */
+/* Return the fraction of tasks whose 'whom', a rank, is on their own node. Collective over par. */
 double weir_inputs_own_node(const struct weir_par *par, int whom);
 
 /* The kind of phase with this key, made when it is new; NULL when there are too many kinds. key

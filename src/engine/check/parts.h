@@ -42,7 +42,7 @@ void weir_collect_applied(struct weir_session *s, struct weir_file *f, struct we
 void weir_collect_read(struct weir_run *run, const struct weir_inputs *f,
                        struct weir_collect_reads *r);
 
-/* A dry run measures nothing: note what is known of its phase before. Local. */
+/* Note what is known before a phase that a dry run does not measure. Local. */
 void weir_collect_expected(const struct weir_run *run, const struct weir_phase_rec *rec,
                            struct weir_inputs *f);
 
@@ -163,8 +163,8 @@ struct weir_others {
     struct weir_others_processors processors;
 };
 
-/* Find the tasks of this node, and the processors that they may use. Returns their number on its
- * first rank, INT_MAX on others. Collective over run->world. */
+/* Find the tasks of this node, and the processors that they may use. Returns the number of these
+ * processors on the node's leader, INT_MAX on others. Collective over run->world. */
 int weir_others_find(struct weir_run *run, struct weir_others *o);
 /* Read the counters before a test, before a phase, and at the end of its time. Local. */
 void weir_others_begin(struct weir_run *run, struct weir_others *o, struct weir_inputs *f);
@@ -174,7 +174,7 @@ void weir_others_end(struct weir_others *o);
 void weir_others_add(const struct weir_run *run, struct weir_others *o,
                      const struct weir_machine_use *now, enum weir_moves moves,
                      struct weir_checks_sums *s);
-/* Note what is known of all ranks. Rank 0. */
+/* Put the sums of all ranks into the inputs. Rank 0. */
 void weir_others_note(struct weir_others *o, const struct weir_phase_rec *rec,
                       struct weir_inputs *f, struct weir_inputs_phase *p);
 

@@ -77,7 +77,7 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
                          node / f->memory, node < f->memory ? what_may_serve(f) : "");
 }
 
-/* Its pages are the only place of the data. */
+/* True for a file system that is only in memory. */
 static bool is_in_memory(const struct weir_inputs *f)
 {
     return strcmp(f->file_system, "tmpfs") == 0 || strcmp(f->file_system, "ramfs") == 0;
@@ -130,7 +130,7 @@ static bool is_less_than_half(const struct weir_inputs_phase *p)
     return p && 2 * p->reached < p->asked;
 }
 
-/* Why they ought to have reached it. */
+/* Return why the bytes should have reached the device. */
 static const char *why_all(const struct weir_inputs *f, const struct weir_inputs_phase *p)
 {
     if (f->direct == 1)

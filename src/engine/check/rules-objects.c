@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Their servers cannot keep all of it. */
+/* True when the objects do not fit into the memory of the servers. */
 static bool is_larger_than_servers(const struct weir_inputs *f)
 {
     return f->service.working_set > f->service.memory;

@@ -127,7 +127,7 @@ void weir_finding_suspect(struct weir_finding *out)
     out->severity = out->severity > WEIR_SUSPECT ? out->severity : WEIR_SUSPECT;
 }
 
-/* Why the test has nothing that the rule could judge; NULL: it has. */
+/* Return why the test has nothing that the rule could judge; NULL: it has. */
 static const char *is_missing(const struct weir_inputs *f, unsigned needs)
 {
     if ((needs & WEIR_NEEDS_OBJECTS) && !f->objects)

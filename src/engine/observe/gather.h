@@ -9,11 +9,11 @@
 /* The lines of every rank, each ended by a newline, come in rank order, and never all of them are in memory
  * (weir_pieces). Collective over run->par. */
 
-/* Show them in the results for people. */
+/* Show the lines of all ranks ('mine' of each) in the results for people. */
 void weir_ranks_lines(struct weir_run *run, const struct weir_str *mine);
 
-/* Append them to the file of the ranks; nothing without such a file. Returns 0, or -1 and err on every rank
- * (WEIR_ESETUP). */
+/* Append the rows of all ranks to the file of --rank-csv; nothing without such a file. Returns 0,
+ * or -1 and err on every rank (WEIR_ESETUP). */
 int weir_ranks_rows(struct weir_run *run, const struct weir_str *mine, struct weir_err *err);
 
 /* ---- operations of a phase ---- */

@@ -120,7 +120,7 @@ static void collect(const struct weir_run *run, bool moves, struct weir_hist *ou
         weir_hist_merge(out, &each[i]);
 }
 
-/* Gives the work of this rank since the last round. */
+/* Send the work of this rank since the last round. */
 static void give_round(const struct weir_run *run, struct state *s, uint64_t now_ns)
 {
     struct weir_hist *now = &s->hist[1];

@@ -61,10 +61,10 @@ struct weir_sweep_field {
     bool reran;
 };
 
-/* The first round of 'units' in at most 'most' turns, both > 0. */
+/* Make the first round of 'units' in at most 'most' turns, both > 0. */
 void weir_sweep_begin(struct weir_sweep_round *r, int units, int most);
 
-/* The group of a turn, so that groups of consecutive turns are far apart, too. */
+/* Return the group of a turn; groups of consecutive turns are far apart, too. */
 int weir_sweep_group(const struct weir_sweep_round *r, int turn);
 
 /* True when the unit is in the group of this turn. */
@@ -95,9 +95,9 @@ int weir_sweep_field_begin(struct weir_sweep_field *f, struct weir_arena *a, str
 void weir_sweep_keep(struct weir_sweep_field *f, const struct weir_sweep_round *r,
                      const double *rate);
 
-/* Make the next round of it: the groups of the suspects and controls, in groups WEIR_SWEEP_SPLIT times
- * as small, or single units below 4 in a group. Controls have as many tasks as the first suspect.
- * With 'rerun' suspects that were measured alone are measured so once more. False: there is none. */
+/* Make the round after *r: the groups of the suspects and controls, in groups WEIR_SWEEP_SPLIT times as
+ * small, or single units below 4 in a group. Controls have as many tasks as the first suspect. With 'rerun'
+ * suspects that were measured alone are measured so once more. False: there is none. */
 bool weir_sweep_next(struct weir_sweep_field *f, struct weir_sweep_round *r, bool rerun);
 
 /* ---- what --sweep has measured, on rank 0 ---- */

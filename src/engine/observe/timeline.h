@@ -33,13 +33,13 @@ struct weir_timeline_choice {
 int weir_timeline_choice_read(const char *value, struct weir_arena *arena,
                               struct weir_timeline_choice *out, struct weir_err *err);
 
-/* Are these some operations of a rank, and not all? Then their records say why each is there. */
+/* True when a rank records only some operations. Their records say why each is there. */
 static inline bool weir_timeline_samples(const struct weir_timeline_choice *c)
 {
     return c->sample || c->slowest;
 }
 
-/* Does our rank record? Local. */
+/* True when this rank records operations. Local. */
 bool weir_timeline_has_rank(const struct weir_timeline_choice *c, const struct weir_par *par);
 
 /* Check that all ranks that it names exist among 'tasks' tasks. Local. Returns 0, or -1 and err
@@ -66,10 +66,10 @@ struct weir_npy_record {
     uint64_t number, chosen;
 };
 
-/* The header of a file of n records of this size. Local. */
+/* Write the header of a .npy file of n records of 'size' bytes. Local. */
 void weir_npy_header(char out[WEIR_NPY_HEADER], uint64_t n, size_t size);
 
-/* A record as it is in the file, WEIR_NPY_RECORD or WEIR_NPY_SAMPLED bytes. Local. */
+/* Write a record as it is in the file, WEIR_NPY_RECORD or WEIR_NPY_SAMPLED bytes. Local. */
 void weir_npy_record(unsigned char *out, const struct weir_npy_record *r, size_t size);
 
 /* ---- the records of a phase ---- */

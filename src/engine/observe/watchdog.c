@@ -121,7 +121,7 @@ static void give_up(struct watchdog *w, const struct weir_stall_worst *worst)
     weir_mpi_abort(WEIR_EIO);
 }
 
-/* Is a warning due? Once in each interval of a stall. */
+/* True when a warning is due: once in each interval of a stall. */
 static bool is_due(struct watchdog *w, uint64_t worst_ns)
 {
     if (worst_ns < w->warn_ns) {
@@ -191,7 +191,7 @@ static void stop_watching(struct watchdog *w)
     w->running = false;
 }
 
-/* It fails when there is a limit that cannot be kept; without one, nothing is watched then. */
+/* Start the thread. Fails when a limit cannot be kept; without a limit nothing is watched then. */
 static int watch_calls(struct watchdog *w, struct weir_run *run,
                        const struct weir_shared_status *shared, struct weir_err *err)
 {

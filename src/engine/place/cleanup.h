@@ -23,7 +23,7 @@ struct weir_cleanup_form {
     enum weir_cleanup what;
 };
 
-/* Remove what the n forms say, and tell how much, on standard output. A name in the directory
+/* Remove what the n forms match, and print how much on standard output. A name in the directory
  * itself that matches no form counts as OTHER, and on the levels below as FOREIGN. Symbolic links
  * are not followed, and what is mounted there stays. A directory of ours with something foreign in
  * it stays. program: for messages. Rank 0 works. Collective over run->world. Returns 0, or -1 and

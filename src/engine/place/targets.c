@@ -11,7 +11,7 @@
 
 #define MOST_TARGETS 4096
 
-/* Did an earlier test of this run have the file, on this rank? Remembered from now on. */
+/* True when an earlier test of this run had the file, on this rank. Remembered from now on. */
 static bool is_ours(struct weir_set *made, const char *path)
 {
     size_t before = made->n;
@@ -50,8 +50,8 @@ static void count_target(const struct weir_plan *plan, const struct stat *st, bo
     there->lost += ours ? 0 : lost;
 }
 
-/* Is an object of this name there, or one below it? Then st is of a file, or with mode 0. A request for
- * each, so not in a dry run. */
+/* True when an object of this name exists, or one below it: st is of a file, or with mode 0. Sends
+ * a request for each, so not in a dry run. */
 static int find_object(struct weir_run *run, const char *path, struct stat *st, bool *yes, struct weir_err *err)
 {
     struct weir_session *s = run->test->sessions > 0 ? run->test->session[0] : NULL;

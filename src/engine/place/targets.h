@@ -19,5 +19,5 @@ struct weir_targets {
 int weir_targets_check(struct weir_run *run, struct weir_set *made, struct weir_targets *there,
                        struct weir_err *err);
 
-/* Say on rank 0 how much of others a test replaces, where the program does not. there: of all ranks. */
+/* Note on rank 0 how many existing files the test replaces, where the program does not. there: of all ranks. */
 void weir_targets_note(struct weir_run *run, const struct weir_targets *there);

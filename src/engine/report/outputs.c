@@ -93,7 +93,7 @@ static struct weir_sink *new_sink(struct weir_report *r, const struct weir_sink_
     return s;
 }
 
-/* It stays open. An error that it had before is none of this run. */
+/* Use a stream of the caller, which stays open. An error that it had before is none of this run. */
 static void borrow(struct weir_sink *s, FILE *out)
 {
     clearerr(out);
@@ -178,7 +178,7 @@ int weir_report_add_list(struct weir_report *r, const char *list, struct weir_er
 
 /* ---- the end ---- */
 
-/* Has all that was written reached the file? */
+/* True when all that was written has reached the file. */
 static int close_file(struct weir_sink *s, bool is_preview, struct weir_err *err)
 {
     bool bad = s->sys != 0;

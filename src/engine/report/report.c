@@ -86,7 +86,7 @@ static struct weir_message *keep_message(struct weir_report *r, const char *kind
     return NULL;
 }
 
-/* Does a result on standard output have the messages? The CSV of old readers has no column for them. */
+/* True when a result on standard output has the messages. The CSV of old readers has no column for them. */
 static bool keeps_messages(struct weir_report *r)
 {
     bool kept = false;

@@ -189,18 +189,18 @@ void weir_report_leave(struct weir_report *r);
 
 /* Report facts. Local. */
 void weir_report_str(struct weir_report *r, unsigned readers, const char *key, const char *value);
-/* Bytes: under 'key' as a number for programs, under 'label' with a unit in the text. */
+/* Report bytes: under 'key' as a number for programs, under 'label' with a unit in the text. */
 void weir_report_size(struct weir_report *r, const char *key, const char *label, int64_t bytes);
 void weir_report_int(struct weir_report *r, unsigned readers, const char *key, int64_t value);
 void weir_report_real(struct weir_report *r, unsigned readers, const char *key, double value);
-/* A whole number as weir_report_int, any other as weir_report_real. */
+/* Report a whole number as weir_report_int does, any other as weir_report_real. */
 void weir_report_number(struct weir_report *r, unsigned readers, const char *key, double value);
 
 /* Begin a table: its heading stands before what is reported next. Without it the first row brings
  * the heading. Local. */
 void weir_report_head(struct weir_report *r, const struct weir_table *t);
 
-/* One row of a table. Local. */
+/* Report one row of a table. Local. */
 void weir_report_row(struct weir_report *r, const struct weir_table *t, const void *record);
 
 /* Set the verdict that rows of CSV have from now on. name must live as long as the report. Local. */
@@ -210,12 +210,12 @@ void weir_report_verdict(struct weir_report *r, const char *name, const char *fi
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
                               struct weir_str *buffer);
 
-/* Text only: a line (newline added), for some forms of it (of WEIR_FOR_TEXT) or for all. Local. */
+/* Text only: add a line (newline added), for some forms (of WEIR_FOR_TEXT) or all. Local. */
 void weir_report_line_for(struct weir_report *r, unsigned readers, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 #define weir_report_line(r, ...) weir_report_line_for(r, WEIR_FOR_TEXT, __VA_ARGS__)
 
-/* Text only: a piece of a line, written at once. Local. */
+/* Text only: write a part of a line at once. Local. */
 void weir_report_piece(struct weir_report *r, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -225,8 +225,8 @@ void weir_report_piece(struct weir_report *r, const char *fmt, ...)
  * message does not, or not yet. Local. */
 bool weir_report_message(struct weir_report *r, const char *kind, const char *text);
 
-/* All sinks are there, or none comes: write the messages until now to the log unless a result has
- * them. Nothing at the second call. Local. */
+/* Called when no more sinks come: write the messages until now to the log unless a result has them.
+ * Nothing at the second call. Local. */
 void weir_report_place(struct weir_report *r);
 
 /* Frees a text that was reported, or was made for a report. If memory for it ran out, the outputs are

@@ -99,7 +99,7 @@ static int begin_csv(struct weir_sink *s, struct weir_err *err)
     return s->priv ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the rows of %s", s->path);
 }
 
-/* Has a row a verdict and remarks? Not one of a part of a phase. */
+/* True when a row has a verdict and remarks; one of a part of a phase has none. */
 static bool is_judged(const struct weir_sink *s)
 {
     return s->verdict->name && !(s->ops->reader & (WEIR_FOR_CSV_INTERVALS | WEIR_FOR_CSV_LOAD));

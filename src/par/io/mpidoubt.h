@@ -45,12 +45,12 @@ int weir_mpi_judge_hidden(const struct weir_mpi_session *m, int sys, const char 
  * whose byte order is swapped in the file; 1: none. Local. */
 size_t weir_mpi_matching(int fd, const unsigned char *buf, size_t len, uint64_t off, size_t swap);
 
-/* A doubtful transfer of this rank: are the len bytes of buf at offset off of the file? Reads them
- * as a POSIX file. Local. Returns 0 when they are, or -1 and err (WEIR_EIO). */
+/* Check a doubtful transfer of this rank: that the len bytes of buf are at offset off of the file,
+ * read as a POSIX file. Local. Returns 0 when they are, or -1 and err (WEIR_EIO). */
 int weir_mpi_doubt_look(struct weir_mpi_doubt *d, const char *path, int sys, const char *call,
                         const void *buf, size_t len, uint64_t off, struct weir_err *err);
 
-/* A doubtful call that was looked at otherwise, and is sound. Local. */
+/* Count a doubtful call that was checked otherwise, and is sound. Local. */
 void weir_mpi_doubt_found(struct weir_mpi_doubt *d, int sys, const char *call);
 
 /* A doubtful collective write: it moved bytes of [lo, hi), for other ranks too, so only the whole

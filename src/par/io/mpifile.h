@@ -14,7 +14,7 @@
 
 #define WEIR_MPI_NAME_TEXT (PATH_MAX + 16)
 
-/* State: does MPI_File_open read drivers ("ufs:")? Found out once, when a name needs it.
+/* State: whether MPI_File_open reads drivers ("ufs:"). Found out once, when a name needs it.
  * Zero-initialise. */
 enum weir_mpi_drivers { WEIR_DRIVERS_UNKNOWN, WEIR_DRIVERS_READ, WEIR_DRIVERS_NOT_READ };
 

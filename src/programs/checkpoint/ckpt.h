@@ -158,17 +158,17 @@ void weir_cube_reorder(const struct weir_cube *l, int group, uint64_t levels, fl
 /* Fill t->data as the options say. Local. */
 void ckpt_fill(struct ckpt *t);
 
-/* Writers: say in a new file what its fields hold. Collective over the session. */
+/* Writers: record in a new file what its fields hold. Collective over the session. */
 int ckpt_put_mark(struct ckpt *t, struct weir_err *err);
 
-/* After a file was opened to be read for the first time: who wrote it, and what is in it?
- * t->data are of that kind then. Collective over run->par. */
+/* After the first open for reading: find who wrote the file and what is in it, and set t->data to
+ * that. Collective over run->par. */
 void ckpt_look(struct weir_run *run, struct ckpt *t);
 
-/* After the first trial: tell what the look has found. Collective over run->par. */
+/* After the first trial: note what ckpt_look has found. Collective over run->par. */
 void ckpt_note_look(struct weir_run *run, struct ckpt *t);
 
-/* "yes", "no" or "partly": was what was read verified? Local. */
+/* Return whether what was read was verified: "yes", "no" or "partly". Local. */
 const char *ckpt_verified(const struct ckpt *t);
 
 /* The data of a step on this rank. Local. */

@@ -201,7 +201,7 @@ static void end_test(void *state)
     t->series = (struct weir_series) { 0 };
 }
 
-/* Can the backend keep them? A file that was there and cannot be opened stays. */
+/* Check that the backend can keep the arrays. A file that existed and cannot be opened stays. */
 static int start_test(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct h5ex_test *t = state;

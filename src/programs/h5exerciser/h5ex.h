@@ -48,7 +48,7 @@ struct h5ex_size {
     struct weir_shape shape[2]; /* of the datasets */
 };
 
-/* Both local. Return 0, or -1 and err (WEIR_EUSAGE) that names the option. */
+/* Make the grid of tasks; make a size. Local. 0, or -1 and err (WEIR_EUSAGE) with the option. */
 int h5ex_grid_make(const struct h5ex_options *o, int tasks, struct h5ex_grid *g,
                    struct weir_err *err);
 int h5ex_size_make(const struct h5ex_options *o, const struct h5ex_grid *g, int index,
@@ -197,7 +197,7 @@ extern const struct weir_phase h5ex_write_phase, h5ex_read_phase;
  * and result are those of 'before' of a stage. */
 int h5ex_make_file(struct weir_run *run, void *state, const struct weir_stage *s,
                    struct weir_err *err);
-/* The dataset that it is about. Local. */
+/* Return the dataset of an operation. Local. */
 struct h5ex_set *h5ex_set_of(struct h5ex_test *t, enum h5ex_op op);
 /* True when the operation is a part of this test. */
 bool h5ex_has(const struct h5ex_test *t, enum h5ex_op op);

@@ -59,7 +59,7 @@ static bool is_right_signed(struct ior_test *t, const struct weir_io *io,
     return right;
 }
 
-/* Is a transfer right? Else *out has how it is wrong. */
+/* True when a transfer is right; else *out has how it is wrong. */
 static bool is_right(struct ior_test *t, const struct weir_io *io, struct weir_data_damage *out)
 {
     struct ior_data *d = &t->data;

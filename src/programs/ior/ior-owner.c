@@ -70,7 +70,7 @@ static int shift_permuted(int rank, int tasks, unsigned seed, struct weir_err *e
 
 /* ---- --read-back=elsewhere ---- */
 
-/* Does each repetition write data that no node has read? */
+/* True when each repetition writes data that no node has read. */
 static bool is_new_each_time(const struct ior_options *o)
 {
     return o->write || o->multi_file;

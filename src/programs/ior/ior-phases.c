@@ -243,7 +243,7 @@ static void *read_into(struct weir_run *run, struct ior_test *t, const struct we
     return buf;
 }
 
-/* Are the transfers of this phase several in flight? A sync belongs to the write before it. */
+/* True when transfers of this phase overlap. A sync belongs to the write before it. */
 static bool is_queued(const struct ior_test *t)
 {
     return t->queue.depth > 0 && !t->prefill &&

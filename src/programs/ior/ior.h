@@ -183,8 +183,8 @@ int ior_plan(struct weir_run *run, void *state, void *chosen, struct weir_err *e
  * -y, or -1. Replaces *out. */
 int ior_file_name(const struct ior_options *o, int mount, int task, int repetition,
                   struct weir_str *out, struct weir_err *err);
-/* ior-owner.c: how many tasks -C goes on, for the read phase or the check of what was written.
- * Never 0 where there is another task. */
+/* ior-owner.c: return the distance of -C in tasks, for the read phase or the check of what was
+ * written. Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
 /* The task whose data this rank takes in a read or check phase. -1 and err: with -Z no task is far
  * enough away (WEIR_EUSAGE), with -Z -Z there is no memory (WEIR_ESETUP). Local. */

@@ -137,7 +137,7 @@ static int begin_iteration(struct weir_run *run, void *state, struct weir_err *e
 /* All phases of a test are judged. */
 _Static_assert((int)MDTEST_OPS <= WEIR_INPUTS_PHASES, "mdtest has more phases than are judged");
 
-/* Does a node look at what it made itself? */
+/* Declare whether a node accesses what it made itself, and the ratio of the data. */
 static void inputs_of(struct weir_run *run, void *state, struct weir_inputs *f)
 {
     const struct mdtest_test *t = state;

@@ -262,7 +262,7 @@ static void look_at(struct weir_run *run, void *state, const struct weir_io *io,
     weir_clock_apart(&run->counters.verify_ns, clock_ns);
 }
 
-/* Its place, its length, and the data of a write. */
+/* Set offset and length of a call, and the data of a write. */
 static void prepare_call(struct weir_run *run, const struct mib_test *t, uint64_t i,
                          struct weir_io *io, uint64_t *clock_ns)
 {

@@ -81,11 +81,11 @@ extern const struct weir_stage mib_stages[];
 
 extern const struct weir_cli mib_cli;
 
-/* Above the results. */
+/* Report the lines above the results. */
 void mib_report_begin(struct weir_run *run, const struct mib_test *t);
-/* The line of results. */
+/* Report the line of results. */
 void mib_report_result(struct weir_run *run, struct mib_test *t);
-/* A phase that has run. Collective over run->par. */
+/* Report a phase that has run. Collective over run->par. */
 void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct weir_phase_rec *rec);
 
 /* mib-phases.c: return the number of stars after 'steps' steps and 'seconds' seconds, by the
@@ -102,12 +102,12 @@ size_t mib_data_right(const struct weir_pattern *p, int owner, uint64_t offset, 
 
 /* mib-profile.c: the files of -p. */
 
-/* Add them to the files of a test. Local. Returns 0, or -1 and err when memory is out. */
+/* Add the profiles to the files of a test. Local. Returns 0, or -1 and err when memory is out. */
 int mib_profile_files(const struct mib_options *o, struct weir_files *files, struct weir_err *err);
-/* Make those of all phases of the test, so that one that cannot be written is found before it.
+/* Create the profiles of all phases, so that one that cannot be written is found before the test.
  * Local; rank 0. Returns 0, or -1 and err (WEIR_ESETUP). */
 int mib_profile_begin(const struct mib_test *t, struct weir_err *err);
-/* Write that of the phase that has run. Collective over run->par. Returns 0, or -1 and err on all
- * ranks (WEIR_ESETUP). */
+/* Write the profile of the phase that has run. Collective over run->par. Returns 0, or -1 and err
+ * on all ranks (WEIR_ESETUP). */
 int mib_profile_phase(struct weir_run *run, const struct mib_test *t,
                       const struct weir_phase_rec *rec, struct weir_err *err);

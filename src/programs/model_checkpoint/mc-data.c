@@ -101,7 +101,7 @@ void mc_data_fill(const struct mc_part *p, const struct mc_data *d, uint64_t at,
 
 /* ---- wrong bytes ---- */
 
-/* Two words one after the other that this program has written: which ones? */
+/* True for two consecutive words that this program has written; *c tells which. */
 static bool is_ours(const weir_word *got, struct content *c)
 {
     struct content next = content_of(got[1]);

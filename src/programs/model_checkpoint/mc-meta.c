@@ -226,7 +226,7 @@ static int read_lines(struct reader *r, char *at, const char *path, struct weir_
     return 0;
 }
 
-/* Has it all that is needed, in numbers that can be? */
+/* True when the metadata have all that is needed, in possible numbers. */
 static bool is_whole(struct reader *r)
 {
     struct mc_meta *m = r->m;

@@ -163,7 +163,7 @@ int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct
 
 /* ---- of a rank ---- */
 
-/* Its parts in a region: how many, and bytes from the first to the end of the last. */
+/* A tensor's parts in a region: how many, and bytes from the first to the end of the last. */
 static void size_region(const struct mc_form *form, struct mc_region *r)
 {
     struct mc_walk w;

@@ -85,7 +85,7 @@ int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err)
     return 0;
 }
 
-/* All of it, as this save has it. */
+/* Fill the states of the rank with the data of this save. */
 static int fill(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;

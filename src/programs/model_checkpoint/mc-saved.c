@@ -21,7 +21,7 @@ static int check_layout(const struct weir_values *given, const struct mc_test *t
                                           : "leave it out");
 }
 
-/* Both have the same figures and the same name. */
+/* True when both models have the same figures and the same name. */
 static bool is_same_model(const struct mc_model *a, const struct mc_model *b)
 {
     struct weir_str one = { 0 }, other = { 0 };
@@ -87,7 +87,7 @@ static int check_shape(const struct weir_values *given, const struct mc_test *t,
     return 0;
 }
 
-/* It has the files of the ranks that load, which are all without --play. */
+/* Check that the checkpoint has the files of the ranks that load, which are all without --play. */
 static int check_ranks(const struct mc_test *t, struct weir_err *err)
 {
     const struct mc_meta *m = &t->load.meta;

@@ -189,7 +189,7 @@ void mc_job_share(const struct mc_job *job, const struct mc_tensor *t, enum mc_s
 void mc_job_part(const struct mc_job *job, const struct mc_tensor *t, enum mc_state state, const struct mc_share *share,
                  int64_t stage, int64_t tp, int64_t copy, struct mc_part *out);
 
-/* All of a tensor in one state. false: there is no such state or number. */
+/* Set *out to a whole tensor in one state. false: there is no such state or number. */
 bool mc_job_whole(const struct mc_job *job, enum mc_state state, uint64_t tensor, struct mc_part *out);
 
 /* Append the name of the tensor and state. */

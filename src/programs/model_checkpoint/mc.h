@@ -245,7 +245,7 @@ struct mc_form {
 /* The region of a rank in which a state is. */
 int mc_region_of(enum mc_layout layout, enum mc_state state);
 
-/* Has it the state of the optimizer, which --layout=deepspeed keeps apart? */
+/* True for the region of the optimizer's state, which --layout=deepspeed has apart. */
 static inline bool mc_region_is_second(const struct mc_region *r)
 {
     return strncmp(r->file, "optimizer-", 10) == 0;
@@ -288,8 +288,8 @@ bool mc_walk_to(struct mc_walk *w, const struct mc_part *p, uint64_t *off);
  * every rank. */
 int mc_meta_write(struct weir_run *run, struct mc_test *t, struct weir_str *out, struct weir_err *err);
 
-/* Read it; text belongs to *m then, also after an error. Local. Returns 0, or -1 and err (WEIR_EDATA) that names the
- * line. */
+/* Read metadata; text belongs to *m then, also after an error. Local. Returns 0, or -1 and err
+ * (WEIR_EDATA) that names the line. */
 int mc_meta_read(struct mc_meta *m, char *text, size_t len, const char *path, struct weir_err *err);
 void mc_meta_free(struct mc_meta *m);
 
@@ -347,7 +347,7 @@ int64_t mc_place_step(const char *name, size_t len, enum mc_name what);
 /* True for the name of a file of a checkpoint. */
 bool mc_place_is_file(const char *name);
 
-/* Add one that is published. -1 and err (WEIR_ESETUP). */
+/* Add a published checkpoint. -1 and err (WEIR_ESETUP). */
 int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err);
 /* As 'look' of the store, in order, with *f empty before. -1 and err; release it in both cases. */
 int mc_place_look(struct mc_test *t, struct mc_found *f, struct weir_err *err);
@@ -365,7 +365,7 @@ extern const struct weir_phase mc_copy, mc_save, mc_publish, mc_remove, mc_load;
 extern weir_stage_fn mc_compute, mc_before_copy, mc_before_save, mc_before_publish, mc_before_remove, mc_before_load;
 extern mc_after_fn mc_after_copy, mc_after_save, mc_after_publish, mc_after_remove;
 
-/* Move it: now, or begin it where there is a queue. *clock_ns as in weir_transfer. Local. Returns 0, or -1 and err. */
+/* Make a transfer, or begin it where there is a queue. *clock_ns as in weir_transfer. Local. Returns 0, or -1 and err. */
 int mc_transfer(struct weir_run *run, struct mc_test *t, struct weir_file *f, const struct weir_io *io, uint64_t *clock_ns,
                 struct weir_err *err);
 

@@ -144,7 +144,7 @@ static bool receive_one(struct io500_pool *p)
     return true;
 }
 
-/* Take what this rank has been told, and ask whether it has a reason to stop. */
+/* Receive messages, and check whether this rank has a reason to stop. */
 static void look(struct io500_pool *p)
 {
     while (p->left > 0 && receive_one(p)) {

@@ -105,7 +105,7 @@ void io500_pool_put(struct io500_pool *p, const void *bytes, size_t len);
 /* The newest piece of this rank, which the caller frees; NULL: it has none. Local. */
 struct io500_piece *io500_pool_take(struct io500_pool *p);
 
-/* Should no more be added? It is no error to do so. Local. */
+/* True when no more should be added; adding more is no error. Local. */
 static inline bool io500_pool_is_full(const struct io500_pool *p)
 {
     return p->n >= p->max_pieces || p->bytes >= p->max_bytes;
@@ -146,10 +146,10 @@ struct io500_walk {
     struct io500_found count; /* of this rank */
 };
 
-/* Does an entry match, by its name and, where 'st' is not NULL, by size and time? Local. */
+/* True when an entry matches, by its name and, where 'st' is not NULL, by size and time. Local. */
 bool io500_walk_matches(const struct io500_walk *w, const char *name, const struct stat *st);
 
-/* Count one that does; path: of the directory that it is in, name "" for the directory itself. Local. */
+/* Count a match; path: of the directory that it is in, name "" for the directory itself. Local. */
 void io500_walk_hit(struct io500_walk *w, const char *path, const char *name);
 
 /* Work on pieces until there are none on any rank. The first one is the directory of the find, on the

@@ -80,7 +80,7 @@ static const char *remedy_of(struct weir_run *run, const struct io500 *t, const 
                             f->limit, io500_text(&t->config, f->section, f->limit));
 }
 
-/* Did it write until the stonewall, and long enough? */
+/* Judge whether a phase wrote until the stonewall, and long enough. */
 static int judge_time(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err)
 {
     const struct io500_phase *p = &io500_phases[phase];

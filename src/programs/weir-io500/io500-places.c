@@ -35,7 +35,7 @@ const char *io500_places_trial(struct weir_run *run, const struct io500 *t, stru
 
 /* ---- names ---- */
 
-/* When has a rehearsal in base/name last kept something? Negative: there is none. */
+/* Return when a rehearsal in base/name last kept something. Negative: there is none. */
 static double when_kept(const char *base, const char *name)
 {
     struct weir_str path = { 0 };
@@ -190,7 +190,7 @@ static int check_empty(const char *path, struct weir_err *err)
     return e ? -1 : 0;
 }
 
-/* Can the directories of the data be made? Nothing of this is left. */
+/* Check that the directories of the data can be made. Nothing of this is left. */
 static int try_data(struct weir_run *run, const struct io500 *t, struct weir_err *err)
 {
     const char *path = io500_places_trial(run, t, err);

@@ -147,7 +147,7 @@ static int run_script(const char *command, struct io500_found *found, struct wei
                        weir_quote_str(last, shown));
 }
 
-/* That of the user, or the same words of find(1). */
+/* Return the user's command, or find(1) with the same criteria. */
 static const char *command_of(struct weir_run *run, const struct io500 *t, const char *section,
                               const struct io500_find *find, struct weir_err *err)
 {

@@ -107,7 +107,7 @@ int io500_clean_all(struct weir_run *run, struct io500 *t, struct weir_err *err)
 
 /* ---- what is kept between runs (io500-state.c) ---- */
 
-/* Write all of it, whole or not at all; with the phase that begins now, NULL: none. Rank 0, nothing elsewhere. Local. */
+/* Write the state, whole or not at all; with the phase that begins now, NULL: none. Rank 0, nothing elsewhere. Local. */
 int io500_state_write(const struct io500 *t, int ranks, const char *begins, struct weir_err *err);
 
 /* Read what a run has left: the numbers of its phases; and refuse another configuration, mode or number of ranks, unless
@@ -122,8 +122,8 @@ int io500_state_read(struct weir_run *run, struct io500 *t, bool made_only, stru
 /* Run all phases that are wanted and not done. Collective over run->par. Returns 0, or -1 and the same err. */
 int io500_run_all(struct weir_run *run, struct io500 *t, struct weir_err *err);
 
-/* Would the benchmarks take the command lines of all phases that are wanted, and are their backends there? Collective over run->world.
- * Returns 0, or -1 and the same err on all ranks (WEIR_EUSAGE). */
+/* Check that the benchmarks accept the command lines of all wanted phases, and that their backends exist.
+ * Collective over run->world. Returns 0, or -1 and the same err on all ranks (WEIR_EUSAGE). */
 int io500_job_check(struct weir_run *run, struct io500 *t, struct weir_err *err);
 
 /* Run the benchmark of a phase, into *done. *errors: it found wrong data. Collective. */
@@ -131,18 +131,18 @@ int io500_job_run(struct weir_run *run, struct io500 *t, int phase, struct io500
 
 /* ---- reasons (io500-judge.c) ---- */
 
-/* Keep and show one; remedy may be NULL. Returns 0, or -1 and err when memory is out. Local, the same on all ranks. */
+/* Keep and show a reason; remedy may be NULL. Returns 0, or -1 and err when memory is out. Local, the same on all ranks. */
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err);
-/* Before the first phase; after each; after all: is the score valid? */
+/* Judge the score: before the first phase, after each, and after all. */
 int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *err);
 int io500_judge_phase(struct weir_run *run, struct io500 *t, int phase, struct weir_err *err);
 bool io500_judge_all(const struct io500 *t);
-/* Does it make its phase invalid? */
+/* True when the reason makes its phase invalid. */
 static inline bool io500_reason_counts(const struct io500_reason *reason)
 {
     return !reason->rule[0] && strcmp(reason->kind, "INVALID") == 0;
 }
-/* A line with the rules that have found something. */
+/* Print a line with the rules that have found something. */
 void io500_judge_sum_up(struct weir_run *run, struct io500 *t);
 /* Seconds that a phase which writes has to take. */
 static inline double io500_minimum(const struct io500 *t)
@@ -152,12 +152,12 @@ static inline double io500_minimum(const struct io500 *t)
 
 /* ---- results (io500-report.c) ---- */
 
-/* A line for people and the summary. Rank 0. */
+/* Print a line for people and the summary. Rank 0. */
 void io500_print(struct weir_run *run, struct io500 *t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void io500_report_begin(struct weir_run *run, struct io500 *t);
 void io500_report_phase(struct weir_run *run, struct io500 *t, int phase);
 void io500_report_end(struct weir_run *run, struct io500 *t);
-/* The command lines, for --dry-run. Collective. */
+/* Print the command lines, for --dry-run. Collective. */
 int io500_report_plan(struct weir_run *run, struct io500 *t, struct weir_err *err);
 /* Write a text into a file of the results, whole or not at all. Local. Returns 0, or -1 and err. */
 int io500_put(const struct io500 *t, const char *name, const struct weir_str *text,
@@ -167,5 +167,5 @@ int io500_report_files(const struct weir_run *run, const struct io500 *t, struct
 
 /* ---- a forecast (io500-foresee.c) ---- */
 
-/* Run each phase shortly in directories of its own, say what a run would be, and remove them. Collective. */
+/* Run each phase shortly in directories of its own, print the forecast, and remove them. Collective. */
 int io500_foresee(struct weir_run *run, struct io500 *t, struct weir_err *err);

@@ -113,7 +113,7 @@ int io500_command_make(const struct io500_place *place, const struct io500_phase
 /* True when the text matches one of the patterns, which blanks separate (fnmatch with these flags). */
 bool io500_is_like(const char *patterns, const char *text, int flags);
 
-/* Does the configuration want it? */
+/* True when the configuration has this phase. */
 bool io500_phase_wanted(const struct io500_config *c, const struct io500_phase *phase, bool extended);
 
 /* The number of a phase by its name, in letters of either case; -1: there is none. */

@@ -123,8 +123,8 @@ static void refuse_start(const struct mix_group *waits, const struct phases *all
         weir_err_add(err, "%s'%s'", i ? ", " : "; its phases are ", all->name[i]);
 }
 
-/* Does each group that starts after a phase wait for one that will be? Collective over run->world,
- * the same on all ranks. own: of our group. */
+/* Check that the phase for which a group waits will exist. Collective over run->world, the same on
+ * all ranks. own: of our group. */
 static int check_starts(struct weir_run *run, const struct mix_test *t, const struct phases *own,
                         struct weir_err *err)
 {

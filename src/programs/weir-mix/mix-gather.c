@@ -171,7 +171,7 @@ int mix_side_gather(struct mix_side *s, struct weir_err *err)
 
 /* ---- what went wrong, and what was said ---- */
 
-/* Messages, each with its NUL, that were not told before. Rank 0. */
+/* Print messages, each with its NUL, that were not printed before. Rank 0. */
 static void warn_once(void *arg, const char *line, size_t len)
 {
     struct mix_side *s = arg;

@@ -253,7 +253,7 @@ static int check_group(struct mix_plan *plan, struct mix_group *g, struct weir_e
     return g->start == MIX_AFTER_PHASE ? find_after(plan, g, err) : 0;
 }
 
-/* Would groups wait for each other? */
+/* True when groups would wait for each other. */
 static int check_circle(const struct mix_plan *plan, const struct mix_group *g, struct weir_err *err)
 {
     int steps = 0;

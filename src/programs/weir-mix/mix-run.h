@@ -54,10 +54,10 @@ int mix_set_run(struct weir_run *run, struct mix_test *t, const bool *in, int wi
 
 /* ---- what is reported (mix-report.c) ---- */
 
-/* A line about rates that have just been measured: n of one group. Rank 0. */
+/* Print a line about rates that have just been measured: n of one group. Rank 0. */
 void mix_report_rates(struct weir_run *run, const struct mix_test *t, const struct mix_rate *rate, int n);
-/* The groups with their ranks, as report of struct weir_output; and all results. Rank 0 shows them,
- * others do nothing. */
+/* Report the groups with their ranks (plan), and all results (all). Rank 0 shows them, others do
+ * nothing. */
 int mix_report_plan(struct weir_run *run, void *state, struct weir_err *err);
 void mix_report_all(struct weir_run *run, const struct mix_test *t, int repetitions);
 
@@ -121,21 +121,21 @@ struct mix_side {
     const char *error;
 };
 
-/* "alone", or "beside 'b', 'c'": how the group g runs. */
+/* Append how the group g runs: "alone", or "beside 'b', 'c'". */
 void mix_side_words(const struct mix_side *s, int g, struct weir_str *out);
 
 /* Returns whether all groups of the set have ended a run, and adds "'a', 'b' (not begun)" of those
  * that have not. On a leader. */
 bool mix_side_done(const struct mix_side *s, struct weir_str *out);
 
-/* The time in which all groups ran, on the common clock; on a leader. Nothing where one of them has not begun; of a
- * group alone all of its time. */
+/* Return the time in which all groups ran, on the common clock; on a leader. Nothing where one of
+ * them has not begun; of a group alone all of its time. */
 void mix_side_window(const struct mix_side *s, int64_t window[2]);
 
-/* Warnings of the jobs on rank 0, once each; and which group has failed. Collective. judge: returns 0, or -1 and
- * the same err on all ranks. */
+/* Print the warnings of the jobs on rank 0, once each; find which group has failed. Collective.
+ * judge: returns 0, or -1 and the same err on all ranks. */
 void mix_side_warn(struct mix_side *s);
 int mix_side_judge(struct mix_side *s, struct weir_err *err);
 
-/* The rates of all groups of the set, on rank 0. Collective. Returns 0, or -1 and the same err on all ranks. */
+/* Collect the rates of all groups of the set on rank 0. Collective. Returns 0, or -1 and the same err on all ranks. */
 int mix_side_gather(struct mix_side *s, struct weir_err *err);

@@ -90,7 +90,7 @@ static enum mix_start start_of(const struct mix_side *s, const struct mix_group 
 
 /* ---- progress of all ranks ---- */
 
-/* Once a group has ended: which ones have not? Rank 0. */
+/* Report which groups have not ended, once one has. Rank 0. */
 static void report_waiting(struct mix_side *s)
 {
     struct weir_str names = { 0 };
@@ -132,7 +132,7 @@ static bool stop_requested(struct mix_side *s, bool working)
     return stop;
 }
 
-/* Have as many groups of the set ended a whole run as the end asks for? Roots only. */
+/* True when as many groups of the set have ended a whole run as the end needs. Leaders only. */
 static bool is_over(struct mix_side *s)
 {
     int ended = 0, all = 0;
@@ -181,7 +181,7 @@ static void meet(struct mix_side *s)
         weir_sleep_ns((uint64_t)left);
 }
 
-/* Others may wait for this phase. */
+/* Publish a phase for which other groups may wait. */
 static void show_phase(struct mix_side *s, const char *phase, int64_t now_ns)
 {
     weir_str_addf(&s->phases, "%s'%s'", s->phases.len ? ", " : "", phase);
@@ -249,7 +249,7 @@ static void keep_message(void *arg, const char *kind, const char *text)
 
 /* ---- a group ---- */
 
-/* On a leader that waits: its turn has come, or will not come. */
+/* True when the group may begin, or never will. On a leader that waits. */
 static bool is_turn(struct mix_side *s, const struct mix_group *g)
 {
     const int64_t *all = s->numbers.all;
@@ -309,7 +309,7 @@ static void run_job(struct mix_side *s)
     s->stopped = true;
 }
 
-/* Once more? The leader knows, for all ranks of the group. */
+/* True when the group runs once more. Its leader decides for all its ranks. */
 static bool runs_again(struct mix_side *s)
 {
     int again = s->is_leader && s->end == MIX_END_REPEAT && s->status == 0 && !stop_requested(s, true) &&

@@ -99,13 +99,13 @@ struct mix_center mix_center_of(double *v, int n);
 struct mix_row {
     struct mix_center alone, together, slowdown; /* rates; slowdown: of each repetition alone / together */
     struct mix_center p99_alone, p99_together, p99_slowdown; /* together / alone */
-    double shared; /* the share of its time in which all groups ran */
+    double shared; /* fraction of its time in which all groups ran */
     bool bytes;
 };
 struct mix_row mix_rates_row(const struct mix_rates *all, int group, int with, const char *operation,
                              int repetitions);
 
-/* Are two digits all that is known of a median: without an interval, or of single operations? */
+/* True when two digits of a median are known: it has no interval, or is of single operations. */
 static inline bool mix_center_is_rough(const struct mix_center *c)
 {
     return isnan(c->low) || c->min_ops < 2;
