@@ -578,7 +578,7 @@ def test_each_step_makes_its_buffers(run, ior, preload, program, args):
     for how, made in ("", 26), (" --keep_buffers", 0):
         run(program, args + how, 6, env=env).ok()
         assert int((ior.cwd / "buffers").read_text().split()[2]) == made
-    run(program, args, 6, env={**env, "FAIL_AT": "8"}).fails(2, "rank 0 on ", "two buffers of 1944 bytes for a step: Cannot allocate memory")
+    run(program, args, 6, env={**env, "FAIL_AT": "8"}).fails(2, "rank 0 on ", "memory for two buffers of 1944 bytes: Cannot allocate memory")
 
 
 # ---- the parts ----

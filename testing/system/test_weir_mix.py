@@ -180,7 +180,7 @@ REFUSED = [
     ({"a": (1, "mdtset -o data/a")}, "plan.txt", 1, ["plan.txt:1: group 'a': 'mdtset' is not a program of the suite; the programs are", "(did you mean 'mdtest'?)"]),
     ({"a": (1, "iro -o data/a")}, "plan.txt", 1, ["'iro' is not a program of the suite; the programs are", "(did you mean 'ior'?)"]),
     ({"a": (1, "mdtest --help")}, "plan.txt", 1, ["plan.txt:1: group 'a': mdtest: ", "run no benchmark"]),
-    ({"a": (2, "ior -o data/a")}, "plan.txt", 1, ["plan.txt: group 'a' wants 2 ranks, and 1 of the 1 that were started is free"]),
+    ({"a": (2, "ior -o data/a")}, "plan.txt", 1, ["plan.txt: group 'a' needs 2 ranks, and 1 of the 1 that were started is free"]),
     ({"a": (1, "ior -o data/a"), "b": (1, "mdtest -d ../work/data/./a")}, "plan.txt", 2,
      ["plan.txt:4: group 'a' and group 'b' would both use '", "/data/a'", "--shared-files"]),
     ({"a": (1, "ior -F -o data/a"), "b": (1, "ior -o data/a.00000000 --report=json:a.json")}, "plan.txt", 2, ["group 'a' and group 'b' would both use '", "/data/a.00000000'"]),

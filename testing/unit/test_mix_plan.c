@@ -126,16 +126,16 @@ static void test_ranks_are_given_by_lists_nodes_numbers_and_the_rest(void **stat
     assert_string_equal(assign("2/rest", &err), "aabbbb");
     assert_string_equal(assign("2", &err), "aa----");
     assert_string_equal(assign("rest/list 0-4:2", &err), "bababa");
-    assert_non_null(strstr(assign("one-a-node/nodes 1", &err), "group 'a' wants 1 rank of node 1, and 0 are free"));
+    assert_non_null(strstr(assign("one-a-node/nodes 1", &err), "group 'a' needs 1 rank of node 1, and 0 are free"));
     assert_string_equal(assign("one-a-node/rest", &err), "aaabbb");
     assert_string_equal(assign("1-a-node 1-2/3", &err), "baabb-");
     assert_string_equal(assign("1/nodes 0,2", &err), "babb-b");
-    assert_non_null(strstr(assign("4/3", &err), "group 'b' wants 3 ranks, and 2 of the 6 that were started are free"));
-    assert_non_null(strstr(assign("6/rest", &err), "group 'b' wants 1 rank, and 0 of the 6"));
+    assert_non_null(strstr(assign("4/3", &err), "group 'b' needs 3 ranks, and 2 of the 6 that were started are free"));
+    assert_non_null(strstr(assign("6/rest", &err), "group 'b' needs 1 rank, and 0 of the 6"));
     assert_non_null(strstr(assign("list 6", &err), "group 'a': there is no rank 6: 6 ranks were started, the last one is 5"));
     assert_non_null(strstr(assign("list 0-1/list 1", &err), "rank 1 is in group 'a' and in group 'b'"));
     assert_non_null(strstr(assign("nodes 3", &err), "there is no node 3: the ranks are on 3 nodes, the last one is 2"));
-    assert_non_null(strstr(assign("3-a-node", &err), "group 'a' wants 3 ranks of node 0, and 2 are free"));
+    assert_non_null(strstr(assign("3-a-node", &err), "group 'a' needs 3 ranks of node 0, and 2 are free"));
 }
 
 /* ---- work over time ---- */

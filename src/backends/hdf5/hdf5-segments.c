@@ -208,10 +208,10 @@ static int fill(struct hdf5_segments *g, hid_t dset, struct weir_err *err)
     int rc = fill_block(g, dset, piece, zeros, zeros ? err : NULL);
 
     if (!zeros) {
-        rc = weir_fail(err, WEIR_ESETUP, "fill values of '%s'", g->c->path);
+        rc = weir_fail(err, WEIR_ESETUP, "write fill values to '%s'", g->c->path);
     } else if (rc < 0) {
         weir_explain_write(g->c->st->s, g->c->path, piece * HDF5_ELEMENT, err);
-        weir_err_within(err, "fill values of '%s'", g->c->path);
+        weir_err_within(err, "write fill values to '%s'", g->c->path);
     }
     free(zeros);
     return rc;
@@ -249,8 +249,8 @@ static int reserve(struct hdf5_segments *g, uint64_t count, struct weir_err *err
 {
     g->all = calloc(count ? count : 1, sizeof(*g->all));
     if (!g->all)
-        return weir_fail(err, WEIR_ESETUP, "%llu datasets of '%s'", (unsigned long long)count,
-                         g->c->path);
+        return weir_fail(err, WEIR_ESETUP, "memory for %llu datasets of '%s'",
+                         (unsigned long long)count, g->c->path);
     g->kept = count;
     for (uint64_t i = 0; i < count; i++)
         g->all[i] = H5I_INVALID_HID;

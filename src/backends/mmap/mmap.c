@@ -91,7 +91,7 @@ static int mmap_begin(struct weir_session *s, struct weir_err *err)
     void *probe;
 
     if (page <= 0)
-        return weir_fail(err, WEIR_ESETUP, "size of a page");
+        return weir_fail(err, WEIR_ESETUP, "get the size of a page");
     st->page = (size_t)page;
     probe = mmap(NULL, st->page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (probe == MAP_FAILED)
@@ -110,7 +110,7 @@ static int look_at_size(struct mmap_file *f, struct weir_err *err)
     struct stat st;
 
     if (fstat(f->fd, &st) < 0)
-        return weir_fail(err, WEIR_EIO, "size of '%s'", f->base.path);
+        return weir_fail(err, WEIR_EIO, "get the size of '%s'", f->base.path);
     f->size = (uint64_t)st.st_size;
     return 0;
 }

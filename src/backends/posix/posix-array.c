@@ -51,7 +51,7 @@ static int reach_end(struct posix_arrays *f, struct weir_err *err)
     struct stat st;
 
     if (fstat(f->file.fd, &st) < 0)
-        return weir_fail(err, WEIR_EIO, "size of '%s'", f->base.path);
+        return weir_fail(err, WEIR_EIO, "get the size of '%s'", f->base.path);
     if ((uint64_t)st.st_size < f->base.next_at && ftruncate(f->file.fd, (off_t)f->base.next_at) < 0)
         return weir_fail(err, WEIR_EIO, "set the size of '%s' to %llu bytes", f->base.path,
                          (unsigned long long)f->base.next_at);
@@ -76,7 +76,7 @@ static int array_find(struct weir_array *a, struct weir_array_spec *have, struct
     struct stat st;
 
     if (fstat(f->file.fd, &st) < 0)
-        return weir_fail(err, WEIR_EIO, "size of the file");
+        return weir_fail(err, WEIR_EIO, "get the size of the file");
     return weir_plain_array_find(a, (uint64_t)st.st_size, err);
 }
 

@@ -85,7 +85,7 @@ static int compare_with_default(const struct weir_opt *row, const void *opt, boo
     failed = shown.failed;
     weir_str_free(&shown);
     errno = ENOMEM;
-    return failed ? weir_fail(err, WEIR_ESETUP, "option --posix.%s", row->name) : 0;
+    return failed ? weir_fail(err, WEIR_ESETUP, "memory for option --posix.%s", row->name) : 0;
 }
 
 static int check_option(const struct weir_opt *row, const void *opt, struct weir_err *err)

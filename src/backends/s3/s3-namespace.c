@@ -132,7 +132,7 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes, 
     *bytes = rc < 0 ? 0 : s3_is_split(s->opt) ? p.end : p.answer.length;
     if (rc == 0 && s3_is_split(s->opt) && p.others == 0) {
         errno = ENOENT;
-        rc = weir_fail(err, WEIR_EIO, "size of '%s'", path);
+        rc = weir_fail(err, WEIR_EIO, "get the size of '%s'", path);
     }
     return leave(&p, rc);
 }

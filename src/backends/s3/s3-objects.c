@@ -189,8 +189,8 @@ static int begin_object(struct s3_file *f, const struct weir_io *io, struct s3_t
     const bool deletes = io->dir == WEIR_DIR_DELETE;
 
     if (f->way != S3_SPLIT || (deletes && !f->writes))
-        return weir_refuse(err, WEIR_EIO, "no object is this transfer, or the file is open for "
-                                          "reading");
+        return weir_refuse(err, WEIR_EIO, "the file has no object for this transfer, or is open "
+                                          "for reading");
     if (io->dir == WEIR_DIR_LIST)
         return begin_list(f, io->off, tr, err);
     if (name_object(f, io->off, tr, err) < 0)

@@ -323,7 +323,7 @@ static int start(struct s3_client *c, struct s3_call *call, struct weir_err *err
     struct s3_handle *h = c->idle;
 
     if (!h)
-        return weir_refuse(err, WEIR_EBUG, "a request beside %d in flight", c->depth + 1);
+        return weir_refuse(err, WEIR_EBUG, "a request more than the %d allowed", c->depth + 1);
     h->call = call;
     call->answer.tried = 1;
     call->answer.unsure = 0;

@@ -74,7 +74,7 @@ static int file_size(struct weir_session *s, const char *path, uint64_t *bytes,
 
     path = weir_system_path(s->be, path);
     if (stat(path, &st) < 0)
-        return weir_fail(err, WEIR_EIO, "size of '%s'", path);
+        return weir_fail(err, WEIR_EIO, "get the size of '%s'", path);
     *bytes = (uint64_t)st.st_size;
     return 0;
 }

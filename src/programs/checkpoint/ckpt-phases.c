@@ -134,7 +134,7 @@ static int make_buffers(struct ckpt *t, struct weir_err *err)
     if (t->o->keep_buffers || !t->ranks.is_leader)
         return 0;
     if (ckpt_take(&p[0], n, false, NULL) < 0 || ckpt_take(&p[1], n, false, NULL) < 0) {
-        rc = weir_fail(err, WEIR_ESETUP, "two buffers of %" PRIu64 " bytes for a step", t->step_bytes);
+        rc = weir_fail(err, WEIR_ESETUP, "memory for two buffers of %" PRIu64 " bytes", t->step_bytes);
         free(p[0]);
         return rc;
     }

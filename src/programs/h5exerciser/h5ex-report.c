@@ -272,7 +272,7 @@ static int report_wrong(struct weir_run *run, const struct h5ex_test *t, struct 
     for (int i = 0; i < H5EX_SETS && rc == 0; i++)
         rc = t->set[i].wrong.n > 0 ? name_wrong(t, &t->set[i], &first) : 0;
     if (rc == 0 && t->wrong_attrs > 0)
-        rc = weir_refuse(&first, WEIR_EDATA, "%" PRIu64 " attributes in '%s'", t->wrong_attrs,
+        rc = weir_refuse(&first, WEIR_EDATA, "%" PRIu64 " wrong attributes in '%s'", t->wrong_attrs,
                          t->path);
     if (weir_agree(&run->par, rc, &first) == 0)
         return 0;

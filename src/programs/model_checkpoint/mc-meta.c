@@ -68,7 +68,7 @@ static int arrays_size(struct mc_test *t, uint64_t *bytes, struct weir_err *err)
         return path ? 0 : -1;
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st) < 0)
-        rc = weir_fail(err, WEIR_EIO, "size of '%s'", path);
+        rc = weir_fail(err, WEIR_EIO, "get the size of '%s'", path);
     if (fd >= 0)
         close(fd);
     *bytes = (uint64_t)st.st_size;

@@ -63,7 +63,7 @@ static int take_nodes(struct ranks *r, int g, struct mix_group *group, struct we
             continue;
         n = take_node(r, node, most, g, group);
         if (n == 0 || (!all && n < most))
-            return weir_refuse(err, WEIR_EUSAGE, "group '%s' wants %d rank%s of node %d, and %d %s free", group->name,
+            return weir_refuse(err, WEIR_EUSAGE, "group '%s' needs %d rank%s of node %d, and %d %s free", group->name,
                                all ? 1 : most, all || most == 1 ? "" : "s", node, n, n == 1 ? "is" : "are");
     }
     return 0;
@@ -77,7 +77,7 @@ static int take_count(struct ranks *r, int g, struct mix_group *group, struct we
         there += r->of[i] < 0;
     wanted = group->by == MIX_REST ? there : group->count;
     if (wanted > there || wanted == 0)
-        return weir_refuse(err, WEIR_EUSAGE, "group '%s' wants %d rank%s, and %d of the %d that were started %s free", group->name,
+        return weir_refuse(err, WEIR_EUSAGE, "group '%s' needs %d rank%s, and %d of the %d that were started %s free", group->name,
                            wanted ? wanted : 1, wanted > 1 ? "s" : "", there, r->size, there == 1 ? "is" : "are");
     for (int i = 0; i < r->size && wanted > 0; i++)
         if (r->of[i] < 0) {
