@@ -10,7 +10,7 @@
 static const struct weir_foreign rows[] = {
     { "elbencho", "--block", "ior -t SIZE", "bytes of one I/O call" },
     { "elbencho", "--blockvarpct", "ior -l random:compress=X,dedupe=Y",
-      "data with a chosen share of zeros and of repeated blocks" },
+      "data with a chosen fraction of zeros and of repeated blocks" },
     { "elbencho", "--csvfile", "ior --report=csv:FILE", "results as CSV" },
     { "elbencho", "--cufile", "ior --gpuDirect", "transfers between files and a GPU" },
     { "elbencho", "--direct", "ior --posix.odirect", "no page cache (O_DIRECT)" },

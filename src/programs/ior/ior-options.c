@@ -117,7 +117,7 @@ const struct weir_opt ior_opts[] = {
             .help =
                 "Wear-out: after the stonewall all tasks reach the transfer count of the fastest"),
     OPT_SIZE(0, NULL, "stoneWallingWearOutIterations", O, run.max_steps, "0", "N",
-             "Maximum of transfers of a task in a phase (0: no limit)", .min = 0, .max = INT64_MAX,
+             "Maximum transfers per task and phase (0: no limit)", .min = 0, .max = INT64_MAX,
              OPT_IN(TIME)),
     OPT_REAL(0, NULL, "minTimeDuration", O, run.min_time_s, "0", "SECONDS",
              "Minimum time of a phase: the pattern is repeated, seconds", .min = 0, .max = INT32_MAX,

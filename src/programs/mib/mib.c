@@ -46,7 +46,7 @@ static const struct weir_opt options[] = {
     OPT_FLAG('H', "show_headers", NULL, O, headers, "Heading above the result",
              .flags = WEIR_OPT_NEUTRAL, OPT_IN(OUTPUT)),
     OPT_INT('l', "call_limit", NULL, O, call_limit, "4096", "N",
-            "Maximum of calls of a task in a phase", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
+            "Maximum calls per task and phase", .min = 1, .max = INT32_MAX, OPT_FIRST(TIME)),
     OPT_RUN(deadline_s, 'L', "time_limit", NULL, .def = "60",
             .help = "Time of a phase after which no call begins, seconds (0: one call)"),
     OPT_FLAG('M', "no_mpi", NULL, O, no_mpi, "This process alone, without MPI", OPT_IN(TIME)),

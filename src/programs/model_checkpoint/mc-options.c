@@ -18,7 +18,7 @@ const struct weir_opt mc_opts[] = {
     OPT_STR(0, "model", NULL, O, model, NULL, "NAME|FILE",
             "Model, or file 'key = value' (default: llama3-8b)", .suggestions = mc_model_names,
             .flags = WEIR_OPT_PRIVATE, OPT_FIRST(DATA)),
-    OPT_STR(0, "scale", NULL, O, scale, NULL, "SHARE", "Share of the model's parameters",
+    OPT_STR(0, "scale", NULL, O, scale, NULL, "FRACTION", "Fraction of the model's parameters",
             OPT_FIRST(DATA)),
     OPT_STR(0, "preset", NULL, O, preset, NULL, "NAME",
             "Values of --tp, --pp, --dp, --zero, --dtype and --optimizer, unless given, from a "
@@ -49,7 +49,7 @@ const struct weir_opt mc_opts[] = {
     OPT_SIZE(0, "align", NULL, O, align, "4k", "SIZE",
              "Alignment of tensors in their file, and of transfers, bytes", .min = 1,
              .max = INT64_C(1) << 30, OPT_IN(FILES)),
-    OPT_SIZE('t', "transfer-size", NULL, O, transfer, "16m", "SIZE", "Maximum of a transfer, bytes",
+    OPT_SIZE('t', "transfer-size", NULL, O, transfer, "16m", "SIZE", "Largest transfer, bytes",
              .min = 1, .max = INT64_C(1) << 31, OPT_IN(ORDER)),
     OPT_STR(0, "dataPacketType", NULL, O, packet, NULL, "TYPE",
             "Data of the tensors: random, or random:compress=X,dedupe=Y, which compress to 1/X, "

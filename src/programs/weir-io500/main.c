@@ -238,7 +238,7 @@ static const struct weir_cli cli = { .minimal = true, .usage = "weir-io500 [OPTI
 
 static const struct weir_program weir_io500 = {
     .name = "weir-io500",
-    .brief = "Rehearse IO500: its phases, lines and score on libweir, and a forecast of what a run would be",
+    .brief = "rehearse IO500 with its phases and score, and forecast what a run would be",
     .examples = examples,
     .opts = options,
     .opt_size = sizeof(struct io500_options),

@@ -263,7 +263,7 @@ static const struct weir_cli cli = { .minimal = true, .usage = "weir-mix [OPTION
 
 static const struct weir_program weir_mix = {
     .name = "weir-mix",
-    .brief = "Run unlike jobs at once, each alone and all together, and say how much they slow each other down",
+    .brief = "run jobs alone and together, and report how much they slow each other down",
     .examples = examples,
     .opts = options,
     .opt_size = sizeof(struct mix_options),
