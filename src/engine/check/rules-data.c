@@ -73,8 +73,9 @@ static void h02(const struct weir_inputs *f, struct weir_finding *out)
     else if (f->direct == 1 || f->evicted)
         weir_finding_set(out, NAN, "the page cache is not used");
     else if (!isnan(f->memory))
-        weir_finding_set(out, node / f->memory, "each node's data are %.2g times its memory size%s",
-                         node / f->memory, node < f->memory ? what_may_serve(f) : "");
+        weir_finding_set(out, node / f->memory, "each node's data are %.*g %% of its memory size%s",
+                         node < f->memory ? 2 : 4, 100 * node / f->memory,
+                         node < f->memory ? what_may_serve(f) : "");
 }
 
 /* True for a file system that is only in memory. */
