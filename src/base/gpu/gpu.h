@@ -183,8 +183,8 @@ void weir_gpu_end(struct weir_gpu *g);
 /* Make the device that of the calling thread. -1 and err with this code. */
 int weir_gpu_enter(const struct weir_gpu *g, enum weir_code code, struct weir_err *err);
 
-/* len zeroed bytes for transfers, aligned to a page (WEIR_ESETUP); without 'twin' pinned memory of
- * the host for copies, not zeroed. g NULL: weir_mem_aligned, with that alignment. */
+/* Allocate len zeroed bytes for transfers, aligned to a page (WEIR_ESETUP); without 'twin' pinned
+ * memory of the host for copies, not zeroed. g NULL: weir_mem_aligned, with that alignment. */
 int weir_gpu_take(struct weir_gpu *g, bool twin, void **out, size_t align, size_t len,
                   struct weir_err *err);
 
