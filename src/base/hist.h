@@ -51,6 +51,6 @@ void weir_hist_add_bins(struct weir_hist *h, const uint64_t *numbers);
 void weir_hist_ends(const struct weir_hist *h, int64_t ends[2]);
 void weir_hist_set_ends(struct weir_hist *h, const int64_t ends[2]);
 
-/* Return the value below which the fraction q (0..1) of all latencies lies, in ns: the upper edge
- * of its bin, clamped to the extremes seen. 0 for an empty histogram. */
+/* Return the latency below which the fraction q (0..1) of all lies, in ns: the upper edge of its
+ * bin, clamped to the extremes seen. 0 for an empty histogram. */
 uint64_t weir_hist_quantile(const struct weir_hist *h, double q);

@@ -186,8 +186,8 @@ int ior_file_name(const struct ior_options *o, int mount, int task, int repetiti
 /* ior-owner.c: return the distance of -C in tasks, for the read phase or the check of what was
  * written. Never 0 where there is another task. */
 int ior_shift(const struct ior_options *o, const struct weir_par *par, bool check_write);
-/* The task whose data this rank takes in a read or check phase. -1 and err: with -Z no task is far
- * enough away (WEIR_EUSAGE), with -Z -Z there is no memory (WEIR_ESETUP). Local. */
+/* Return the task whose data this rank takes in a read or check phase. -1 and err: no task is far
+ * enough away (-Z; WEIR_EUSAGE), no memory (-Z -Z; WEIR_ESETUP). Local. */
 int ior_owner(const struct ior_test *t, const struct weir_par *par, bool check_write,
               int repetition, struct weir_err *err);
 /* True when a task reads what another one wrote. */
