@@ -59,16 +59,16 @@ struct weir_again {
 struct weir_timing {
     uint64_t max_steps; /* of a rank, where the program has a limit of its own; 0: none */
     double deadline_s;  /* of a rank, in the same case; 0: none */
-    uint64_t op_bytes;  /* of each operation of a rank, always set in lock step; 0: not known */
+    uint64_t op_bytes;  /* of each operation of a rank, always set for them; 0: not known */
     bool barriers;      /* -g */
     /* Steps are collective: all ranks take the same number of rounds. A rank that has failed or has
      * less to do idles in a round; its own steps are only counted. */
-    bool lock_step;
-    /* The ranks that are in lock step with this one, NULL: all. Groups of ranks then go at their
-     * own pace, and learn of each other's failures and signals as ranks that work alone do. */
-    const struct weir_par *lock_par;
-    /* With lock_step: all ranks have the same number of steps, and these agree on failures and on
-     * signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
+    bool collective_steps;
+    /* The ranks that take collective steps with this one, NULL: all. Groups of ranks then have
+     * their own pace, and learn of each other's failures and signals as ranks that work alone do. */
+    const struct weir_par *steps_par;
+    /* With collective_steps: all ranks have the same number of steps, which agree on failures and
+     * on signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
     bool agrees;
     bool collective_open;  /* open and close are collective */
     bool collective_flush; /* flush is collective, and has something to do */
@@ -104,7 +104,7 @@ struct weir_phase {
     /* Timed: step i of this rank. *clock_ns is the time now and must be the time at its end on
      * return. Allocates nothing, logs nothing, formats nothing (but to fill err). */
     int (*step)(struct weir_run *, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *);
-    /* With timing.lock_step: take part in a round of the others without moving anything, in the
+    /* With timing.collective_steps: take part in a round of the others without moving anything, in
      * place of step. 'round' counts the rounds of all ranks from 0; err is NULL when this rank has
      * failed before, else it has less to do than others. *clock_ns as in step. */
     int (*idle)(struct weir_run *, void *state, uint64_t round, uint64_t *clock_ns,
@@ -229,7 +229,7 @@ enum {
     WEIR_STAGE_WRITES = 1u << 3,  /* the phase writes data and does little else */
     WEIR_STAGE_READS = 1u << 4,   /* the same, reads; with both it does the one and the other */
     WEIR_STAGE_UNTIMED = 1u << 5, /* its time is no result */
-    WEIR_STAGE_TOGETHER = 1u << 6, /* ranks go in lock step, and open and close together */
+    WEIR_STAGE_TOGETHER = 1u << 6, /* steps, open and close are collective */
     WEIR_STAGE_MAKES = 1u << 7,   /* the phase makes items: the write phase of metadata */
     WEIR_STAGE_CHECKS = 1u << 9,  /* the phase reads what was written to check it, and is UNTIMED */
     WEIR_STAGE_EXTRA = 1u << 8,   /* no phase: the place where observers have phases of their own */

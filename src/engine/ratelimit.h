@@ -80,9 +80,9 @@ struct weir_ratelimit {
     int64_t *ends;     /* memory for two numbers of each: the extremes over all ranks */
     uint64_t start_ns; /* of the schedule, local clock */
     uint64_t due_ns;   /* of the operation that comes next, or runs; local clock */
-    uint64_t gap_ns;   /* from the operation before to that one: the same on all ranks in lock step */
-    bool rounds;       /* in lock step: an operation of all ranks in each round */
-    uint64_t round;    /* rounds so far, in lock step */
+    uint64_t gap_ns;   /* from the operation before to that one: equal on all ranks with rounds */
+    bool rounds;       /* collective steps: an operation of all ranks in each round */
+    uint64_t round;    /* rounds so far, in collective steps */
     bool rests;        /* without a rate: a pause comes first, after all that is in flight */
     bool over;         /* the phase ends: the rest of the step is done at once, and not counted */
     uint64_t flown_ns; /* when the operation that has just come out of a queue was due; 0: none has */

@@ -44,7 +44,7 @@ struct weir_timing weir_stage_timing(const struct weir_test *t, const struct wei
     bool together = (s->flags & WEIR_STAGE_TOGETHER) != 0;
     struct weir_timing timing = {
         .barriers = t->plan.options->barriers,
-        .lock_step = together,
+        .collective_steps = together,
         .collective_open = together,
     };
 

@@ -69,7 +69,7 @@ static int check_stages(const struct weir_run *run, const struct state *s, struc
     const struct weir_test *t = run->test;
 
     for (int i = 0; i < s->ops; i++)
-        if (weir_stage_timing(t, s->op[i]).lock_step)
+        if (weir_stage_timing(t, s->op[i]).collective_steps)
             return weir_refuse(err, WEIR_EUSAGE,
                                "option --sweep: the %s phase has collective transfers, so other "
                                "nodes move a part of the data of the measured node; use "

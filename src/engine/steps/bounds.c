@@ -75,7 +75,7 @@ const struct weir_limit weir_limit_count = {
 };
 
 /* ---- least: minTimeDuration. With --until=steady a phase is repeated to the deadline where it can
- * be. In lock step the slowest rank decides ---- */
+ * be. In collective steps the slowest rank decides ---- */
 
 static bool begin_least(struct weir_phase_context *c, void *state)
 {
@@ -112,8 +112,8 @@ static bool always(struct weir_phase_context *c, void *state)
     return true;
 }
 
-/* In lock step each rank answers for itself, and the vote is for all; else the watch has reported
- * it. */
+/* In collective steps each rank answers for itself, and all vote; else the watch has reported it.
+ * */
 static bool must_stop(struct weir_phase_context *c, void *state)
 {
     return c->stop_received || weir_phase_asks_to_stop(c);

@@ -5,7 +5,7 @@
  * Nothing else of the engine, and no program, knows a limit by name, but for the check of free space
  * (place/usage.c), where a number of steps needs less of it. Before a phase those in play
  * are chosen. A step then compares the clock with the next time at which they must be asked. In
- * lock step the answers of all ranks are joined by a vote. */
+ * collective steps the answers of all ranks are joined by a vote. */
 #pragma once
 
 #include <stdbool.h>
@@ -33,13 +33,13 @@ struct weir_phase_context {
     struct weir_phase_rec *rec;
     struct weir_err *err;
     struct weir_watch watch;
-    struct weir_rounds rounds; /* in lock step */
+    struct weir_rounds rounds; /* in collective steps */
     struct weir_limit_in_play play[WEIR_LIMITS_MAX];
     int n;               /* number of limits in play */
     uint64_t pass;       /* steps of one pass */
     uint64_t target;     /* steps to do */
     uint64_t max_steps; /* of this rank, by the limits; UINT64_MAX: any number */
-    uint64_t round;      /* in lock step: rounds taken, the same on all ranks */
+    uint64_t round;      /* collective steps: rounds taken, the same on all ranks */
     uint64_t clock;      /* last clock read */
     uint64_t ask_ns;     /* the first time at which a limit must be asked; UINT64_MAX: none */
     uint64_t next_poll;  /* when to poll */
@@ -47,12 +47,12 @@ struct weir_phase_context {
      * and their end must be noticed soon. NULL: sleeps. */
     void (*rest)(struct weir_phase_context *c, uint64_t until_ns, bool flying);
     bool waits;        /* limits are asked before the first step and after each */
-    bool each;         /* in lock step all ranks vote after each round */
+    bool each;         /* in collective steps all ranks vote after each round */
     bool passes;       /* limits are asked for another pass */
     bool more;         /* limits are asked when a step is due: there is a next step */
     bool idle;         /* no step on this rank, and no call that is not collective */
     bool each_counts;  /* records count each operation */
-    enum weir_end end; /* why the steps are over: in lock step it is known on any rank */
+    enum weir_end end; /* why the steps are over: in collective steps any rank knows it */
     enum weir_end why; /* the first reason, where steps went on */
     int rc;
     bool opened;

@@ -92,12 +92,12 @@ static bool take_memory(struct weir_phase_context *c, struct weir_ratelimit *p, 
     return p->ends != NULL;
 }
 
-/* In lock step all ranks have the same schedule. */
+/* In collective steps all ranks have the same schedule. */
 static bool begin_rate(struct weir_phase_context *c, void *state)
 {
     int kinds = weir_operations_count(c->run->program) + 1;
     const struct weir_par *par = &c->run->par;
-    bool same = c->timing->lock_step;
+    bool same = c->timing->collective_steps;
     int task = same ? 0 : par->rank, tasks = same ? 1 : par->size;
     struct weir_ratelimit *p = state;
     struct weir_load load;
@@ -145,7 +145,7 @@ static void find_due(struct weir_ratelimit *p, uint64_t now_ns)
     p->rests = false;
 }
 
-/* In lock step a round is over, with an operation also of ranks that had none. */
+/* In collective steps a round is over, with an operation also of ranks that had none. */
 static uint64_t due_at_rate(struct weir_phase_context *c, void *state, uint64_t *gap_ns)
 {
     struct weir_ratelimit *p = state;
@@ -185,11 +185,11 @@ static bool begin_pause(struct weir_phase_context *c, void *state)
     return c->stage && !(c->stage->flags & WEIR_STAGE_CHECKS) && p->ns > 0;
 }
 
-/* In lock step also after a round in which this rank had nothing to do. */
+/* In collective steps also after a round in which this rank had nothing to do. */
 static uint64_t due_after_pause(struct weir_phase_context *c, void *state, uint64_t *gap_ns)
 {
     struct pause *p = state;
-    uint64_t steps = c->timing->lock_step ? c->round : c->rec->steps;
+    uint64_t steps = c->timing->collective_steps ? c->round : c->rec->steps;
 
     if (steps == p->after)
         return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* steps.c - the steps of a phase: each rank for itself, or all in lock step */
+/* steps.c - the steps of a phase: of each rank alone, or collective */
 #include "engine/steps/limits.h"
 
 #include "base/clock.h"
 #include "engine/observer.h"
 #include "engine/transfer.h"
 
-/* In lock step: when a phase is long enough for others to be told how far it is. */
+/* Collective steps report the progress of ranks once a phase is as long as this. */
 #define LONG_NS (3 * (uint64_t)WEIR_NS_PER_S / 2)
 
 /* ---- reasons to stop ---- */
@@ -166,11 +166,11 @@ static void poll_others(struct weir_phase_context *c)
     bool stop = weir_phase_asks_to_stop(c), due = c->clock >= c->next_poll, others;
     bool is_long = c->rec->bounds.observed || c->clock - c->rec->mark[WEIR_MARK_OPEN] > LONG_NS;
 
-    if (c->timing->lock_par ? !due && !stop : !due || !is_long)
+    if (c->timing->steps_par ? !due && !stop : !due || !is_long)
         return;
     post_progress(c);
-    others = weir_watch_tick(&c->watch, c->timing->lock_par && stop);
-    c->stop_received |= c->timing->lock_par && others;
+    others = weir_watch_tick(&c->watch, c->timing->steps_par && stop);
+    c->stop_received |= c->timing->steps_par && others;
     look(c);
     plan_poll(c);
 }
@@ -280,11 +280,11 @@ static void pass_alone(struct weir_phase_context *c)
     }
 }
 
-/* ---- in lock step ---- */
+/* ---- collective steps ---- */
 
 static const struct weir_par *locked(const struct weir_phase_context *c)
 {
-    return c->timing->lock_par ? c->timing->lock_par : &c->run->par;
+    return c->timing->steps_par ? c->timing->steps_par : &c->run->par;
 }
 
 /* A rank that has failed or has less to do takes part with nothing. */
@@ -330,25 +330,25 @@ static void pass_together(struct weir_phase_context *c)
 
 static void take_pass(struct weir_phase_context *c)
 {
-    if (c->timing->lock_step)
+    if (c->timing->collective_steps)
         pass_together(c);
     else
         pass_alone(c);
 }
 
-/* Whole passes. In lock step the slowest rank decides, and a reason to stop that came after the
- * last vote counts. */
+/* Whole passes. In collective steps the slowest rank decides, and a reason to stop after the last
+ * vote counts. */
 static bool wants_another_pass(struct weir_phase_context *c)
 {
     int64_t again = 0;
 
-    if (c->timing->lock_step && !has_ended(c))
+    if (c->timing->collective_steps && !has_ended(c))
         vote(c);
-    if (has_ended(c) || (c->rc < 0 && !c->timing->lock_step))
+    if (has_ended(c) || (c->rc < 0 && !c->timing->collective_steps))
         return false;
     EACH(l)
         again |= l->row->again && l->row->again(c, l->state);
-    if (c->timing->lock_step)
+    if (c->timing->collective_steps)
         weir_allmax_i64(locked(c), &again, 1);
     return again != 0;
 }
@@ -378,8 +378,8 @@ void weir_phase_work(struct weir_phase_context *c)
     if (c->clock != *mark) /* the ranks have agreed on a later begin, from which limits count */
         *mark = weir_now_ns();
     c->clock = *mark;
-    /* In lock step a rank that has failed takes part in the rounds of the others. */
-    if (c->rc == 0 || (c->timing->lock_step && !c->agreed))
+    /* In collective steps a rank that has failed takes part in the rounds of the others. */
+    if (c->rc == 0 || (c->timing->collective_steps && !c->agreed))
         take_passes(c);
     EACH(l)
         if (l->row->ended)

@@ -27,15 +27,15 @@ static uint64_t count_operations(struct weir_run *run, void *state)
     return 2 * count_steps(run, state);
 }
 
-/* Ranks of a group go in lock step, and all where all meet: in barriers or in collective
+/* Ranks of a group take collective steps, and all where all meet: in barriers or in collective
  * transfers. */
 static void set_timing(const void *state, const struct weir_stage *stage,
                        struct weir_timing *timing)
 {
     const struct ckpt *t = state;
 
-    timing->lock_step = timing->collective_open = timing->collective_flush = true;
-    timing->lock_par = t->o->barrier || t->access.collective ? NULL : &t->ranks.group;
+    timing->collective_steps = timing->collective_open = timing->collective_flush = true;
+    timing->steps_par = t->o->barrier || t->access.collective ? NULL : &t->ranks.group;
 }
 
 static int prepare(struct weir_run *run, void *state, struct weir_err *err)

@@ -205,7 +205,7 @@ static void time_together(const void *state, const struct weir_stage *s, struct 
 
     timing->collective_open = together;
     timing->collective_flush = together && o->sync_end;
-    timing->lock_step = !o->file_per_task && t->access.collective;
+    timing->collective_steps = !o->file_per_task && t->access.collective;
     timing->op_bytes = t->extent.transfer;
 }
 

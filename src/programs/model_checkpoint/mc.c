@@ -320,8 +320,8 @@ static void set_timing(const void *state, const struct weir_stage *stage, struct
     timing->collective_open = timing->collective_flush = t->layout == MC_ARRAYS;
     if (stage->index != LOAD || !t->o->broadcast)
         return;
-    timing->lock_step = true;
-    timing->lock_par = &t->load.copies.group;
+    timing->collective_steps = true;
+    timing->steps_par = &t->load.copies.group;
     timing->op_bytes = (uint64_t)t->o->transfer;
 }
 
