@@ -65,7 +65,7 @@ struct weir_timing {
      * less to do idles in a round; its own steps are only counted. */
     bool collective_steps;
     /* The ranks that take collective steps with this one, NULL: all. Groups of ranks then have
-     * their own pace, and learn of each other's failures and signals as ranks that work alone do. */
+     * their own pace, and learn of each other's failures and signals as independent ranks do. */
     const struct weir_par *steps_par;
     /* With collective_steps: all ranks have the same number of steps, which agree on failures and
      * on signals themselves (weir_interrupt_poll, WEIR_EINTR), so the engine asks for no votes. */
@@ -117,7 +117,7 @@ struct weir_phase {
     void (*ready)(struct weir_run *, void *state, uint64_t *clock_ns);
     /* Some 20 times a second between two steps, outside of both: this rank's steps so far, and
      * seconds since the first one began. For a program with a progress bar of its own. */
-    void (*look)(struct weir_run *, void *state, uint64_t steps, double seconds);
+    void (*poll)(struct weir_run *, void *state, uint64_t steps, double seconds);
     /* Timed with the steps: fsync and the like. Not called after a failure. */
     int (*flush)(struct weir_run *, void *state, struct weir_err *);
     /* Timed: T4..T5. Called on every rank whose open succeeded. Where open is collective and

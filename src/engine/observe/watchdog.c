@@ -149,7 +149,7 @@ static void poll_node(struct watchdog *w)
 }
 
 /* Until the next poll, or the end. The time is relative: clocks may be set during the wait. */
-static bool rest(struct watchdog *w)
+static bool wait_for_poll(struct watchdog *w)
 {
     const struct timespec most = { (time_t)(w->poll_ns / WEIR_NS_PER_S),
                                    (long)(w->poll_ns % WEIR_NS_PER_S) };
@@ -165,7 +165,7 @@ static void *watch(void *arg)
     weir_locale_plain();
     do {
         poll_node(w);
-    } while (!rest(w));
+    } while (!wait_for_poll(w));
     return NULL;
 }
 

@@ -45,7 +45,7 @@ struct weir_phase_context {
     uint64_t next_poll;  /* when to poll */
     /* Waits until a local time at the latest, and reads the clock. flying: transfers are in flight,
      * and their end must be noticed soon. NULL: sleeps. */
-    void (*rest)(struct weir_phase_context *c, uint64_t until_ns, bool flying);
+    void (*wait)(struct weir_phase_context *c, uint64_t until_ns, bool flying);
     bool waits;        /* limits are asked before the first step and after each */
     bool each;         /* in collective steps all ranks vote after each round */
     bool passes;       /* limits are asked for another pass */

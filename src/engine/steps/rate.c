@@ -27,7 +27,7 @@ static uint64_t shortest_service(const struct weir_ratelimit *p)
     return least == UINT64_MAX ? 0 : least;
 }
 
-static void rest(struct weir_phase_context *c, uint64_t until_ns, bool flying)
+static void wait_until_due(struct weir_phase_context *c, uint64_t until_ns, bool flying)
 {
     struct weir_ratelimit *p = c->run->ratelimit;
     uint64_t begin_ns = c->clock, left_ns = until_ns - begin_ns;
@@ -114,7 +114,7 @@ static bool begin_rate(struct weir_phase_context *c, void *state)
     memset(p->response, 0, 2 * sizeof(*p->response) * (size_t)kinds);
     weir_schedule_begin(&p->plan, &load, task, tasks, c->run->repetition);
     c->run->ratelimit = p;
-    c->rest = rest;
+    c->wait = wait_until_due;
     c->each_counts = true;
     return true;
 }

@@ -131,11 +131,11 @@ static void plan_poll(struct weir_phase_context *c)
     c->next_poll = c->clock + WEIR_TICK_NS < c->ask_ns ? c->clock + WEIR_TICK_NS : c->ask_ns;
 }
 
-/* Call look of the program with the progress of this rank, and observers with that of all ranks. */
+/* Call poll of the program with the progress of this rank, and observers with that of all ranks. */
 static void look(struct weir_phase_context *c)
 {
-    if (c->ph->look && !c->again)
-        c->ph->look(c->run, c->state, c->rec->steps,
+    if (c->ph->poll && !c->again)
+        c->ph->poll(c->run, c->state, c->rec->steps,
                     (double)(c->clock - c->rec->mark[WEIR_MARK_WORK]) / WEIR_NS_PER_S);
     tick(c, c->clock);
 }
@@ -201,7 +201,7 @@ void weir_steps_drain(struct weir_phase_context *c)
 }
 
 /* Takes back what has ended, and waits a little, until a local time at most. */
-static void rest_until(struct weir_phase_context *c, uint64_t until)
+static void wait_until(struct weir_phase_context *c, uint64_t until)
 {
     const struct weir_flow flow = flow_of(c);
     int flying = flow.queue && c->rc == 0 ? weir_flow_reap(c->run, &flow, 0, &c->clock, c->err) : 0;
@@ -210,8 +210,8 @@ static void rest_until(struct weir_phase_context *c, uint64_t until)
         c->rc = -1;
     if (c->clock >= until)
         return;
-    if (c->rest) {
-        c->rest(c, until, flying > 0);
+    if (c->wait) {
+        c->wait(c, until, flying > 0);
         return;
     }
     weir_sleep_ns(until - c->clock);
@@ -227,14 +227,14 @@ void weir_steps_wait(struct weir_phase_context *c)
         if (c->clock >= c->next_poll)
             poll(c);
         else
-            rest_until(c, due < c->next_poll ? due : c->next_poll);
+            wait_until(c, due < c->next_poll ? due : c->next_poll);
 }
 
 /* Wait until 'until' in collective steps; a rank that has failed waits, too, since the others do. */
-static void rest_together(struct weir_phase_context *c, uint64_t until)
+static void wait_until_together(struct weir_phase_context *c, uint64_t until)
 {
     while (c->clock < until && !has_ended(c))
-        rest_until(c, until);
+        wait_until(c, until);
 }
 
 /* All ranks wait as long, so the numbers of votes are the same: where the next round is far away,
@@ -246,10 +246,10 @@ static void wait_together(struct weir_phase_context *c, bool more)
     c->more = more && !has_ended(c);
     due = find_due(c, &gap);
     for (uint64_t n = gap > 0 ? (gap - 1) / WEIR_TICK_NS : 0; n > 0 && !has_ended(c); n--) {
-        rest_together(c, due - n * WEIR_TICK_NS);
+        wait_until_together(c, due - n * WEIR_TICK_NS);
         vote(c);
     }
-    rest_together(c, due);
+    wait_until_together(c, due);
 }
 
 /* ---- each rank for itself ---- */

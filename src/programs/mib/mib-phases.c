@@ -343,7 +343,7 @@ static int close_file(struct weir_run *run, void *state, struct weir_err *err)
         .key = (k), .unit = "calls",                                                               \
         .flags = WEIR_PHASE_STONEWALL | WEIR_PHASE_BARRIERS | WEIR_PHASE_BYTES | WEIR_PHASE_REPEATS, \
         .prepare = (before), .count = count_calls, .open = (begin), .step = (one),                 \
-        .look = grow_bar, .flow = flow_of, .close = close_file, __VA_ARGS__                        \
+        .poll = grow_bar, .flow = flow_of, .close = close_file, __VA_ARGS__                        \
     }
 
 static const struct weir_phase phases[] = {
