@@ -106,7 +106,7 @@ static const void **keep_backends(struct weir_command *c, struct weir_err *err)
 {
     const struct weir_values *before = c->n > 0 ? &c->tests[c->n - 1] : NULL;
     int n = c->opts.n - FIRST_BACKEND;
-    const void **kept = weir_arena_alloc(c->arena, sizeof(*kept) * (size_t)n + 1, err);
+    const void **kept = weir_arena_alloc(c->arena, sizeof(*kept) * WEIR_OPTSETS, err);
 
     for (int i = 0; kept && i < n; i++) {
         const struct weir_optset *set = &c->opts.set[FIRST_BACKEND + i];
