@@ -14,8 +14,8 @@ enum weir_elem {
     WEIR_ELEM_INT64,
     WEIR_ELEM_FLOAT32, /* IEEE */
     WEIR_ELEM_FLOAT64,
-    /* Of arrays only: a record, as a C struct has it. A backend whose files describe their arrays
-     * may refuse to open one again. */
+    /* A record like a C struct, in arrays only. A backend whose files describe their arrays may
+     * refuse to open one again. */
     WEIR_ELEM_COMPOUND,
     WEIR_ELEMS
 };

@@ -47,10 +47,11 @@ const char *mix_program_of(const struct mix_group *g);
 
 /* ---- some groups at once (mix-set.c) ---- */
 
-/* Run the groups g with in[g] from a common start to the end, and keep their rates on rank 0. with:
- * as in struct mix_rate; of a pair the sum of its numbers. Collective over run->par. Returns 0, or -1 and
- * the same err on all ranks: which group has failed, or the signal. */
-int mix_set_run(struct weir_run *run, struct mix_test *t, const bool *in, int with, struct weir_err *err);
+/* Run the groups g with in[g] from a common start to the end, and keep their rates on rank 0.
+ * 'with' is that of struct mix_rate; for a pair it is the sum of both numbers. Collective over
+ * run->par. Returns 0, or -1 and the same err on all ranks: the group that failed, or the signal. */
+int mix_set_run(struct weir_run *run, struct mix_test *t, const bool *in, int with,
+                struct weir_err *err);
 
 /* ---- what is reported (mix-report.c) ---- */
 
