@@ -9,7 +9,6 @@
 
 #include "base/text/wholefile.h"
 #include "engine/test.h"
-#include "par/agree.h"
 #include "par/textfile.h"
 
 #define O struct mix_options

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "par/agree.h"
-
 #define PHASES 64                         /* of a job, at most; more than any program has */
 #define OWN (MIX_GROUPS + WEIR_SINKS + 1) /* files of weir-mix itself */
 
