@@ -106,15 +106,22 @@ static void close_all(struct hdf5_set *set)
     set->type = H5I_INVALID_HID;
 }
 
-/* Set the members that every open dataset has. set->id is set already. */
-static int finish_open(struct hdf5_set *set, const struct weir_type *type, struct weir_err *err)
+/* Set the members that every open dataset has. set->id is set already; it is closed again after an
+ * error, also one that came before (rc). */
+static int finish_open(struct hdf5_set *set, const struct weir_type *type, int rc,
+                       struct weir_err *err)
 {
-    hdf5_set_use(set, set->id);
-    set->type = hdf5_type_make(type, err);
-    if (set->type < 0)
-        return -1;
-    set->in_file = H5Dget_space(set->id);
-    return set->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
+    if (rc == 0) {
+        hdf5_set_use(set, set->id);
+        set->type = hdf5_type_make(type, err);
+        set->in_file = H5Dget_space(set->id);
+        rc = set->type < 0 ? -1 : set->in_file < 0 ? hdf5_fail(err, "H5Dget_space") : 0;
+    }
+    if (rc < 0) {
+        close_all(set);
+        H5Dclose(set->id);
+    }
+    return rc;
 }
 
 /* Without fill values: the library would write them in H5Dcreate2, and where that fails on one rank
@@ -169,13 +176,7 @@ static int array_make(struct weir_array *base, struct weir_err *err)
         H5Pclose(list);
     if (type >= 0)
         H5Tclose(type);
-    if (set->id < 0)
-        return -1;
-    if (lost == 0 && finish_open(set, &base->spec.type, err) == 0)
-        return 0;
-    close_all(set);
-    H5Dclose(set->id);
-    return -1;
+    return set->id < 0 ? -1 : finish_open(set, &base->spec.type, lost, err);
 }
 
 static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, struct weir_err *err)
@@ -208,7 +209,6 @@ static int read_spec(const struct hdf5_array *a, struct weir_array_spec *have, s
 static int array_find(struct weir_array *base, struct weir_array_spec *have, struct weir_err *err)
 {
     struct hdf5_array *a = (struct hdf5_array *)base;
-    int rc;
 
     a->set = (struct hdf5_set)HDF5_NO_SET;
     errno = 0;
@@ -217,14 +217,8 @@ static int array_find(struct weir_array *base, struct weir_array_spec *have, str
     weir_timed_end(base->file->s);
     if (a->set.id < 0)
         return hdf5_fail(err, "H5Dopen2");
-    rc = read_spec(a, have, err);
-    if (rc == 0) /* transfers are made of what the file has; the core compares it */
-        rc = finish_open(&a->set, &have->type, err);
-    if (rc < 0) {
-        close_all(&a->set);
-        H5Dclose(a->set.id);
-    }
-    return rc;
+    /* transfers are made of what the file has; the core compares it */
+    return finish_open(&a->set, &have->type, read_spec(a, have, err), err);
 }
 
 static int array_release(struct weir_array *base, struct weir_err *err)
