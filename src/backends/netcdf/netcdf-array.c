@@ -107,7 +107,6 @@ static int def_var(struct weir_array *base, const int *dim)
         rc = nc_def_var_chunking(f->nc, a->id, NC_CONTIGUOUS, NULL);
     if (rc == NC_NOERR)
         rc = nc_def_var_fill(f->nc, a->id, NC_NOFILL, NULL);
-    f->vars++;
     return rc;
 }
 

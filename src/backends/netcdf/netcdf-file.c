@@ -104,14 +104,14 @@ static hid_t find_h5(const char *name)
 static int reason_of(const struct netcdf_file *f)
 {
     const char *path = weir_mpi_path(f->base.path);
-    int fd = f->fresh ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1, sys = 0;
+    int fd = f->defining ? open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1, sys = 0;
 
     if (fd >= 0) {
         unlink(path);
-    } else if (!f->fresh || errno == EEXIST) {
+    } else if (!f->defining || errno == EEXIST) {
         fd = open(path, (f->base.writes ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC);
         /* ENOENT: another rank has just made and removed it */
-        sys = fd >= 0 || (f->fresh && errno == ENOENT) ? 0 : errno;
+        sys = fd >= 0 || (f->defining && errno == ENOENT) ? 0 : errno;
     } else {
         sys = errno;
     }
@@ -126,9 +126,9 @@ static int call_library(struct netcdf_file *f, unsigned flags, const char *name)
     int mode = f->base.writes ? NC_WRITE : NC_NOWRITE;
 
     if (!f->base.shared)
-        return f->fresh ? nc_create(name, make, &f->nc) : nc_open(name, mode, &f->nc);
-    return f->fresh ? nc_create_par(name, make, f->comm, mpi_of(f)->info, &f->nc)
-                    : nc_open_par(name, mode, f->comm, mpi_of(f)->info, &f->nc);
+        return f->defining ? nc_create(name, make, &f->nc) : nc_open(name, mode, &f->nc);
+    return f->defining ? nc_create_par(name, make, f->comm, mpi_of(f)->info, &f->nc)
+                       : nc_open_par(name, mode, f->comm, mpi_of(f)->info, &f->nc);
 }
 
 static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *err)
@@ -136,7 +136,7 @@ static int open_library(struct netcdf_file *f, unsigned flags, struct weir_err *
     static const char *const calls[2][2] = { { "nc_open", "nc_create" },
                                              { "nc_open_par", "nc_create_par" } };
     char text[WEIR_MPI_NAME_TEXT];
-    const char *path = f->base.path, *call = calls[f->base.shared][f->fresh];
+    const char *path = f->base.path, *call = calls[f->base.shared][f->defining];
     const char *name = f->base.shared ? weir_mpi_name(&mpi_of(f)->drivers, path, text, err)
                                       : weir_mpi_path(path);
     int rc, sys;
@@ -186,9 +186,8 @@ int netcdf_file_open(struct weir_array_file *base, unsigned flags, struct weir_e
 
     f->comm = base->shared ? par->comm : MPI_COMM_SELF;
     f->size = weir_mpi_size(f->comm, base->path);
-    f->fresh = base->writes && (flags & WEIR_OPEN_CREATE) &&
-               ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
-    f->defining = f->fresh;
+    f->defining = base->writes && (flags & WEIR_OPEN_CREATE) &&
+                  ((flags & (WEIR_OPEN_EXCL | WEIR_OPEN_TRUNC)) || f->size == 0);
     if (base->writes && mpi_of(f)->limited) { /* the limit of one rank stops all */
         rc = weir_mpi_check_limit("netCDF", FILE_SPACE, err);
         rc = weir_agree_open(par, f->comm, rc, err);
@@ -208,7 +207,7 @@ int netcdf_file_open(struct weir_array_file *base, unsigned flags, struct weir_e
  * takes part; -1 when any has failed. */
 static int check_space(struct netcdf_file *f, struct weir_err *err)
 {
-    uint64_t need = FILE_SPACE + VAR_SPACE * f->vars;
+    uint64_t need = FILE_SPACE + VAR_SPACE * (uint64_t)f->base.made;
     bool first = weir_mpi_is_first(f->comm);
 
     if (!f->failed && first)

@@ -26,11 +26,9 @@ struct netcdf_file {
     MPI_File *handle; /* below it, or NULL */
     hid_t h5; /* the HDF5 file below it, or H5I_INVALID_HID, and then sys may say why */
     int sys;
-    bool fresh;
     bool failed;   /* something could not be written here; the user of the struct sets it, too */
-    bool defining; /* in define mode: the header may be changed, data must not */
+    bool defining; /* it is new, and in define mode: the header may be changed, data must not */
     uint64_t size; /* of a file that is only read, when it was opened */
-    uint64_t vars; /* made since it was opened */
 };
 
 /* Record the failure rc of a call of the library that began with errno 0: the formatted words, ":
