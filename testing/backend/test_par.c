@@ -926,6 +926,24 @@ static void test_merged_stats(struct tap *t, const struct weir_par *par)
            NULL, "statistics of the ranks that have a value");
 }
 
+/* The first has a value of each rank, the second one of the last rank only, the third none. */
+static void test_histograms(struct tap *t, const struct weir_par *par)
+{
+    static struct weir_hist h[3];
+    uint64_t n = (uint64_t)par->size;
+    int64_t ends[6];
+
+    memset(h, 0, sizeof(h));
+    weir_hist_add(&h[0], 100 + (uint64_t)par->rank);
+    if (par->rank == par->size - 1)
+        weir_hist_add(&h[1], 7);
+    weir_merge_hists(par, h, 3, ends);
+    tap_ok(t, par->rank > 0 || (h[0].n == n && h[0].min_ns == 100 && h[0].max_ns == 99 + n && h[0].sum_ns == n * 100 + n * (n - 1) / 2), NULL,
+           "a histogram of all ranks has their counts, sum and extremes");
+    tap_ok(t, par->rank > 0 || (h[1].n == 1 && h[1].min_ns == 7 && h[1].max_ns == 7 && h[2].n == 0 && h[2].min_ns == 0), NULL,
+           "a rank without a value changes no extreme");
+}
+
 /* Calls follow each other at once: an answer of one must not be taken for that of the next. */
 static void test_fetches(struct tap *t, const struct weir_par *par)
 {
@@ -1026,6 +1044,7 @@ int main(int argc, char **argv)
         test_fetches(&t, &par);
         test_askers(&t, &par);
         test_merged_stats(&t, &par);
+        test_histograms(&t, &par);
         test_rollsum(&t, &par);
         test_broken_mpi(&t, &par);
         weir_par_free(&par);
