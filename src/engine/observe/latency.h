@@ -27,7 +27,8 @@ struct weir_latency {
 
 /* Columns of such a member for people, in ms. */
 #define WEIR_LATENCY_MS(S, f, h)                                                                   \
-    COL_REAL(S, f, NULL, NULL, .head = (h), .unit = WEIR_MS, .width = 10, .digits = 5, .gap = 1)
+    COL_REAL(S, f, NULL, NULL, .head = (h), .unit = WEIR_MS, .width = 10, .digits = 5, .gap = 1,   \
+             .none = "-")
 #define WEIR_LATENCY_SHOWN(S, F)                                                                   \
     WEIR_LATENCY_MS(S, F.mean, "mean"), WEIR_LATENCY_MS(S, F.p50, "50%"),                          \
         WEIR_LATENCY_MS(S, F.p90, "90%"), WEIR_LATENCY_MS(S, F.p99, "99%"),                        \

@@ -35,8 +35,6 @@ struct load_row {
 #define INT(f, k, h) COL_INT(L, f, k, h, .csv = k)
 #define REAL(f, k, h, ...) COL_REAL(L, f, k, h, .csv = k, .none = "-", .gap = 1, __VA_ARGS__)
 #define SECONDS(f, k, h) REAL(f, k, h, .unit = WEIR_NS_PER_S)
-#define SHOWN(f, h)                                                                                \
-    COL_REAL(L, f, NULL, NULL, .head = h, .unit = WEIR_MS, .width = 10, .digits = 5, .gap = 1, .none = "-")
 
 static const struct weir_col cols[] = {
     INT(test, "test", "Number of the test, from 0"),
@@ -58,13 +56,13 @@ static const struct weir_col cols[] = {
     INT(service.n, "count", "Operations of all tasks"),
     WEIR_LATENCY_COLS(L, response, "response", "the response times of operations (due to end)"),
     WEIR_LATENCY_COLS(L, service, "service", "the service times of operations (begin to end)"),
-    SHOWN(response.p50, "resp 50%"),
-    SHOWN(response.p99, "resp 99%"),
-    SHOWN(response.p999, "99.9%"),
-    SHOWN(response.max, "max ms"),
-    SHOWN(service.p50, "serv 50%"),
-    SHOWN(service.p99, "serv 99%"),
-    SHOWN(service.p999, "99.9% ms"),
+    WEIR_LATENCY_MS(L, response.p50, "resp 50%"),
+    WEIR_LATENCY_MS(L, response.p99, "resp 99%"),
+    WEIR_LATENCY_MS(L, response.p999, "99.9%"),
+    WEIR_LATENCY_MS(L, response.max, "max ms"),
+    WEIR_LATENCY_MS(L, service.p50, "serv 50%"),
+    WEIR_LATENCY_MS(L, service.p99, "serv 99%"),
+    WEIR_LATENCY_MS(L, service.p999, "99.9% ms"),
     WEIR_COL_END
 };
 
