@@ -333,7 +333,7 @@ class Mdtest(Program):
              warnings="--warningAsErrors"),  # files are opened and not read
     ]
     left = ("r.json", "ranks.csv", "ops-", "stone", "time.")
-    apart = {"-g", "-p", "--cleanup", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect", "--gpu-path"}
+    apart = {"-g", "-p", "--cleanup", "--drop-cache", "--help", "--version", "--dump-options", "--gpu-memory", "--gpu-id", "--gpu-direct", "--gpu-path"}
 
     def words(self, case):
         return super().words(case) + ["-d", "d"]
@@ -390,7 +390,7 @@ class Workbench(Program):
     }
     core = ("access", "phases", "outcome", "offset")
     left = ("r.json", "lat", "position", "md-workbench.status", "ops-", "ranks.csv", "time.")
-    apart = {"--rate-time", "--warningAsErrors", "--drop-cache", "--help", "--version", "--dump-options", "--allocateBufferOnGPU", "--GPUid", "--gpuDirect", "--gpu-path"}
+    apart = {"--rate-time", "--warningAsErrors", "--drop-cache", "--help", "--version", "--dump-options", "--gpu-memory", "--gpu-id", "--gpu-direct", "--gpu-path"}
 
     def words(self, case):
         return super().words(case) + ["-o", "d"]
