@@ -643,7 +643,8 @@ def need_backend():
 
 
 def once(tmp_path_factory, name, make):
-    """What make(folder) returns, of values that JSON has. The first worker that asks for it makes it, for all of them."""
+    """What make(folder) returns, of values that JSON has. The first worker that asks for it makes it,
+    for all of them. Where that fails the next one has a folder of its own."""
     base = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent
@@ -651,8 +652,8 @@ def once(tmp_path_factory, name, make):
         fcntl.flock(lock, fcntl.LOCK_EX)
         results = base / (name + ".json")
         if not results.exists():
-            (base / name).mkdir()
-            results.write_text(json.dumps(make(base / name)))
+            folder = pathlib.Path(tempfile.mkdtemp(prefix=name + "-", dir=base))
+            results.write_text(json.dumps(make(folder)))
         return json.loads(results.read_text())
 
 
