@@ -112,10 +112,12 @@ def test_a_removal_that_fails_is_an_operation_that_failed(mc, shim):
 
 
 def test_a_length_that_cannot_be_asked_for_is_no_wrong_data(mc, shim):
-    """The directory gets another name before its file is closed: all bytes are right, and the file is not where it was."""
+    """The directory gets another name before its file is closed: all bytes are right, and the file
+    is not where it was."""
     mc("-i 1 --load=no").ok()
     saved = mc.cwd / "c" / "checkpoint-00000001"
-    fault = {**environment(mc.ior, shim, "call=close stop"), "FAULT_PREFIX": str(saved / "rank-000000.data")}
+    fault = environment(mc.ior, shim, "call=close stop")
+    fault["FAULT_PREFIX"] = str(saved / "rank-000000.data")
     proc = mc.ior.start("--model=small.model -o c --save=no --drop-cache=0 --rules=none", np=None, env=fault)
     conftest.wait_until(lambda: is_stopped(proc.pid))
     saved.rename(mc.cwd / "moved")

@@ -643,8 +643,8 @@ def need_backend():
 
 
 def once(tmp_path_factory, name, make):
-    """What make(folder) returns, of values that JSON has. The first worker that asks for it makes it,
-    for all of them. Where that fails the next one has a folder of its own."""
+    """What make(folder) returns, of values that JSON has. The first worker that asks for it makes
+    it, for all of them. Where that fails the next one has a folder of its own."""
     base = tmp_path_factory.getbasetemp()
     if os.environ.get("PYTEST_XDIST_WORKER"):
         base = base.parent
@@ -690,7 +690,7 @@ def preload():
 
 
 def ask_again(config):
-    """Up to three times what failed by its duration, or by the launcher or a service, and nothing else."""
+    """Up to three times what its duration, the launcher or a service has failed, nothing else."""
     if config.pluginmanager.hasplugin("rerunfailures"):
         config.option.reruns, config.option.reruns_delay = 3, 1
         config.option.only_rerun = [r"^(\w+\.)?(Untimely|LauncherCrash|ServiceFault)\b"]
@@ -698,7 +698,7 @@ def ask_again(config):
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
-    """A test failed by a service where one of its fixtures has service_faults(): lines of its log."""
+    """A service failed a test of which a fixture has service_faults(): lines of its log."""
     if call.when == "call" and call.excinfo and call.excinfo.errisinstance(AssertionError):
         of = [made for made in item.funcargs.values() if hasattr(made, "service_faults")]
         said = [line for made in of for line in made.service_faults()]

@@ -275,9 +275,9 @@ class Store:
         return [key for key, in self.listed({"uploads": ""}, "Upload", "Key")[0]]
 
     def service_faults(self):
-        """What rclone says of requests that came together and made a directory. It has the directory
-        twice then (1.75): a file that is written in the one is not found when it gets its name,
-        however often the end of its upload is asked for."""
+        """What rclone says of requests that came together and made a directory. It has the
+        directory twice then (1.75): a file that is written in the one is not found when it gets its
+        name, however often the end of its upload is asked for."""
         log = self.files and self.files.parent / "log"
         lines = log.read_text().splitlines() if log and log.exists() else []
         return [line for line in lines if self.bucket in line and TWICE in line]

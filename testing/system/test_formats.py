@@ -58,7 +58,7 @@ def test_the_banner_carries_the_version(ior):
 # ---- the line of the file system ----
 
 def test_the_size_of_the_file_system_is_right(ior):
-    """Space is counted in fragments. Others take and free it, too: until nobody does during the run."""
+    """Space is counted in fragments. Others take and free it, too: until nobody does in the run."""
     runs = []
 
     def undisturbed():

@@ -63,7 +63,7 @@ def room(folder):
 
 @pytest.fixture
 def alone(tmp_path_factory):
-    """One test at a time has it: each takes gigabytes, which are free until another one takes them."""
+    """One test at a time has it: each takes gigabytes, which are free until another takes them."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with open(base / "long.lock", "w") as lock:
@@ -73,7 +73,8 @@ def alone(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend, args, begin", [("MPIIO", "", 0), ("HDF5", "", 2048), ("NCMPI", "-c", 512)])
-def test_one_transfer_may_have_more_bytes_than_an_int_counts(ior, need_backend, alone, memory, backend, args, begin):
+@pytest.mark.usefixtures("alone")
+def test_one_transfer_may_have_more_bytes_than_an_int_counts(ior, need_backend, memory, backend, args, begin):
     need_backend(backend)
     if room(memory) < 3 * LONG:
         pytest.skip("needs %d MiB of memory" % (3 * LONG // 2 ** 20))

@@ -61,8 +61,10 @@ def test_jobs_that_end_at_one_time_add_whole_lines(ior):
     with open(path, "w") as f:
         fcntl.lockf(f, fcntl.LOCK_EX)
         jobs = [SMALL + " -i 250 --ref-num=%d --report=jsonl:h.jsonl" % i for i in range(6)]
-        running = [subprocess.Popen(ior.command(job, None)[1], cwd=ior.cwd, env=conftest.program_env(),
-                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for job in jobs]
+        running = [subprocess.Popen(ior.command(job, None)[1], cwd=ior.cwd,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                    env=conftest.program_env())
+                   for job in jobs]
         conftest.wait_until(lambda: all(has_open(p.pid, path) for p in running))
         assert path.stat().st_size == 0, "nobody writes past a lock"
         path.unlink()

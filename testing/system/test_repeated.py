@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which tests are run again: those that fail by a duration, the launcher or a service, and no others."""
+"""Which tests are run again: those that a duration, the launcher or a service fails, no others."""
 import re
 import subprocess
 import sys

@@ -87,7 +87,8 @@ def http2(rclone, certificates, tmp_path):
     """A bucket behind a proxy that speaks HTTP/2, and the file with a line for each of its requests."""
     program, log = s3_support.need_program("nghttpx", "nghttp2-proxy"), tmp_path / "requests"
     server, port = listening(
-        [program, "--conf=/dev/null", "--no-ocsp", "--workers=1", "--backend=" + rclone.host.replace(":", ","),
+        [program, "--conf=/dev/null", "--no-ocsp", "--workers=1",
+         "--backend=" + rclone.host.replace(":", ","),
          "--accesslog-file=%s" % log, "--accesslog-format=$alpn $remote_port $request",
          str(certificates / "server.key"), str(certificates / "server.pem")], tmp_path / "errors")
     try:

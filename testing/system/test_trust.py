@@ -29,7 +29,7 @@ def found(test):
 
 
 def look_for_dirty_pages(ids):
-    """H05 is found. Others can have all of the file system written between the phase and the look."""
+    """H05 is found. Others can have all files written between the phase and the look."""
     conftest.timely("H05" in ids, ids)
 
 

@@ -140,7 +140,7 @@ def test_the_pages_of_an_image_are_a_cache_below_the_file_system(ior, on_disk):
     """Direct transfers end in the page cache of the image; /proc/self/io says that they reached a device, which is the loop."""
     with conftest.on_a_loop_device(ior.cwd):
         f, test = judged(ior, "-t 1m -b 8m -k --posix.odirect -o disk/f")
-        conftest.timely(f["H05"]["outcome"] == "found", f["H05"])  # others can have all files written
+        conftest.timely(f["H05"]["outcome"] == "found", f)  # others can have all files written
         assert outcomes(f, "H05", "H27") == {"H05": "SUSPECT", "H27": "SUSPECT"} and test["verdict"] == "SUSPECT", f
         assert f["H04"]["outcome"] == "found" and f["H04"]["value"] > 50, f["H04"]
         assert test["provenance"]["device"].startswith("loop") and not test["provenance"]["movingDevices"].startswith("loop"), test

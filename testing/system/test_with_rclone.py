@@ -44,7 +44,8 @@ def test_a_command_has_a_service_with_its_keys_and_its_status_is_given_back(run,
     assert (done.returncode, done.stderr) == (7, "")
     assert (tmp_path / "kept" / "mine" / "object").read_text() == "kept"
     assert urlsplit(done.stdout.strip()).port, done
-    assert working_in(tmp_path) == [], "the service has not ended"  # its port may be that of another one by now
+    # its port may be that of another server by now
+    assert working_in(tmp_path) == [], "the service has not ended"
     assert not list((tmp_path / "tmp").iterdir())
 
 
