@@ -49,9 +49,7 @@ static bool is_on(const struct state *t)
 /* The name of the document: .npy becomes .timeline.json, for .json is left to the results. */
 static const char *doc_name(const char *path, struct weir_arena *arena, struct weir_err *err)
 {
-    static const char end[] = ".timeline.json";
     size_t len = strlen(path);
-    char *name;
 
     if (len < 5 || strcmp(path + len - 4, ".npy") != 0) {
         weir_refuse(err, WEIR_EUSAGE,
@@ -60,12 +58,7 @@ static const char *doc_name(const char *path, struct weir_arena *arena, struct w
                     path);
         return NULL;
     }
-    name = weir_arena_alloc(arena, len - 4 + sizeof(end), err);
-    if (name) {
-        memcpy(name, path, len - 4);
-        memcpy(name + len - 4, end, sizeof(end));
-    }
-    return name;
+    return weir_arena_textf(arena, err, "%.*s.timeline.json", (int)len - 4, path);
 }
 
 /* The first test adds the document: both files are those of the run. The name ends in .npy, and words may
