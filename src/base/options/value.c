@@ -172,16 +172,10 @@ static int store_text(struct weir_opts *o, const struct weir_opt *row, const cha
                       const char **field, struct weir_err *err)
 {
     bool joins = (row->flags & WEIR_OPT_APPEND) && o->on_line && text && *field && **field;
-    const char *copy = text ? weir_arena_strdup(o->arena, text, err) : NULL;
-    struct weir_str all = { 0 };
+    const char *copy = joins  ? weir_arena_textf(o->arena, err, "%s,%s", *field, text)
+                       : text ? weir_arena_strdup(o->arena, text, err)
+                              : NULL;
 
-    if (copy && joins) {
-        weir_str_addf(&all, "%s,%s", *field, copy);
-        copy = all.failed ? NULL : weir_arena_strdup(o->arena, weir_str_text(&all), NULL);
-        if (!copy)
-            weir_refuse(err, WEIR_ESETUP, "no memory for the values of an option");
-        weir_str_free(&all);
-    }
     if (copy || !text)
         *field = copy;
     return text && !copy ? -1 : 0;
