@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Buffers in memory of a GPU, with libraries of ours in the place of the vendors' (stand-ins/gpu): the processor cannot touch
 memory of that device, so a program that does ends with a signal."""
+import ctypes
 import json
 import os
 import re
@@ -20,6 +21,17 @@ SMALL = "-w -W -r -R -b 64k -t 16k -o f "
 
 if conftest.SANITIZED:
     pytestmark = pytest.mark.skip(reason="memory without access and the libraries of a sanitizer do not go together")
+
+
+def is_here(library):
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+WITHOUT_GPU = pytest.mark.skipif(is_here("libcuda.so.1") or is_here("libamdhip64.so"), reason="a driver for GPUs is installed here")
 
 
 class Libraries:
@@ -256,6 +268,7 @@ def test_what_cannot_be_is_refused(ior, gpu, words, text):
     assert run.returncode == 1 and len(run.errors) == 1 and text in run.errors[0] and ior.files() == [], run
 
 
+@WITHOUT_GPU
 def test_a_device_that_is_not_there(ior, gpu):
     for env, words, text in ((gpu.env(GPU_DEVICES="0"), "", "CUDA: no device; HIP: libamdhip64.so"),
                              ({}, "", "libcuda.so.1: cannot open"), (gpu.env(), ",GPUid=2", "GPU 2: this task sees 2"),
@@ -354,3 +367,35 @@ def test_a_direct_transfer_that_fails_is_named(ior, gpu, value, text):
 
 def test_a_dry_run_needs_no_gpu(ior):
     ior(SMALL + "-O allocateBufferOnGPU=3 --dry-run", np=None).ok()
+
+
+# ---- the script for a real GPU ----
+
+@pytest.fixture
+def script(tmp_path):
+    """Run testing/gpu/run with small files and some ways."""
+    def run(env, ways="host|device"):
+        return subprocess.run([str(conftest.SOURCE / "testing" / "gpu" / "run"), "--build", str(conftest.BUILD), "--dir", str(tmp_path), "--size",
+                               "32m", "--turns", "1", "--ways", ways], capture_output=True, text=True, env={**conftest.program_env(), **env})
+    return run
+
+
+@pytest.mark.slow
+def test_the_script_for_a_real_gpu_passes(script, gpu):
+    done = script(gpu.env(), "host|device|managed, direct")
+    rows = [line for line in done.stdout.split("\n") if re.match("(host|device|managed), |host ", line)]
+    assert done.returncode == 0 and not done.stderr and len(rows) > 50, done
+    assert all(re.search("right$|[0-9-]$", row) for row in rows), done.stdout
+    assert "Stand-in 0, CUDA driver 12090, bus 0000:a0:00.0" in done.stdout
+
+
+@WITHOUT_GPU
+def test_the_script_for_a_real_gpu_names_what_is_missing(script, gpu):
+    done = script({"LD_LIBRARY_PATH": ""})
+    assert done.returncode == 77 and "skipped: ERROR: " in done.stdout and "libcuda.so.1" in done.stdout, done
+
+
+@pytest.mark.slow
+def test_the_script_for_a_real_gpu_sees_wrong_data(script, gpu):
+    done = script(gpu.env(GPU_CORRUPT="3"), "device, staged")
+    assert done.returncode == 1 and re.search("device, staged .*(wrong|[Ii]ncorrect|differ)", done.stdout), done
