@@ -6,7 +6,7 @@
  *   open for reading:      HEAD: The object exists, and has this size.
  *   read:                  GET of the range at any offset, or of the object. Short at its end.
  *   write, a file a task:  One PUT where a transfer is the whole object. Else an upload, a part for each transfer, or of
- *                          --s3.part bytes that are gathered from transfers in order. Complete at close.
+ *                          --s3.part bytes, coalesced from transfers in order. Complete at close.
  *   write, a shared file:  One upload of all tasks that share it, parts in any order. Complete at close, which is collective.
  *   write nothing:         A PUT of no bytes at close.
  *   an existing file:      The new object takes its place when it is complete.
@@ -41,7 +41,7 @@ struct s3_parts {
     uint64_t size;  /* bytes of each part but the last */
     uint64_t n;     /* parts of the whole object, 1 with 'single'; 0: not known */
     uint64_t bytes; /* of the whole object; 0 with n == 0: not known */
-    bool gathered;  /* transfers are copied into parts, in ascending order; false: a transfer is a part */
+    bool coalesced; /* transfers are copied into parts, in ascending order; false: a transfer is a part */
     bool single;    /* the whole object, or each of --s3.object=transfer, is one PUT: no upload */
 };
 
@@ -125,7 +125,7 @@ enum s3_way {
     S3_READS,
     S3_WHOLE,    /* one PUT */
     S3_PARTS,    /* an upload: a transfer is a part */
-    S3_GATHERED, /* an upload, or one PUT: transfers are copied into parts */
+    S3_COALESCED, /* an upload, or one PUT: transfers are copied into parts */
     S3_SPLIT     /* a transfer is an object; written, read, or both */
 };
 
@@ -140,7 +140,7 @@ struct s3_transfer {
     bool flying;                          /* in the queue */
     uint64_t number;                      /* of a part, from 1; 0: it is none */
     size_t len;                           /* bytes of the transfer, or of the part */
-    unsigned char *part;                  /* the memory of one that is gathered */
+    unsigned char *part;                  /* the memory of one that is coalesced */
     struct weir_str text;                 /* URL of an object that is a transfer, or a query */
     struct weir_str after, answer;        /* of a list: the key before it; the response */
     struct s3_transfer *next;
@@ -176,7 +176,7 @@ struct s3_queue {
     int depth, busy;
 };
 
-/* Memory of parts that are gathered: transfers with a buffer of 'size' bytes each. */
+/* Memory of parts that are coalesced: transfers with a buffer of 'size' bytes each. */
 struct s3_pool {
     struct s3_transfer *idle;
     size_t size;
@@ -208,9 +208,9 @@ struct s3_file {
     struct weir_str bucket, prefix; /* of lists: URL, and the keys up to the offset; "" before */
     struct s3_parts parts;
     struct s3_upload *upload;
-    struct s3_transfer *filling, *broken; /* gathered: the part that grows; the first that failed */
+    struct s3_transfer *filling, *broken; /* coalesced: the growing part; the first that failed */
     uint64_t begin;                     /* of the part that grows */
-    int flying;                         /* gathered parts */
+    int flying;                         /* coalesced parts */
 };
 
 static inline struct s3 *s3_of(const struct weir_session *s)
@@ -224,7 +224,7 @@ static inline bool s3_is_offset(const char *name)
     return strlen(name) == S3_OFFSET_DIGITS && strspn(name, "0123456789abcdef") == S3_OFFSET_DIGITS;
 }
 
-/* Make tr->call what moves io, of a file that is not gathered. Returns 0: it is to be started; 1:
+/* Make tr->call what moves io, of a file that is not coalesced. Returns 0: it is to be started; 1:
  * nothing is left to do, and 0 bytes are moved; -1 and err (WEIR_EIO). Waits where the same part is
  * in flight. Local. */
 int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
@@ -245,15 +245,15 @@ int s3_find_size(struct s3_file *f, struct weir_err *err);
 /* Take back calls that have ended, of any file, after waiting for 'least' of those in flight. Local. */
 void s3_collect(struct s3 *s3, int least);
 
-/* ---- s3-gather.c: parts that are gathered from transfers ---- */
+/* ---- s3-coalesce.c: parts that are coalesced from transfers ---- */
 
 /* Allocate memory for n parts of p->size bytes at a time. -1 and err (WEIR_ESETUP). Local. */
-int s3_gather_reserve(struct s3_pool *p, int n, struct weir_err *err);
-void s3_gather_free(struct s3_pool *p); /* none is in flight; harmless on zeros */
+int s3_coalesce_reserve(struct s3_pool *p, int n, struct weir_err *err);
+void s3_coalesce_free(struct s3_pool *p); /* none is in flight; harmless on zeros */
 /* Copy a transfer, and send what is full. 0, or -1 and err (WEIR_EIO). Local. */
-int s3_gather_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err);
+int s3_coalesce_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err);
 /* Send the last part and wait for all of the file; with ok false only wait. 0, or -1 and err. Local. */
-int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err);
+int s3_coalesce_end(struct s3_file *f, bool ok, struct weir_err *err);
 
 /* ---- s3-session.c: as in struct weir_backend ---- */
 

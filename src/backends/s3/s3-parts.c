@@ -59,7 +59,7 @@ static uint64_t divisor_from(uint64_t q, uint64_t least)
     return best;
 }
 
-/* The least part that transfers can be gathered to; 0: there is none. */
+/* The least part that transfers can be coalesced to; 0: there is none. */
 static uint64_t part_that_does(const struct shape *f)
 {
     uint64_t need = (uint64_t)f->o->part_least, most = parts_of(f->bytes, S3_PARTS_MOST), size;
@@ -119,7 +119,7 @@ static int check_put(const struct shape *f, uint64_t bytes, struct weir_err *err
                                          "transfers (-t)", text);
 }
 
-static int check_gathering(const struct shape *f, uint64_t part, struct weir_err *err)
+static int check_coalescing(const struct shape *f, uint64_t part, struct weir_err *err)
 {
     char own[WEIR_SIZE_TEXT], transfer[WEIR_SIZE_TEXT];
 
@@ -192,7 +192,7 @@ static int check_parts(const struct shape *f, const struct s3_parts *p, struct w
 {
     bool blocks = !f->sole || f->segments > 1;
 
-    if (p->gathered && check_gathering(f, p->size, err) < 0)
+    if (p->coalesced && check_coalescing(f, p->size, err) < 0)
         return -1;
     if (check_least(f, p->size, err) < 0 || check_number(f, p->size, err) < 0 || check_put(f, p->size, err) < 0)
         return -1;
@@ -206,7 +206,7 @@ static int check_parts(const struct shape *f, const struct s3_parts *p, struct w
 /* Sizes are not known before they come: from one task, in order. */
 static int unknown_parts(const struct shape *f, struct s3_parts *out, struct weir_err *err)
 {
-    *out = (struct s3_parts) { .size = (uint64_t)(f->o->part ? f->o->part : f->o->part_least), .gathered = true };
+    *out = (struct s3_parts) { .size = (uint64_t)(f->o->part ? f->o->part : f->o->part_least), .coalesced = true };
     if (!f->sole)
         return weir_refuse(err, WEIR_EUSAGE, "parts of a shared file need known transfer and block "
                                              "sizes; use a file per task");
@@ -231,8 +231,8 @@ int s3_parts_of(const struct weir_session *s, const struct weir_extent *x, struc
                            " bytes: a part has whole transfers; leave it out", part, f.transfer);
     if (part > f.transfer)
         out->size = part;
-    out->gathered = out->size > f.transfer && f.transfer < f.bytes;
-    if (f.bytes == 0 || (f.sole && f.bytes <= out->size && !(out->gathered && f.random)))
+    out->coalesced = out->size > f.transfer && f.transfer < f.bytes;
+    if (f.bytes == 0 || (f.sole && f.bytes <= out->size && !(out->coalesced && f.random)))
         return check_put(&f, f.bytes, err);
     out->single = false;
     out->n = parts_of(f.bytes, out->size);

@@ -27,15 +27,15 @@ static int choose_way(struct s3_file *f, unsigned flags, struct weir_err *err)
     } else if (f->writes) { /* for the geometry of all ranks, so the same on all */
         if (s3_parts_of(f->base.s, &f->base.extent, &f->parts, err) < 0)
             return -1;
-        f->way = f->parts.gathered ? S3_GATHERED : f->parts.single ? S3_WHOLE : S3_PARTS;
+        f->way = f->parts.coalesced ? S3_COALESCED : f->parts.single ? S3_WHOLE : S3_PARTS;
     }
     return 0;
 }
 
-/* A file of one task whose parts are gathered gets its upload when one of them is full. */
+/* A file of one task whose parts are coalesced gets its upload when one of them is full. */
 static bool begins_upload(const struct s3_file *f)
 {
-    return !f->parts.single && (f->way == S3_PARTS || (f->way == S3_GATHERED && f->shared));
+    return !f->parts.single && (f->way == S3_PARTS || (f->way == S3_COALESCED && f->shared));
 }
 
 /* ---- open ---- */
@@ -117,8 +117,8 @@ int s3_close(struct weir_file *wf, struct weir_err *err)
     struct s3_file *f = (struct s3_file *)wf;
     int rc = 0;
 
-    if (f->way == S3_GATHERED)
-        rc = s3_gather_end(f, !f->failed, err);
+    if (f->way == S3_COALESCED)
+        rc = s3_coalesce_end(f, !f->failed, err);
     if (f->upload) {
         if (s3_upload_end(f->upload, rc == 0 && !f->failed, rc < 0 ? NULL : err) < 0)
             rc = -1;
@@ -137,10 +137,10 @@ static int begin_transfer(struct s3_file *f, const struct weir_io *io, struct s3
                           ssize_t *n, struct weir_err *err)
 {
     *n = 0;
-    if (f->way != S3_GATHERED || io->dir != WEIR_DIR_WRITE)
+    if (f->way != S3_COALESCED || io->dir != WEIR_DIR_WRITE)
         return s3_move_begin(f, io, tr, err);
     *n = (ssize_t)io->len;
-    return s3_gather_add(f, io, err) < 0 ? -1 : 1;
+    return s3_coalesce_add(f, io, err) < 0 ? -1 : 1;
 }
 
 ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *err)
@@ -175,7 +175,7 @@ int s3_queue(struct weir_session *s, int depth, struct weir_err *err)
     q->depth = depth;
     for (int i = depth; i > 0; i--)
         s3_push(&q->idle, &q->transfers[i - 1]);
-    return o->part > 0 ? s3_gather_reserve(&s3->pool, depth, err) : 0;
+    return o->part > 0 ? s3_coalesce_reserve(&s3->pool, depth, err) : 0;
 }
 
 static void add_done(struct s3_queue *q, struct weir_request *r)

@@ -56,7 +56,7 @@ static int end(struct weir_session *s, struct weir_err *err)
 
     s3_client_close(s3->client);
     s3_queue_end(&s3->queue);
-    s3_gather_free(&s3->pool);
+    s3_coalesce_free(&s3->pool);
     s3_service_end(&s3->service);
     s3_transfer_end(&s3->single);
     weir_str_free(&s3->spare);
@@ -111,7 +111,7 @@ static void describe(struct weir_file *wf, struct weir_str *out)
         weir_str_addf(out, "objects = one for each file, written by one PUT\n");
     else if (f->writes)
         weir_str_addf(out, "objects = one for each file, written in parts of %llu bytes%s\n",
-                      (unsigned long long)f->parts.size, f->parts.gathered ? " that are gathered" : "");
+                      (unsigned long long)f->parts.size, f->parts.coalesced ? " that are gathered" : "");
 }
 
 const struct weir_backend weir_plugin = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3-gather.c - parts of --s3.part bytes that are gathered from transfers */
+/* s3-coalesce.c - parts of --s3.part bytes that are coalesced from transfers */
 #include "backends/s3/s3-objects.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ static struct s3_transfer *make_transfer(size_t size, struct weir_err *err)
     return tr;
 }
 
-int s3_gather_reserve(struct s3_pool *p, int n, struct weir_err *err)
+int s3_coalesce_reserve(struct s3_pool *p, int n, struct weir_err *err)
 {
     for (const struct s3_transfer *there = p->idle; there && n > 0; there = there->next)
         n--;
@@ -35,7 +35,7 @@ int s3_gather_reserve(struct s3_pool *p, int n, struct weir_err *err)
     return 0;
 }
 
-void s3_gather_free(struct s3_pool *p)
+void s3_coalesce_free(struct s3_pool *p)
 {
     for (struct s3_transfer *tr; (tr = s3_pop(&p->idle));) {
         s3_transfer_end(tr);
@@ -138,7 +138,7 @@ static ssize_t add_some(struct s3_file *f, const struct weir_io *io, struct weir
     return (ssize_t)len;
 }
 
-int s3_gather_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
+int s3_coalesce_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
     struct weir_io left = *io;
@@ -169,7 +169,7 @@ static int check_whole(const struct s3_file *f, struct weir_err *err)
                                         "object was created", f->parts.bytes, bytes);
 }
 
-int s3_gather_end(struct s3_file *f, bool ok, struct weir_err *err)
+int s3_coalesce_end(struct s3_file *f, bool ok, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(f->base.s);
     int rc = 0;
