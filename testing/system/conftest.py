@@ -85,8 +85,8 @@ def program_env(env=None):
 
 
 def runs_of_the_guide():
-    """doc/guide/findings.md, "See them": for each block the commands, and what each of them shows: [[("ior -b 64k", {"H01"}), ...], ...]"""
-    page = (SOURCE / "doc" / "guide" / "findings.md").read_text()
+    """doc/dev/findings.md: for each block the commands, and what each of them shows: [[("ior -b 64k", {"H01"}), ...], ...]"""
+    page = (SOURCE / "doc" / "dev" / "findings.md").read_text()
     blocks = re.findall(r"^```shell\n(.*?)^```$", page, re.M | re.S)
     lines = [[re.split(r" +# ", line) for line in block.rstrip().replace("\\\n", "").split("\n")] for block in blocks]
     return [[(command, {word for word in says.split() if re.fullmatch(r"H\d\d", word)}) for command, says in block] for block in lines]
