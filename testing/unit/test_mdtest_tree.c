@@ -164,16 +164,16 @@ static void names_follow_the_tree(void **state)
     (void)state;
     assert_int_equal(mdtest_names_init(&n, &t, 1, &err), 0);
     assert_string_equal(mdtest_name_test(&n, "b", 3, 7), "b/test-dir.3-7");
-    assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, MDTEST_NOBODY, 0),
+    assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, MDTEST_SHARED_TREE, 0),
                         "b/test-dir.0-0/mdtest_tree.0");
     assert_string_equal(mdtest_name_dir(&n, "b", 0, 0, 5, 4),
                         "b/test-dir.0-0/mdtest_tree.5.0/mdtest_tree.5.1/mdtest_tree.5.4");
-    assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 2, MDTEST_FILES, 12, 9),
+    assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_SHARED_TREE, 2, MDTEST_FILES, 12, 9),
                         "b/test-dir.0-0/mdtest_tree.0/mdtest_tree.2/file.mdtest.12.9");
-    assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 2, MDTEST_FILES, 12, 10),
+    assert_string_equal(mdtest_name_item(&n, "b", 0, 0, MDTEST_SHARED_TREE, 2, MDTEST_FILES, 12, 10),
                         "b/test-dir.0-0/mdtest_tree.0/mdtest_tree.2/file.mdtest.12.10");
     assert_string_equal(
-        mdtest_name_item(&n, "b", 0, 0, MDTEST_NOBODY, 0, MDTEST_FILES, MDTEST_SHARED, 1),
+        mdtest_name_item(&n, "b", 0, 0, MDTEST_SHARED_TREE, 0, MDTEST_FILES, MDTEST_SHARED, 1),
         "b/test-dir.0-0/mdtest_tree.0/file.mdtest.shared.1");
     assert_string_equal(mdtest_name_item(&n, "b", 1, 0, 0, 0, MDTEST_DIRS, 0, UINT64_MAX),
                         "b/test-dir.1-0/mdtest_tree.0.0/dir.mdtest.0.18446744073709551615");

@@ -76,7 +76,7 @@ static struct weir_devices below(const struct place *p, const char *name)
     char sys[64];
 
     assert_true(snprintf(sys, sizeof(sys), "%s/sys", p->dir) < (int)sizeof(sys));
-    weir_devices_below(sys, name, &d);
+    weir_devices_underlying(sys, name, &d);
     assert_string_equal(d.top, name);
     return d;
 }

@@ -234,7 +234,7 @@ void weir_devices_of(const struct weir_mount *m, const dev_t *number, struct wei
     choose(&w);
 }
 
-void weir_devices_below(const char *sys, const char *name, struct weir_devices *d)
+void weir_devices_underlying(const char *sys, const char *name, struct weir_devices *d)
 {
     struct walk w = { .sys = sys, .d = d };
 

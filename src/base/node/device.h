@@ -37,7 +37,7 @@ void weir_devices_find(const char *path, struct weir_devices *d);
 void weir_devices_of(const struct weir_mount *m, const dev_t *number, struct weir_devices *d);
 
 /* As weir_devices_find, for a block device, with another directory than "/sys". Replaces *d. */
-void weir_devices_below(const char *sys, const char *name, struct weir_devices *d);
+void weir_devices_underlying(const char *sys, const char *name, struct weir_devices *d);
 
 /* Sum the traffic of all devices of d so far. Local. False: not known. */
 bool weir_devices_moved(const struct weir_devices *d, struct weir_traffic *t);

@@ -212,7 +212,7 @@ int mdtest_each_tree(struct weir_run *run, struct mdtest_test *t, uint64_t loop,
     int last = t->o->unique && t->o->collective ? run->par.size - 1 : 0;
 
     for (int k = 0; k <= last; k++) {
-        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_NOBODY;
+        int whose = t->o->unique ? (t->o->collective ? k : run->par.rank) : MDTEST_SHARED_TREE;
 
         mdtest_name_dir(&t->names, mdtest_base_of(&t->places, whose), run->repetition, loop, whose,
                         dir);

@@ -184,7 +184,7 @@ static char *put_test(struct mdtest_names *n, const char *base, int iteration, u
 static char *put_branch(char *at, int whose, uint64_t dir)
 {
     at = put_text(at, "mdtest_tree.");
-    if (whose != MDTEST_NOBODY) {
+    if (whose != MDTEST_SHARED_TREE) {
         at = weir_put_u64(at, (uint64_t)whose);
         at = put_text(at, ".");
     }

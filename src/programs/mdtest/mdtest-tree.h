@@ -56,7 +56,7 @@ static inline uint64_t weir_dirtree_dir_of(const struct weir_dirtree *t, uint64_
 int mdtest_tree_init(struct weir_dirtree *t, const struct weir_dirtree_shape *s, bool unique,
                      struct weir_err *err);
 
-#define MDTEST_NOBODY (-1) /* as tree: the tree that all tasks share */
+#define MDTEST_SHARED_TREE (-1) /* as tree: the tree that all tasks share */
 #define MDTEST_SHARED (-1) /* as owner: items that all tasks share (-S) */
 
 enum mdtest_kind { MDTEST_DIRS, MDTEST_FILES, MDTEST_KINDS };

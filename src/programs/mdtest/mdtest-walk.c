@@ -173,7 +173,7 @@ static void trace_after_removal(struct walk *w)
     } else if (w->op == MDTEST_DIR_REMOVE)
         mdtest_log(w->run, 3, "%s '%s'\n", format, dir_path(w, 0));
     else
-        mdtest_log(w->run, 3, "%s '%s'", format, mdtest_name_root(&t->target, MDTEST_NOBODY));
+        mdtest_log(w->run, 3, "%s '%s'", format, mdtest_name_root(&t->target, MDTEST_SHARED_TREE));
 }
 
 static void trace_loop(struct walk *w, uint64_t steps)
@@ -240,7 +240,7 @@ static void trace_tree(struct walk *w, uint64_t dirs)
     for (int k = 0; k <= last; k++) {
         const char *test;
 
-        w->whose = o->unique ? w->run->par.rank + k : MDTEST_NOBODY;
+        w->whose = o->unique ? w->run->par.rank + k : MDTEST_SHARED_TREE;
         w->left = dirs;
         test = mdtest_name_test(&t->target, mdtest_base_of(&t->places, w->whose),
                                 w->run->repetition, w->loop);

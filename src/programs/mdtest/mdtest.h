@@ -261,7 +261,7 @@ static inline uint64_t mdtest_visits(const struct mdtest_test *t)
 /* The task whose tree holds the items of a task. */
 static inline int mdtest_tree_of(const struct mdtest_test *t, const struct weir_run *run, int owner)
 {
-    return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_NOBODY;
+    return t->o->unique ? (owner + t->shift) % run->par.size : MDTEST_SHARED_TREE;
 }
 
 /* mdtest-pass.c: find the directory of a step, and how many steps before and after it stay there. */
