@@ -118,9 +118,9 @@ struct weir_pattern_words {
     uint64_t state[WEIR_PATTERN_LANES];
 };
 
-/* p stays the caller's, and as it is until the last page. Local. */
+/* Begin at the transfer at off. p must not change before the last page. Local. */
 void weir_pattern_begin(struct weir_pattern_words *s, const struct weir_pattern *p, uint64_t off);
-/* The next n <= WEIR_PATTERN_PAGE words; all pages but the last are whole. Local. */
+/* Put the next n <= WEIR_PATTERN_PAGE words into want; only the last page may be shorter. Local. */
 void weir_pattern_next(struct weir_pattern_words *s, uint64_t *want, size_t n);
 
 /* The first word of the transfer at off, with RANDOM, INCOMPRESSIBLE and RATIO. Local. */

@@ -270,9 +270,9 @@ enum weir_dir ior_mix_draw(const struct ior_mix *m, uint64_t i);
 #define IOR_MIX_GONE UINT32_MAX
 uint32_t ior_mix_version_of(const struct ior_mix *m, uint64_t i);
 uint32_t ior_mix_version(const struct ior_mix *m, uint64_t i, uint64_t steps);
-/* Before the data of 'owner' are read: what its mix has written. Collective over run->par. */
+/* Before the data of 'owner' are read: learn what its mix has written. Collective over run->par. */
 void ior_mix_expect(struct weir_run *run, struct ior_test *t, int owner);
-/* After a phase that has checked data: the versions that it has found. Collective over run->par. */
+/* After a phase that has checked data: note the versions found. Collective over run->par. */
 void ior_mix_report(struct weir_run *run, const struct ior_test *t, const struct weir_phase_rec *rec);
 
 /* ior-prefill.c: --randomPrefill: write the file in order before the random writes, outside the

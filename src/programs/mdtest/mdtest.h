@@ -295,7 +295,7 @@ static inline void mdtest_enter(struct mdtest_test *t, const char *path)
     weir_session_enter(&t->fs.session, mdtest_calls[t->pass.op].whole, path);
 }
 
-/* mdtest-pass.c: an operation is over: rc is what its calls returned, and is returned. Reading
+/* mdtest-pass.c: finish an operation: count and time it, and return rc, that of its calls. To read
  * the clock can take a fifth of the time of a stat, so without need it is not read for each. */
 int mdtest_finish_op(struct weir_run *run, struct mdtest_test *t, int rc, uint64_t item,
                      uint64_t bytes, uint64_t begin, uint64_t *clock_ns,
