@@ -165,7 +165,8 @@ def test_the_state_of_a_model_is_on_the_gpu(mc, gpu, words, path):
     test = facts(mc.cwd)
     assert test["gpu"]["path"] == path and mc.files() == ["r.json"]
     copied = {row["operation"]: row["bytes"] for row in test.get("gpuCopies", [])}
-    assert set(copied) == ({"load"} if "async" in words else {"save", "load"} if path == "staged" else set()) or path == "direct", copied
+    staged = {"load"} if path == "staged" else set()
+    assert set(copied) == staged | ({"copy"} if "async" in words else {"save"} if staged else set()), copied
     rows = gpu.device()
     assert [row[1] for row in rows] == [0, 1] and all(row[4] > 0 and row[6] == 0 for row in rows), rows
     assert all(left == [0, 0] for left in [row[5:] for row in gpu.file()])

@@ -64,7 +64,7 @@ static int begin_move(struct weir_session *s, struct weir_io *io, struct weir_er
     if (a && s->gpu->path == WEIR_GPU_MAPPED)
         io->buf = a->device + ((char *)io->buf - a->host);
     else if (a && io->dir == WEIR_DIR_WRITE)
-        return weir_gpu_copy(s->gpu, a, io->buf, io->len, false, err);
+        return weir_gpu_copy(s->gpu, io->buf, io->buf, io->len, false, err);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static ssize_t end_move(struct weir_session *s, const struct weir_io *io, ssize_
     bool copies = a && s->gpu->path == WEIR_GPU_STAGED && io->dir != WEIR_DIR_WRITE && n > 0 &&
                   (size_t)n <= io->len;
 
-    return copies && weir_gpu_copy(s->gpu, a, io->buf, (size_t)n, true, err) < 0 ? -1 : n;
+    return copies && weir_gpu_copy(s->gpu, io->buf, io->buf, (size_t)n, true, err) < 0 ? -1 : n;
 }
 
 static ssize_t move_other(struct weir_file *f, const struct weir_io *io, struct weir_err *err)

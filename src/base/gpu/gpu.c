@@ -14,6 +14,7 @@
 
 #define NEAR_MOST 64     /* devices on a NUMA node */
 #define ATTACH_GLOBAL 1u /* managed memory for all streams */
+#define PORTABLE 1u      /* pinned memory that all contexts see */
 
 const struct weir_gpu_memory_kind weir_gpu_memories[WEIR_MEMORIES] = {
     [WEIR_MEMORY_HOST] = { "host", "CPU", "CPU", "allocate pinned memory" },
@@ -178,7 +179,7 @@ static int alloc_one(struct weir_gpu *g, enum weir_gpu_memory kind, size_t bytes
 {
     const struct weir_gpu_driver *d = &g->driver;
     void *memory = NULL;
-    int result = kind == WEIR_MEMORY_HOST     ? d->alloc_host(&memory, bytes, g->vendor->pinned)
+    int result = kind == WEIR_MEMORY_HOST     ? d->alloc_host(&memory, bytes, PORTABLE)
                  : kind == WEIR_MEMORY_DEVICE ? d->alloc(&memory, bytes)
                                               : d->alloc_managed(&memory, bytes, ATTACH_GLOBAL);
 
@@ -300,21 +301,11 @@ void weir_gpu_move(struct weir_gpu *g, void *at, size_t len, bool to_device)
         copy(g, twin, at, len, to_device, &g->lost);
 }
 
-int weir_gpu_fetch(struct weir_gpu *g, const void *at, void *to, size_t len, struct weir_err *err)
-{
-    const struct weir_gpu_area *a = g ? weir_gpu_area_of(g, at) : NULL;
-
-    if (a && a->host != a->device)
-        return copy(g, twin_of(a, at), to, len, false, err);
-    memcpy(to, at, len);
-    return 0;
-}
-
-int weir_gpu_copy(struct weir_gpu *g, const struct weir_gpu_area *a, void *at, size_t len,
-                  bool to_device, struct weir_err *err)
+int weir_gpu_copy(struct weir_gpu *g, const void *at, void *host, size_t len, bool to_device,
+                  struct weir_err *err)
 {
     uint64_t begin_ns = weir_now_ns();
-    int rc = copy(g, twin_of(a, at), at, len, to_device, err);
+    int rc = copy(g, twin_of(weir_gpu_area_of(g, at), at), host, len, to_device, err);
 
     g->copies[WEIR_GPU_COPIES]++;
     g->copies[WEIR_GPU_COPIED] += len;

@@ -25,7 +25,6 @@ struct weir_gpu_vendor {
         const char *prefix;  /* of its functions: "cu" */
         const char *name[5]; /* the first that is there is taken; ends with NULL */
     } driver, files;
-    unsigned pinned; /* flags of pinned memory that all contexts see */
     bool has_module; /* the properties of its library of files show a kernel module */
 };
 extern const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS];
@@ -200,14 +199,10 @@ void weir_gpu_move(struct weir_gpu *g, void *at, size_t len, bool to_device);
 #define weir_gpu_filled(g, at, len) ((g) ? weir_gpu_move(g, at, len, true) : (void)0)
 #define weir_gpu_wanted(g, at, len) ((g) ? weir_gpu_move(g, at, len, false) : (void)0)
 
-/* Copy bytes of the twin of a buffer, at 'at', to memory of the host (WEIR_EIO). g NULL: of the
- * buffer itself. */
-int weir_gpu_fetch(struct weir_gpu *g, const void *at, void *to, size_t len, struct weir_err *err);
-
-/* A copy that is a part of a transfer: of the bytes at 'at' between a buffer and its twin. No
- * allocation (WEIR_EIO). */
-int weir_gpu_copy(struct weir_gpu *g, const struct weir_gpu_area *a, void *at, size_t len,
-                  bool to_device, struct weir_err *err);
+/* A copy that is measured: between the twin of the bytes at 'at', and memory of the host, which may
+ * be these bytes. No allocation (WEIR_EIO). */
+int weir_gpu_copy(struct weir_gpu *g, const void *at, void *host, size_t len, bool to_device,
+                  struct weir_err *err);
 
 /* -1 and err: a copy outside of a transfer has failed, and no data are what they should be. Why is
  * known from the first: it stays. g NULL: 0. */

@@ -11,11 +11,10 @@
 #include "base/str.h"
 
 const struct weir_gpu_vendor weir_gpu_vendors[WEIR_GPU_VENDORS] = {
-    { "CUDA", { "cu", { "libcuda.so.1" } }, { "cuFile", { "libcufile.so.0" } }, 1, true },
+    { "CUDA", { "cu", { "libcuda.so.1" } }, { "cuFile", { "libcufile.so.0" } }, true },
     { "HIP",
       { "hip", { "libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5" } },
       { "hipFile", { "libhipfile.so", "libhipfile.so.0" } },
-      0,
       false },
 };
 

@@ -119,8 +119,6 @@ int weir_machine_numa_distance(const char *sys, int from, int to)
     char line[4096], *at = line;
     long distance = -1;
 
-    if (from < 0 || to < 0)
-        return -1;
     weir_sysfile_line("", line, sizeof(line), "%s/devices/system/node/node%d/distance", sys, from);
     for (int i = 0; i <= to; i++)
         distance = strtol(at, &at, 10);

@@ -137,9 +137,12 @@ static int step_copy(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
 {
     struct mc_test *t = state;
     const struct mc_move *m = &transfers(t)->move[i];
+    char *from = at_of(t->memory.at, t, m), *to = at_of(t->copy.at, t, m);
     uint64_t begin_ns = *clock_ns;
 
-    if (weir_gpu_fetch(run->gpu, at_of(t->memory.at, t, m), at_of(t->copy.at, t, m), m->len, err) < 0)
+    if (!run->gpu)
+        memcpy(to, from, m->len);
+    else if (weir_gpu_copy(run->gpu, from, to, m->len, false, err) < 0)
         return -1;
     *clock_ns = weir_now_ns();
     run->counters.bytes += m->len;

@@ -256,7 +256,7 @@ int hipDeviceGetPCIBusId(char *s, int n, int d) { return bus(s, n, d); }
 int hipMalloc(void **p, size_t n) { return make_device(p, n); }
 int hipMallocManaged(void **p, size_t n, unsigned flags) { return flags == 1 ? make_managed(p, n) : 1; }
 int hipFree(void *p) { return drop(p); }
-int hipHostMalloc(void **p, size_t n, unsigned flags) { return flags == 0 ? make_host(p, n) : 1; }
+int hipHostMalloc(void **p, size_t n, unsigned flags) { return flags == 1 ? make_host(p, n) : 1; }
 int hipHostFree(void *p) { return drop(p); }
 int hipMemcpyHtoD(void *to, const void *from, size_t n) { return copy(to, from, n, 1); }
 int hipMemcpyDtoH(void *to, void *from, size_t n) { return copy(to, from, n, 0); }
