@@ -32,12 +32,12 @@ struct begun {
     struct weir_phase_context c;
 };
 
-static void begin(struct begun *b, const struct weir_run_options *o, bool lock_step, int rank)
+static void begin(struct begun *b, const struct weir_run_options *o, bool collective_steps, int rank)
 {
     memset(b, 0, sizeof(*b));
     b->test.plan.options = o;
     b->test.plan.tasks = TASKS;
-    b->timing.lock_step = lock_step;
+    b->timing.collective_steps = collective_steps;
     b->run = (struct weir_run) { .program = &program, .test = &b->test };
     b->run.par.rank = rank;
     b->run.par.size = TASKS;
@@ -55,13 +55,13 @@ static void begin(struct begun *b, const struct weir_run_options *o, bool lock_s
 }
 
 /* When the first two operations of a task are due, in ns from the begin of its schedule. */
-static void due_times(enum weir_arrivals arrivals, bool lock_step, int rank, uint64_t due[2])
+static void due_times(enum weir_arrivals arrivals, bool collective_steps, int rank, uint64_t due[2])
 {
     const struct weir_run_options options = { .rate = "10ops",
                                               .arrivals = weir_arrivals[arrivals] };
     struct begun b;
 
-    begin(&b, &options, lock_step, rank);
+    begin(&b, &options, collective_steps, rank);
     assert_non_null(b.run.ratelimit);
     assert_true(b.c.waits);
     due[0] = weir_schedule_due(&b.run.ratelimit->plan);
