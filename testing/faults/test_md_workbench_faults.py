@@ -288,7 +288,7 @@ BAD = [
     ("-L ''", "latency"), ("--latency-all=x", "latency-all"), ("-q=x", "-q"), ("-v=x", "-v"), ("--start-item=-1", "start-item"),
     ("--start-item=9223372036854775807", "start-item"), ("--print-detailed-stats=x", "print-detailed-stats"), ("--read-only=x", "read-only"),
     ("--ignore-precreate-errors=x", "ignore-precreate-errors"), ("--process-reports=x", "process-reports"), ("--run-info-file=", "run-info-file"),
-    ("--report=xml:f", "xml"), ("--report=", "report"), ("--allocateBufferOnGPU=4", "GPU"), ("--GPUid=x", "GPU"), ("--gpuDirect=1", "GPUDirect"),
+    ("--report=xml:f", "xml"), ("--report=", "report"), ("--allocateBufferOnGPU=4", "GPU"), ("--GPUid=x", "GPU"), ("--gpuDirect=1", "gpuDirect"),
     ("--no-such-option", "no-such-option"), ("word", "word"), ("-Iq", "-I"), ("-Tz", "z"), ("--posix.nothing", "posix.nothing"),
     ("-D 2000000000 -I 2000000000 -R 2000000000", "counted"),
 ]
