@@ -281,8 +281,8 @@ static int copy(struct weir_gpu *g, char *twin, void *host, size_t len, bool to_
 
     if (result == 0) /* from memory of the host that is not pinned it may return before its end */
         result = d->synchronize();
-    return check(g, result, WEIR_EIO,
-                          to_device ? "copy to the device" : "copy from the device", err);
+    return check(g, result, WEIR_EIO, to_device ? "copy to the device" : "copy from the device",
+                 err);
 }
 
 void weir_gpu_move(struct weir_gpu *g, void *at, size_t len, bool to_device)
