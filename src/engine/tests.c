@@ -341,7 +341,7 @@ enum weir_code weir_program_run(struct weir_run *run, struct weir_command *c, MP
     enum weir_code code;
 
     if (comm == MPI_COMM_NULL)
-        weir_par_alone(&run->world);
+        weir_par_single(&run->world);
     else if (weir_par_init(&run->world, comm, err) < 0)
         return weir_run_refuse(run, err);
     run->log.rank = run->world.rank;

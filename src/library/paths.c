@@ -52,7 +52,7 @@ int weir_inside_clash(const struct weir_inside *in, const int *tasks, int n, con
 
     for (int i = 0; run && i <= n; i++) {
         weir_program_begin(&run[i], 1); /* not the rank that speaks */
-        weir_par_alone(&run[i].world);
+        weir_par_single(&run[i].world);
     }
     if (run)
         found = find_clash(run, in, tasks, n, own, other, err);

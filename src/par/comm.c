@@ -37,7 +37,7 @@ int weir_par_init(struct weir_par *par, MPI_Comm parent, struct weir_err *err)
     return weir_par_place(par, err);
 }
 
-void weir_par_alone(struct weir_par *par)
+void weir_par_single(struct weir_par *par)
 {
     *par = empty();
     par->comm = MPI_COMM_SELF;

@@ -62,7 +62,7 @@ int weir_par_place(struct weir_par *par, struct weir_err *err);
 
 /* The ranks of a run without MPI: this process. No call of MPI follows: functions on the ranks of a
  * run do nothing where there is one. Local. */
-void weir_par_alone(struct weir_par *par);
+void weir_par_single(struct weir_par *par);
 
 /* The lowest 'tasks' ranks of 'all' as a run of their own; on the others out->comm is
  * MPI_COMM_NULL. Collective over all->comm. */

@@ -520,7 +520,7 @@ static void test_alone(struct tap *t)
     int64_t max = 3;
     uint64_t sum = 4, got = 0;
 
-    weir_par_alone(&par);
+    weir_par_single(&par);
     weir_barrier(&par);
     weir_bcast(&par, &sum, sizeof(sum), 0);
     weir_allmax_i64(&par, &max, 1);

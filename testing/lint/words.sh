@@ -41,7 +41,7 @@ BEGIN {
     today["picks"] = "sampled"; today["tally"] = "rollsum"; today["weir_pace"] = "ratelimit"; today["weir_news"] = "ranks_progress"
     today["weir_board"] = "shared_status"; today["mix_board"] = "rollmax"; today["weir_roots"] = "leaders"
     today["weir_below"] = "underlying"; today["weir_lone"] = "subset"; today["weir_made"] = "test_files"; today["mpiio_flight"] = "request"
-    today["tell"] = today["told"] = "report, send or broadcast"; today["say"] = today["said"] = "report or print"; today["room"] = "capacity, space or buffer"
+    today["tell"] = today["told"] = "report, send or broadcast"; today["say"] = today["said"] = "report or print"; today["room"] = "capacity, space or buffer"; today["weir_look"] = today["place_look"] = "scan, stat or poll"
     today["lock_step"] = "collective_steps"
     for (part in today)
         any = any (any ? "|" : "") part

@@ -366,7 +366,7 @@ static bool is_valid(const char *name, struct io500_done done)
     bool valid;
 
     assert_non_null(t);
-    weir_par_alone(&run.par);
+    weir_par_single(&run.par);
     *t = (struct io500) { .o = &options, .whole = true };
     t->done[phase] = done;
     t->done[phase].valid = true;

@@ -104,7 +104,7 @@ static void a_warning_is_reported_once_in_the_run(void **state)
 
     (void)state;
     assert_non_null(t);
-    weir_par_alone(&run.par);
+    weir_par_single(&run.par);
     end_set(&s, "[a] slow\0[b] full\0[a] slow", sizeof("[a] slow\0[b] full\0[a] slow"));
     assert_int_equal(got.n, 2);
     end_set(&s, "[b] full\0[b] slow\0[a] slow", sizeof("[b] full\0[b] slow\0[a] slow"));

@@ -195,7 +195,7 @@ static void test_only_names_of_ours_are_checkpoints_or_left_ones(void **state)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(dir, names[i], true);
     make(dir, "checkpoint-200000000", false);
-    assert_int_equal(mc_place_look(&t, &f, &err), 0);
+    assert_int_equal(mc_place_scan(&t, &f, &err), 0);
     assert_int_equal(f.n, 3);
     assert_true(f.step[0] == 9 && f.step[1] == 12 && f.step[2] == 123456789 && f.last == 200000000);
     snprintf(path, sizeof(path), "%s/checkpoint-200000000", dir);
@@ -211,7 +211,7 @@ static void test_only_names_of_ours_are_checkpoints_or_left_ones(void **state)
         assert_int_equal(rmdir(path), 0);
     }
     assert_int_equal(rmdir(dir), 0);
-    assert_int_equal(mc_place_look(&t, &f, &err), 0); /* what is not there has nothing */
+    assert_int_equal(mc_place_scan(&t, &f, &err), 0); /* what is not there has nothing */
     assert_true(f.n == 0 && f.last == -1);
 }
 

@@ -101,7 +101,7 @@ static void every_unit_has_one_turn_in_the_first_round(void **state)
 
         weir_sweep_begin(&r, sizes[s], MOST);
         assert_in_range(r.turns, 1, MOST);
-        assert_int_equal(weir_sweep_is_alone(&r), sizes[s] <= MOST);
+        assert_int_equal(weir_sweep_is_single(&r), sizes[s] <= MOST);
         for (int u = 0; u < sizes[s]; u++)
             for (int t = 0; t < r.turns; t++)
                 left -= weir_sweep_runs(&r, t, u);

@@ -87,7 +87,7 @@ static void measure(enum kind kind, double percent, double *covered, double *rep
 
         do
             rate[n] = value(kind, 42 + (uint64_t)kind, &i, n);
-        while (++n < MOST && !(weir_until_looks(n) && weir_until_center(rate, n, &c) &&
+        while (++n < MOST && !(weir_until_polls(n) && weir_until_center(rate, n, &c) &&
                                weir_until_width(&c) <= percent));
         assert_true(weir_until_center(rate, n, &c));
         hits += c.low <= median_of(kind, n) && median_of(kind, n) <= c.high;
@@ -120,7 +120,7 @@ static void looks_are_at_half_as_many_again(void **state)
 
     (void)state;
     for (int n = 0; n <= 108; n++)
-        if (weir_until_looks(n))
+        if (weir_until_polls(n))
             assert_int_equal(n, looks[found++]);
     assert_int_equal(found, 8);
 }

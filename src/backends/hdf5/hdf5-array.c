@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "backends/shared/arraylook.h"
+#include "backends/shared/arrayscan.h"
 
 struct hdf5_array {
     struct weir_array base;
@@ -301,7 +301,7 @@ static int doubt(const struct weir_array *base, enum weir_dir dir, const void *b
     if (c->st->collective || !is_plain(set))
         return weir_mpi_refuse_hidden(err, sys, hdf5_set_call(dir),
                                       "it is not known which data were moved");
-    return weir_array_look(base, &c->doubt, sys, hdf5_set_call(dir), buf, set->where, false, err);
+    return weir_array_scan(base, &c->doubt, sys, hdf5_set_call(dir), buf, set->where, false, err);
 }
 
 static int array_move(struct weir_array *base, enum weir_dir dir, void *buf, struct weir_err *err)

@@ -145,7 +145,7 @@ static int doubt(const struct hdf5_segments *g, enum weir_dir dir, const void *b
     if (!d || (dir == WEIR_DIR_READ && g->set.where == 0))
         return weir_mpi_refuse_hidden(err, sys, call, "it is not known which data were moved");
     if (dir == WEIR_DIR_READ)
-        return weir_mpi_doubt_look(d, g->c->path, sys, call, buf, g->picked * HDF5_ELEMENT,
+        return weir_mpi_doubt_scan(d, g->c->path, sys, call, buf, g->picked * HDF5_ELEMENT,
                                    g->set.where + g->first * HDF5_ELEMENT, err);
     if (g->picked == 0)
         weir_mpi_doubt_keep(d, sys, call, 0, INT64_MAX);

@@ -67,7 +67,7 @@ static int doubt(struct mpiio_file *f, const struct weir_io *io, size_t len, int
     uint64_t segment = weir_segment_bytes(&f->base.s->access, &f->base.extent);
 
     if (io->dir == WEIR_DIR_READ)
-        return weir_mpi_doubt_look(&f->doubt, f->base.path, sys, call, io->buf, len, io->off, err);
+        return weir_mpi_doubt_scan(&f->doubt, f->base.path, sys, call, io->buf, len, io->off, err);
     if (segment == 0 || len == 0)
         weir_mpi_doubt_keep(&f->doubt, sys, call, 0, INT64_MAX);
     else

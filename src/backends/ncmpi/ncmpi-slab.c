@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "backends/shared/arraylook.h"
+#include "backends/shared/arrayscan.h"
 #include "par/io/mpifile.h"
 #include "par/io/mpisession.h"
 #include "par/io/slabtype.h"
@@ -241,7 +241,7 @@ static int transfer(struct ncmpi_file *f, struct ncmpi_array *a, enum weir_dir d
         return weir_mpi_judge_hidden(m, sys, call, err);
     if (weir_mpi_hidden_errno(m, sys) == 0)
         return 0;
-    return weir_array_look(&a->nc.base, &f->doubt, sys, call, buf, a->nc.base.at, true, err);
+    return weir_array_scan(&a->nc.base, &f->doubt, sys, call, buf, a->nc.base.at, true, err);
 }
 
 /* The library returns whatever is in its memory when the file is too short: so the size of the file

@@ -209,7 +209,7 @@ static int doubt(struct ncmpi_var *v, const struct weir_io *io, uint64_t len, in
     uint64_t place = v->begin + io->off;
 
     if (io->dir == WEIR_DIR_READ || !v->f->collective)
-        return len ? weir_mpi_doubt_look(&v->f->doubt, v->f->path, sys, call, io->buf, len, place, err)
+        return len ? weir_mpi_doubt_scan(&v->f->doubt, v->f->path, sys, call, io->buf, len, place, err)
                    : 0;
     if (len == 0)
         weir_mpi_doubt_keep(&v->f->doubt, sys, call, v->begin, INT64_MAX);

@@ -374,7 +374,7 @@ static const char *look(struct look *l, const char *path, const struct weir_cach
     return NULL;
 }
 
-bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_underlying *b,
+bool weir_cache_stat(const char *path, const struct weir_cache_range *range, struct weir_underlying *b,
                      struct weir_cache_seen *seen, const char **why)
 {
     struct look l = { .file.fd = -1,

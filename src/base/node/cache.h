@@ -41,11 +41,11 @@ void weir_underlying_find(const char *path, struct weir_underlying *b, struct we
  * system is stacked on others, whose pages cachestat does not see, mincore(2) is used. At most
  * 64 pieces are looked up, and large ones are sampled. Nothing is read. *b is replaced where it
  * is about another device. Local. False and *why (a constant) when it is not known. */
-bool weir_cache_look(const char *path, const struct weir_cache_range *range, struct weir_underlying *b,
+bool weir_cache_stat(const char *path, const struct weir_cache_range *range, struct weir_underlying *b,
                      struct weir_cache_seen *seen, const char **why);
 
 /* Write the dirty pages of the file to storage (clean). Remove its clean pages from the page cache, and those of an image below its file
  * system; not those that a process has mapped (drop). No privilege is needed. Failures are not reported (a file that cannot be opened,
- * or a file system like tmpfs on which it has no effect). Use weir_cache_look afterwards. Local. */
+ * or a file system like tmpfs on which it has no effect). Use weir_cache_stat afterwards. Local. */
 void weir_cache_clean(const char *path, struct weir_underlying *b);
 void weir_cache_drop(const char *path, struct weir_underlying *b);

@@ -23,7 +23,7 @@ struct checks {
     struct weir_machine_use before; /* the phase that runs */
     const struct weir_stage *stage; /* of that phase; NULL: nothing is gathered */
     struct weir_cached cached;      /* of its record */
-    struct weir_cache_look cache;
+    struct weir_cache_stat cache;
     double resident_before, dirty_before; /* of this rank's bytes: before a phase that reads */
     struct weir_others others;
     struct weir_collect_machine machine;

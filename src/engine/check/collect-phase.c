@@ -108,7 +108,7 @@ static void note_cached(const struct weir_phase_rec *rec, const struct weir_chec
 
 /* A rank that has nothing to do in the phase knows nothing, which is no gap. */
 static void note_cache(const struct weir_run *run, const struct weir_phase_rec *rec,
-                       const struct weir_cache_look *own, struct weir_inputs *f,
+                       const struct weir_cache_stat *own, struct weir_inputs *f,
                        struct weir_inputs_phase *p)
 {
     const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
@@ -177,7 +177,7 @@ static double ends_share(const struct weir_phase_rec *rec, const struct weir_che
 }
 
 void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
-                        const struct weir_cache_look *own, struct weir_inputs *f,
+                        const struct weir_cache_stat *own, struct weir_inputs *f,
                         struct weir_inputs_phase *p)
 {
     const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;

@@ -56,7 +56,7 @@ static inline enum weir_moves weir_stage_moves(const struct weir_stage *s)
 }
 
 /* This rank's bytes in the page cache: before a read, after a write phase. */
-struct weir_cache_look {
+struct weir_cache_stat {
     struct weir_cache_seen seen;
     const char *why; /* it is not known; NULL: it is */
 };
@@ -116,7 +116,7 @@ struct weir_others_processors {
 /* Note the results of a phase on rank 0. rec has the sums of all ranks, and 'own' the page
  * cache as rank 0 saw it. 'cached' gets the page cache as all ranks saw it, for the record. */
 void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec *rec,
-                        const struct weir_cache_look *own, struct weir_inputs *f,
+                        const struct weir_cache_stat *own, struct weir_inputs *f,
                         struct weir_inputs_phase *p);
 void weir_collect_seen(struct weir_cached *cached, struct weir_phase_rec *rec);
 

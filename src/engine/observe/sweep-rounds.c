@@ -265,7 +265,7 @@ void weir_sweep_keep(struct weir_sweep_field *f, const struct weir_sweep_round *
 
 bool weir_sweep_next(struct weir_sweep_field *f, struct weir_sweep_round *r, bool rerun)
 {
-    bool alone = weir_sweep_is_alone(r);
+    bool alone = weir_sweep_is_single(r);
 
     if (f->suspects == 0 || (alone && (f->reran || !rerun)))
         return false;

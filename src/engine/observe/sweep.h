@@ -74,7 +74,7 @@ static inline bool weir_sweep_runs(const struct weir_sweep_round *r, int turn, i
 }
 
 /* True when each unit is alone in its turn. */
-static inline bool weir_sweep_is_alone(const struct weir_sweep_round *r)
+static inline bool weir_sweep_is_single(const struct weir_sweep_round *r)
 {
     return r->step >= r->units;
 }

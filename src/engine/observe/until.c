@@ -61,7 +61,7 @@ double weir_until_width(const struct weir_until_center *c)
     return 100 * (c->high - c->low) / 2 / c->median;
 }
 
-bool weir_until_looks(int n)
+bool weir_until_polls(int n)
 {
     int at = LEAST + 1;
 
@@ -177,7 +177,7 @@ static int64_t judge(const struct weir_run *run, const struct state *u,
     int done = run->repetition;
     const char *key;
 
-    if (weir_until_looks(done) && widest_of(u, &key) <= percent_of(o->until))
+    if (weir_until_polls(done) && widest_of(u, &key) <= percent_of(o->until))
         return NARROW;
     if ((o->until_time_s > 0 && seconds > o->until_time_s) ||
         (o->max_minutes > 0 && seconds > 60.0 * o->max_minutes))

@@ -20,4 +20,4 @@ double weir_until_width(const struct weir_until_center *c);
 /* True when the interval is to be checked after n repetitions. A check after each one would end
  * the test when the interval is narrow by chance, and miss the median too often. So checks are
  * at 6, 9, 14, 21, ... repetitions, each half as many again. */
-bool weir_until_looks(int n);
+bool weir_until_polls(int n);

@@ -107,7 +107,7 @@ void weir_pagecache_sample(struct weir_run *run, const struct weir_stage *stage,
         if (weir_environment_is_intercepted())
             *why = WEIR_INTERCEPTED;
         else if ((name = name_of(run, &path)))
-            weir_cache_look(name, &range, run->underlying, seen, why);
+            weir_cache_stat(name, &range, run->underlying, seen, why);
     }
     weir_str_free(&path);
 }

@@ -94,7 +94,7 @@ void weir_mpi_mark(void *buf, size_t len)
     }
 }
 
-int weir_mpi_doubt_look(struct weir_mpi_doubt *d, const char *path, int sys, const char *call,
+int weir_mpi_doubt_scan(struct weir_mpi_doubt *d, const char *path, int sys, const char *call,
                         const void *buf, size_t len, uint64_t off, struct weir_err *err)
 {
     int fd = open(weir_mpi_path(path), O_RDONLY | O_CLOEXEC);

@@ -32,7 +32,7 @@ int weir_mpi_refuse_hidden(struct weir_err *err, int sys, const char *call, cons
     __attribute__((format(printf, 4, 5)));
 
 /* Change a buffer of len bytes before it is read into, so that a read that moves nothing shows in
- * weir_mpi_doubt_look, also where the buffer had the right data before. Local. */
+ * weir_mpi_doubt_scan, also where the buffer had the right data before. Local. */
 void weir_mpi_mark(void *buf, size_t len);
 
 /* Judge the errno after a transfer that reported success, where the bytes cannot be read back.
@@ -47,7 +47,7 @@ size_t weir_mpi_matching(int fd, const unsigned char *buf, size_t len, uint64_t 
 
 /* Check a doubtful transfer of this rank: that the len bytes of buf are at offset off of the file,
  * read as a POSIX file. Local. Returns 0 when they are, or -1 and err (WEIR_EIO). */
-int weir_mpi_doubt_look(struct weir_mpi_doubt *d, const char *path, int sys, const char *call,
+int weir_mpi_doubt_scan(struct weir_mpi_doubt *d, const char *path, int sys, const char *call,
                         const void *buf, size_t len, uint64_t off, struct weir_err *err);
 
 /* Count a doubtful call that was checked otherwise, and is sound. Local. */

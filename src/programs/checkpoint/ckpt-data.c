@@ -252,7 +252,7 @@ static int read_rows(struct ckpt *t, struct ckpt_mark *out, struct weir_err *err
 
 /* ---- the look at a file, before it is read ---- */
 
-void ckpt_look(struct weir_run *run, struct ckpt *t)
+void ckpt_scan(struct weir_run *run, struct ckpt *t)
 {
     struct ckpt_mark seen = { .form = 0 };
     uint64_t begin = weir_now_ns();
@@ -286,7 +286,7 @@ static void name_files(const struct ckpt *t, uint64_t n, const char *one, const 
 }
 
 /* Once a test: what was not verified, and what was not read. */
-void ckpt_note_look(struct weir_run *run, struct ckpt *t)
+void ckpt_note_scan(struct weir_run *run, struct ckpt *t)
 {
     bool leader = t->ranks.is_leader, longer = t->there > t->file_bytes;
     uint64_t n[2] = { leader && !t->is_ours, leader && longer };

@@ -96,7 +96,7 @@ static void look_at_file(struct weir_run *run, void *state)
     if (t->file && run->repetition == 0)
         weir_banner_array_facts(run, t->file);
     if (t->reads)
-        ckpt_look(run, t);
+        ckpt_scan(run, t);
 }
 
 static int flush_file(struct weir_run *run, void *state, struct weir_err *err)

@@ -166,7 +166,7 @@ int ckpt_report_trial(struct weir_run *run, void *state, const struct weir_stage
     }
     weir_observers_measured(run, &t->session, rec);
     if (t->reads)
-        ckpt_note_look(run, t);
+        ckpt_note_scan(run, t);
     if (t->wrong.code != WEIR_OK)
         *err = t->wrong;
     return weir_agree(&run->par, t->wrong.code == WEIR_OK ? 0 : -1, err);

@@ -163,10 +163,10 @@ int ckpt_put_mark(struct ckpt *t, struct weir_err *err);
 
 /* After the first open for reading: find who wrote the file and what is in it, and set t->data to
  * that. Collective over run->par. */
-void ckpt_look(struct weir_run *run, struct ckpt *t);
+void ckpt_scan(struct weir_run *run, struct ckpt *t);
 
-/* After the first trial: note what ckpt_look has found. Collective over run->par. */
-void ckpt_note_look(struct weir_run *run, struct ckpt *t);
+/* After the first trial: note what ckpt_scan has found. Collective over run->par. */
+void ckpt_note_scan(struct weir_run *run, struct ckpt *t);
 
 /* Return whether what was read was verified: "yes", "no" or "partly". Local. */
 const char *ckpt_verified(const struct ckpt *t);

@@ -42,7 +42,7 @@ static int read_newest(struct weir_run *run, void *state, struct weir_err *err)
 
     if (run->par.rank > 0)
         return 0;
-    rc = mc_place_look(t, &f, err);
+    rc = mc_place_scan(t, &f, err);
     if (rc == 0 && f.n == 0)
         rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
     t->load.step = f.n > 0 ? f.step[f.n - 1] : -1;

@@ -105,7 +105,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int mc_place_look(struct mc_test *t, struct mc_found *f, struct weir_err *err)
+int mc_place_scan(struct mc_test *t, struct mc_found *f, struct weir_err *err)
 {
     int rc;
 

@@ -130,7 +130,7 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
     t->removal.stays = 0;
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
-    rc = mc_place_look(t, &f, err);
+    rc = mc_place_scan(t, &f, err);
     for (size_t i = 0; rc == 0 && i + (size_t)t->removal.keep < f.n; i++)
         if (!t->removal.own || f.step[i] >= t->pub.made_first)
             rc = take_away(t, f.step[i], err);
@@ -286,7 +286,7 @@ static int take_place(struct weir_run *run, struct mc_test *t, int64_t found[2],
 
     if (t->store->take && t->store->take(t, err) < 0)
         return -1;
-    rc = mc_place_look(t, &f, err);
+    rc = mc_place_scan(t, &f, err);
     if (rc == 0)
         rc = remove_left(run, t, &f, err);
     found[0] = f.last;

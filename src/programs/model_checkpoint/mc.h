@@ -350,7 +350,7 @@ bool mc_place_is_file(const char *name);
 /* Add a published checkpoint. -1 and err (WEIR_ESETUP). */
 int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err);
 /* As 'look' of the store, in order, with *f empty before. -1 and err; release it in both cases. */
-int mc_place_look(struct mc_test *t, struct mc_found *f, struct weir_err *err);
+int mc_place_scan(struct mc_test *t, struct mc_found *f, struct weir_err *err);
 void mc_found_free(struct mc_found *f);
 
 /* Remove a checkpoint, unless other files are in it (*stays). 0, or -1 and err (WEIR_EIO). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* arraylook.c - a transfer of an array that reports success and leaves an errno */
-#include "backends/shared/arraylook.h"
+/* arrayscan.c - a transfer of an array that reports success and leaves an errno */
+#include "backends/shared/arrayscan.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ void weir_array_mark(const struct weir_array *a, void *buf)
         weir_mpi_mark((char *)buf + r.first * a->elem, end - r.first * a->elem);
 }
 
-int weir_array_look(const struct weir_array *a, struct weir_mpi_doubt *d, int sys, const char *call,
+int weir_array_scan(const struct weir_array *a, struct weir_mpi_doubt *d, int sys, const char *call,
                     const void *buf, uint64_t where, bool swaps, struct weir_err *err)
 {
     int fd = open(weir_mpi_path(a->file->path), O_RDONLY | O_CLOEXEC);
