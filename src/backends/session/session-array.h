@@ -21,8 +21,8 @@
 int weir_session_can_array(const struct weir_session *s, const struct weir_array_spec *spec,
                            struct weir_err *err);
 
-/* Can the backend move these elements of an array, from and to this memory? Arguments as for
- * weir_array_move. LOCAL, before any I/O. */
+/* Check that the backend can move these elements of an array, from and to this memory. Arguments
+ * as for weir_array_move. LOCAL, before any I/O. */
 int weir_session_can_select(const struct weir_session *s, const struct weir_slab *slab,
                             const struct weir_memory *mem, struct weir_err *err);
 
@@ -42,8 +42,8 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
 /* Close the open arrays of a file, and the file; both are freed, also on failure. NULL: nothing. */
 int weir_arrays_close(struct weir_array_file *f, struct weir_err *err);
 
-/* Write the description of all arrays, groups and attributes made so far, and zeros into new arrays
- * that have spec->fill. Before the first transfer, and again after others were made. */
+/* Write the description of all arrays, groups and attributes made so far. Before the first
+ * transfer, and again after others were made. */
 int weir_arrays_commit(struct weir_array_file *f, struct weir_err *err);
 
 /* Flush the file to stable storage. */

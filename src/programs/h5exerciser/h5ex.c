@@ -207,10 +207,12 @@ static int start_test(struct weir_run *run, void *state, struct weir_err *err)
     struct h5ex_test *t = state;
     int rc = 0;
 
-    for (int i = 0; i <= t->o->derived; i++)
-        if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0 ||
-            weir_session_can_select(&t->session, &t->set[i].put.slab, t->set[i].memory, err) < 0)
+    for (int i = 0; i <= t->o->derived; i++) {
+        if (weir_session_can_array(&t->session, &t->set[i].spec, err) < 0)
             return -1;
+        if (weir_session_can_select(&t->session, &t->set[i].put.slab, t->set[i].memory, err) < 0)
+            return weir_err_within(err, "leave --filestrides and --memstride out");
+    }
     if (weir_par_asks(&run->par))
         rc = weir_session_is_new(&t->session, t->path, &t->removes, err);
     return weir_agree(&run->par, rc, err);
