@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* s3-keys.c - keys, from the environment or from a profile of ~/.aws/credentials and ~/.aws/config
- * */
+/* s3-keys.c - keys from the environment or a profile of ~/.aws/credentials and ~/.aws/config */
 
 #include <errno.h>
 #include <fcntl.h>

@@ -18,7 +18,7 @@ void weir_inputs_init(struct weir_inputs *f)
 {
     memset(f, 0, sizeof(*f));
     f->file_system = "";
-    f->others_why = "nobody looked";
+    f->others_why = "it was not measured";
     f->memory = f->tasks_per_core = f->cores = f->found.full = f->found.full_inodes = NAN;
     f->memcpy_rate = f->link_rate = f->resolution_s = NAN;
     f->stores = f->durable = f->direct = f->shared = f->random = f->own_metadata = -1;

@@ -112,8 +112,8 @@ static bool always(struct weir_phase_context *c, void *state)
     return true;
 }
 
-/* In collective steps each rank answers for itself, and all vote; else the watch has reported it.
- * */
+/* In collective steps each rank answers for itself, and all vote. Otherwise the watch has reported
+ * the answer. */
 static bool must_stop(struct weir_phase_context *c, void *state)
 {
     return c->stop_received || weir_phase_asks_to_stop(c);
