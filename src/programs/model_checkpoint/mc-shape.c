@@ -17,42 +17,39 @@ struct mc_place mc_job_place(const struct mc_job *job, int rank)
 
 /* ---- stages of the pipeline ---- */
 
-/* The layers that all stages have; 'more' stages, from number 'from' on, have one more. These are in the middle, as the first
- * and the last one have the embedding and the output, too. */
-struct stages {
-    int64_t all, more, from;
-};
-
-static struct stages stages_of(const struct mc_job *job)
-{
-    const int64_t layers = job->model.layers, pp = job->shape.pp;
-
-    return (struct stages) { .all = layers / pp, .more = layers % pp, .from = (pp - layers % pp) / 2 };
-}
-
-/* The first layer of a stage; of one past the last stage: the number of layers. */
+/* The first layer of a stage; of one past the last stage: the number of layers. Those in the middle
+ * have one more, as the first and the last one have the embedding and the output, too. */
 static int64_t first_layer(const struct mc_job *job, int64_t stage)
 {
-    struct stages s = stages_of(job);
-    int64_t more = stage <= s.from ? 0 : stage - s.from;
+    const int64_t pp = job->shape.pp, all = job->model.layers / pp, more = job->model.layers % pp;
+    const int64_t from = (pp - more) / 2, before = stage > from ? stage - from : 0;
 
-    return stage * s.all + (more < s.more ? more : s.more);
+    return stage * all + (before < more ? before : more);
 }
 
 int64_t mc_job_stage(const struct mc_job *job, const struct mc_tensor *t)
 {
-    struct stages s = stages_of(job);
-    int64_t begin = s.from * s.all, end = begin + s.more * (s.all + 1);
+    int64_t stage = 0, end = job->shape.pp;
 
-    if (t->section == MC_FIRST)
-        return 0;
     if (t->section == MC_LAST)
-        return job->shape.pp - 1;
-    if (t->layer < begin)
-        return t->layer / s.all;
-    if (t->layer < end)
-        return s.from + (t->layer - begin) / (s.all + 1);
-    return s.from + s.more + (t->layer - end) / s.all;
+        return end - 1;
+    while (end - stage > 1) {
+        int64_t middle = stage + (end - stage) / 2;
+
+        *(first_layer(job, middle) <= t->layer ? &stage : &end) = middle;
+    }
+    return stage;
+}
+
+/* The number of the first tensor of a stage; of one past the last stage: the number of tensors. */
+static uint64_t first_tensor(const struct mc_job *job, int64_t stage)
+{
+    struct mc_tensor t;
+
+    if (stage == 0 || stage == job->shape.pp)
+        return stage == 0 ? 0 : mc_tensors(&job->model, &job->rows);
+    mc_tensor_get(&job->model, &job->rows, MC_LAYER, first_layer(job, stage), 0, 0, &t);
+    return t.number;
 }
 
 /* ---- slices of a tensor-parallel group ---- */
@@ -221,59 +218,40 @@ void mc_part_name(const struct mc_job *job, const struct mc_part *p, struct weir
     mc_tensor_name(&job->rows, &t, out);
 }
 
-/* The i-th tensor of a rank. */
-static void held(const struct mc_job *job, const struct mc_place *p, uint64_t i, struct mc_tensor *out)
+/* Take the coming tensor of the stage, of which the copy of the embedding is the last. False: it is
+ * an expert of other ranks. */
+static bool take(struct mc_parts *it, struct mc_tensor *out)
 {
-    const int *n = job->rows.n;
-    const int64_t mine = job->model.experts / job->shape.ep, begin = first_layer(job, p->pp), end = first_layer(job, p->pp + 1);
-    const uint64_t layer = (uint64_t)(n[MC_LAYER] + mine * n[MC_EXPERT]), layers = (uint64_t)(end - begin) * layer;
-    const uint64_t before = p->pp == 0 ? (uint64_t)n[MC_FIRST] : 0;
-    enum mc_section section = i < before ? MC_FIRST : MC_LAST;
-    int64_t of_layer = 0, expert = 0;
-    int row = (int)i;
+    const struct mc_job *job = it->job;
+    uint64_t number = it->at++;
 
-    if (i >= before && i < before + layers) {
-        i -= before;
-        of_layer = begin + (int64_t)(i / layer);
-        row = (int)(i % layer);
-        section = row < n[MC_LAYER] ? MC_LAYER : MC_EXPERT;
-    } else if (i >= before) {
-        row = (int)(i - before - layers);
-        section = row < n[MC_LAST] ? MC_LAST : MC_FIRST; /* the copy of the embedding comes last */
-        row = row < n[MC_LAST] ? row : 0;
-    }
-    if (section == MC_EXPERT) {
-        expert = p->ep * mine + (row - n[MC_LAYER]) / n[MC_EXPERT];
-        row = (row - n[MC_LAYER]) % n[MC_EXPERT];
-    }
-    mc_tensor_get(&job->model, &job->rows, section, of_layer, expert, row, out);
+    mc_tensor_at(&job->model, &job->rows, number < it->end ? number : 0, out);
+    return out->section != MC_EXPERT ||
+           out->expert / (job->model.experts / job->shape.ep) == it->place.ep;
 }
 
 void mc_parts_begin(struct mc_parts *it, const struct mc_job *job, int rank, unsigned states, bool only_written)
 {
-    const int *n = job->rows.n;
     const struct mc_place p = mc_job_place(job, rank);
-    int64_t experts = job->model.experts / job->shape.ep * n[MC_EXPERT];
-    int64_t layers = first_layer(job, p.pp + 1) - first_layer(job, p.pp);
-    int64_t ends = (p.pp == 0 ? n[MC_FIRST] : 0) + (p.pp == job->shape.pp - 1 ? n[MC_LAST] : 0);
+    const uint64_t begin = first_tensor(job, p.pp), end = first_tensor(job, p.pp + 1);
 
-    *it = (struct mc_parts) { .job = job, .place = p, .states = states };
-    it->only_written = only_written;
-    it->n = (uint64_t)(ends + layers * (n[MC_LAYER] + experts) + copies_embedding(job, p.pp));
+    *it = (struct mc_parts) { job, p, states, only_written, 0, begin, begin, end };
 }
 
 bool mc_parts_next(struct mc_parts *it, struct mc_part *out)
 {
     const struct mc_place *p = &it->place;
+    const uint64_t end = it->end + copies_embedding(it->job, p->pp);
 
-    for (; it->state < MC_STATES; it->state++, it->at = 0) {
+    for (; it->state < MC_STATES; it->state++, it->at = it->begin) {
         if (!(it->states & 1u << it->state) || it->job->bytes[it->state] == 0)
             continue;
-        while (it->at < it->n) {
+        while (it->at < end) {
             struct mc_tensor t;
             struct mc_share share;
 
-            held(it->job, p, it->at++, &t);
+            if (!take(it, &t))
+                continue;
             mc_job_share(it->job, &t, (enum mc_state)it->state, p->pp, p->tp, &share);
             mc_job_part(it->job, &t, (enum mc_state)it->state, &share, p->pp, p->tp,
                         t.section == MC_EXPERT ? p->dp / it->job->shape.ep : p->dp, out);

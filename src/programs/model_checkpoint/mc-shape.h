@@ -202,7 +202,7 @@ struct mc_parts {
     unsigned states;
     bool only_written;
     int state;
-    uint64_t at, n; /* tensors that the stage has */
+    uint64_t at, begin, end; /* the coming tensor, the first and one past the last of the stage */
 };
 
 void mc_parts_begin(struct mc_parts *it, const struct mc_job *job, int rank, unsigned states, bool only_written);
