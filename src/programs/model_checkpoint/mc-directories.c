@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text/path.h"
+#include "base/text/wholefile.h"
 #include "par/textfile.h"
 
 /* ---- take ---- */
@@ -30,7 +31,7 @@ static int check_place(const char *path, struct weir_err *err)
 
 /* One job saves into a directory at a time: its unpublished files would be taken for the rest
  * of a killed job. The lock ends with the process. Without locks the user takes care. */
-static int take(struct mc_test *t, struct weir_err *err)
+static int take_place(struct mc_test *t, struct weir_err *err)
 {
     if (check_place(t->o->path, err) < 0)
         return -1;
@@ -49,65 +50,48 @@ static int take(struct mc_test *t, struct weir_err *err)
 
 /* ---- existing checkpoints ---- */
 
-/* A file that has the name of a checkpoint is none, but no checkpoint can have its name. */
-static int keep_name(const char *dir, const struct dirent *e, struct mc_found *f, struct weir_err *err)
+static int give(DIR *d, const struct dirent *e, weir_name_fn *take, void *mine,
+                struct weir_err *err)
 {
-    const char *name = e->d_name;
-
-    for (int what = MC_PUBLISHED; what <= MC_REMOVED; what++) {
-        int64_t step = mc_place_step(name, strlen(name), (enum mc_name)what);
-
-        if (step < 0)
-            continue;
-        f->last = step > f->last ? step : f->last;
-        if (what == MC_PUBLISHED)
-            return e->d_type == DT_REG ? 0 : mc_found_add(f, step, err);
-        weir_str_addf(&f->left, "%s/%s%c", dir, name, 0);
-    }
-    return 0;
-}
-
-static int look(struct mc_test *t, struct mc_found *f, struct weir_err *err)
-{
-    const char *dir = t->o->path;
-    struct dirent *e;
-    int rc = 0;
-    DIR *d;
-
-    if (check_place(dir, err) < 0)
-        return -1;
-    d = opendir(dir);
-    if (!d)
-        return errno == ENOENT ? 0 : weir_fail(err, WEIR_EIO, "open directory '%s'", dir);
-    errno = 0;
-    while (rc == 0 && (e = readdir(d)))
-        rc = keep_name(dir, e, f, err);
-    if (rc == 0 && errno != 0)
-        rc = weir_fail(err, WEIR_EIO, "read directory '%s'", dir);
-    closedir(d);
-    return rc;
-}
-
-static int files(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    DIR *d = fd < 0 ? NULL : fdopendir(fd);
-    bool all = d != NULL;
-    struct dirent *e;
+    char name[sizeof(e->d_name) + 1];
+    bool is_file = e->d_type == DT_REG;
     struct stat st;
 
-    if (!d && fd >= 0)
-        close(fd);
-    while (all && (e = readdir(d))) {
-        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-            continue;
-        all = mc_place_is_file(e->d_name) && fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
-        weir_str_addf(out, "%s/%s%c", path, e->d_name, 0);
+    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+        return 0;
+    if (e->d_type == DT_UNKNOWN)
+        is_file = fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                  S_ISREG(st.st_mode);
+    snprintf(name, sizeof(name), "%s%s", e->d_name, is_file ? "" : "/");
+    return take(mine, name, 0, err);
+}
+
+static int list(struct mc_test *t, const char *of, weir_name_fn *take, void *mine,
+                struct weir_err *err)
+{
+    const char *path = of ? of : t->o->path;
+    int fd, rc = of ? 0 : check_place(path, err);
+    struct dirent *e;
+    DIR *d;
+
+    if (rc < 0)
+        return -1;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (of ? O_NOFOLLOW : 0));
+    d = fd < 0 ? NULL : fdopendir(fd);
+    if (!d) {
+        rc = of                ? take(mine, "/", 0, err)
+             : errno == ENOENT ? 0
+                               : weir_fail(err, WEIR_EIO, "open directory '%s'", path);
+        if (fd >= 0)
+            close(fd);
+        return rc;
     }
-    if (d)
-        closedir(d);
-    *ours = all;
-    return out->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", path) : 0;
+    while (errno = 0, rc == 0 && (e = readdir(d)))
+        rc = give(d, e, take, mine, err);
+    if (rc == 0 && errno != 0)
+        rc = weir_fail(err, WEIR_EIO, "read directory '%s'", path);
+    closedir(d);
+    return rc;
 }
 
 static int read_text(struct mc_test *t, const char *path, struct weir_str *text, struct weir_err *err)
@@ -138,15 +122,10 @@ static int put(const char *path, const struct weir_str *text, struct weir_err *e
 
     if (fd < 0)
         return weir_fail(err, WEIR_EIO, "create '%s'", path);
-    while (rc == 0 && done < text->len) {
-        ssize_t n = write(fd, text->text + done, text->len - done);
-
-        if (n < 0 && errno != EINTR)
-            rc = weir_fail(err, WEIR_EIO, "write '%s' at offset %zu", path, done);
-        done += n > 0 ? (size_t)n : 0;
-    }
-    if (rc == 0 && fsync(fd) < 0)
-        rc = weir_fail(err, WEIR_EIO, "fsync '%s'", path);
+    if (weir_write_all(fd, text->text, text->len, &done) < 0)
+        rc = weir_fail(err, WEIR_EIO, "write '%s' at offset %zu", path, done);
+    if (rc == 0)
+        rc = weir_fsync(fd, path, err);
     if (close(fd) < 0 && rc == 0)
         rc = weir_fail(err, WEIR_EIO, "close '%s'", path);
     return rc;
@@ -201,9 +180,8 @@ static int remove_directory(struct mc_test *t, const char *path, struct weir_err
 const struct mc_store mc_directories = {
     .written = MC_STAGED,
     .withdrawn = MC_REMOVED,
-    .take = take,
-    .look = look,
-    .files = files,
+    .take = take_place,
+    .list = list,
     .make = make,
     .publish = publish,
     .withdraw = rename_directory,

@@ -6,94 +6,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define BEGIN "checkpoint-"
-
-/* ---- existing checkpoints ---- */
-
-/* Names of files, in order, on their way to steps. */
-struct steps {
-    struct mc_found *f;
-    const char *dir;
-    int64_t step; /* of the last one; -1: none yet */
-    bool is_published;
-};
-
-/* All names of a step are known. */
-static int end_step(struct steps *s, struct weir_err *err)
+static int list(struct mc_test *t, const char *of, weir_name_fn *take, void *mine,
+                struct weir_err *err)
 {
-    if (s->step < 0)
-        return 0;
-    if (s->is_published)
-        return mc_found_add(s->f, s->step, err);
-    mc_place_name(s->dir, MC_PUBLISHED, s->step, &s->f->left);
-    weir_str_addc(&s->f->left, 0);
-    return 0;
-}
-
-static int take_step(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
-{
-    size_t len = strcspn(name, "/");
-    int64_t step = mc_place_step(name, len, MC_PUBLISHED);
-    struct steps *s = mine;
-
-    if (step < 0)
-        return 0;
-    s->f->last = step > s->f->last ? step : s->f->last;
-    if (name[len] == '\0') /* one that has the name of a checkpoint is none */
-        return 0;
-    if (step != s->step) {
-        if (end_step(s, err) < 0)
-            return -1;
-        s->step = step;
-        s->is_published = false;
-    }
-    s->is_published |= strcmp(name + len + 1, MC_METADATA) == 0;
-    return 0;
-}
-
-static int look(struct mc_test *t, struct mc_found *f, struct weir_err *err)
-{
-    struct steps s = { .f = f, .dir = t->o->path, .step = -1 };
-
-    if (weir_session_list(&t->session, t->o->path, BEGIN, take_step, &s, err) < 0)
-        return -1;
-    return end_step(&s, err);
-}
-
-/* The names of a checkpoint on their way to a list. */
-struct names {
-    const char *dir;
-    struct weir_str *out;
-    bool ours, has_metadata;
-};
-
-static int take_name(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
-{
-    struct names *n = mine;
-
-    n->ours &= mc_place_is_file(name);
-    if (strcmp(name, MC_METADATA) == 0)
-        n->has_metadata = true;
-    else
-        weir_str_addf(n->out, "%s/%s%c", n->dir, name, 0);
-    return 0;
-}
-
-/* The metadata are removed first, so that what is left is no checkpoint. */
-static int files(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err)
-{
-    struct weir_str others = { 0 };
-    struct names n = { .dir = path, .out = &others, .ours = true };
-    int rc = weir_session_list(&t->session, path, "", take_name, &n, err);
-
-    if (rc == 0 && n.has_metadata)
-        weir_str_addf(out, "%s/" MC_METADATA "%c", path, 0);
-    weir_str_add(out, weir_str_text(&others), others.len);
-    if (rc == 0 && (others.failed || out->failed))
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", path);
-    *ours = rc == 0 && n.ours;
-    weir_str_free(&others);
-    return rc;
+    return of ? weir_session_list(&t->session, of, "", take, mine, err)
+              : weir_session_list(&t->session, t->o->path, "checkpoint-", take, mine, err);
 }
 
 /* ---- metadata ---- */
@@ -181,8 +98,7 @@ static int withdraw(struct mc_test *t, const char *from, const char *to, struct 
 const struct mc_store mc_objects = {
     .written = MC_PUBLISHED,
     .withdrawn = MC_PUBLISHED,
-    .look = look,
-    .files = files,
+    .list = list,
     .publish = publish,
     .withdraw = withdraw,
     .unlink = unlink_file,

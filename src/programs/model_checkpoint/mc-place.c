@@ -57,7 +57,8 @@ int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct 
     return rc;
 }
 
-int64_t mc_place_step(const char *name, size_t len, enum mc_name what)
+/* The step in 'len' bytes of a name; -1: it is no name of ours for that. */
+static int64_t step_of(const char *name, size_t len, enum mc_name what)
 {
     size_t before = strlen(forms[what].before), after = strlen(forms[what].after), n;
     int64_t step = 0;
@@ -75,7 +76,8 @@ int64_t mc_place_step(const char *name, size_t len, enum mc_name what)
     return step;
 }
 
-bool mc_place_is_file(const char *name)
+/* True for the name of a file of a checkpoint. */
+static bool is_file(const char *name)
 {
     static const char *const begins[] = { "rank-", "tp-", "parameters-", "optimizer-", "checkpoint." };
     size_t len = strlen(name);
@@ -90,11 +92,63 @@ bool mc_place_is_file(const char *name)
 
 /* ---- existing checkpoints ---- */
 
-int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err)
+static int add_published(struct mc_found *f, int64_t step, struct weir_err *err)
 {
     if (!weir_mem_reserve(&f->step, f->n, &f->capacity, sizeof(*f->step)))
         return weir_refuse(err, WEIR_ESETUP, "no memory for a list of checkpoints");
     f->step[f->n++] = step;
+    return 0;
+}
+
+/* Names on their way to steps. */
+struct steps {
+    const struct mc_test *t;
+    struct mc_found *f;
+    int64_t step; /* of the last name; -1: none yet */
+    bool is_published;
+};
+
+/* All names of a step are known. */
+static int end_step(struct steps *s, struct weir_err *err)
+{
+    if (s->step < 0)
+        return 0;
+    if (s->is_published)
+        return add_published(s->f, s->step, err);
+    mc_place_name(s->t->o->path, MC_PUBLISHED, s->step, &s->f->left);
+    weir_str_addc(&s->f->left, 0);
+    return 0;
+}
+
+/* A file of a checkpoint; "": its directory. Where no other name publishes one, the metadata do. */
+static int take_file(struct steps *s, int64_t step, const char *file, struct weir_err *err)
+{
+    if (step != s->step) {
+        if (end_step(s, err) < 0)
+            return -1;
+        s->step = step;
+        s->is_published = s->t->store->written != MC_PUBLISHED;
+    }
+    s->is_published |= strcmp(file, MC_METADATA) == 0;
+    return 0;
+}
+
+/* A file that has the name of a checkpoint is none, but no checkpoint can have its name. */
+static int take_step(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
+{
+    size_t len = strcspn(name, "/");
+    struct steps *s = mine;
+
+    for (int what = MC_PUBLISHED; what <= MC_REMOVED; what++) {
+        int64_t step = step_of(name, len, (enum mc_name)what);
+
+        if (step < 0)
+            continue;
+        s->f->last = step > s->f->last ? step : s->f->last;
+        if (what == MC_PUBLISHED)
+            return name[len] ? take_file(s, step, name + len + 1, err) : 0;
+        weir_str_addf(&s->f->left, "%s/%.*s%c", s->t->o->path, (int)len, name, 0);
+    }
     return 0;
 }
 
@@ -107,10 +161,13 @@ static int compare(const void *a, const void *b)
 
 int mc_place_scan(struct mc_test *t, struct mc_found *f, struct weir_err *err)
 {
+    struct steps s = { .t = t, .f = f, .step = -1 };
     int rc;
 
     *f = (struct mc_found) { .last = -1 };
-    rc = t->store->look(t, f, err);
+    rc = t->store->list(t, NULL, take_step, &s, err);
+    if (rc == 0)
+        rc = end_step(&s, err);
     if (rc == 0 && f->left.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", t->o->path);
     if (f->n > 0)
@@ -127,11 +184,47 @@ void mc_found_free(struct mc_found *f)
 
 /* ---- removal ---- */
 
+/* The names of a checkpoint on their way to a list. */
+struct names {
+    const char *dir;
+    struct weir_str *out;
+    bool ours, has_metadata;
+};
+
+static int take_name(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
+{
+    struct names *n = mine;
+
+    n->ours &= is_file(name);
+    if (strcmp(name, MC_METADATA) == 0)
+        n->has_metadata = true;
+    else
+        weir_str_addf(n->out, "%s/%s%c", n->dir, name, 0);
+    return 0;
+}
+
+int mc_place_list(struct mc_test *t, const char *path, struct weir_str *out, bool *ours,
+                  struct weir_err *err)
+{
+    struct weir_str others = { 0 };
+    struct names n = { .dir = path, .out = &others, .ours = true };
+    int rc = t->store->list(t, path, take_name, &n, err);
+
+    if (rc == 0 && n.has_metadata)
+        weir_str_addf(out, "%s/" MC_METADATA "%c", path, 0);
+    weir_str_add(out, weir_str_text(&others), others.len);
+    if (rc == 0 && (others.failed || out->failed))
+        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", path);
+    *ours = rc == 0 && n.ours;
+    weir_str_free(&others);
+    return rc;
+}
+
 int mc_place_remove(struct mc_test *t, const char *path, bool *stays, struct weir_err *err)
 {
     struct weir_str names = { 0 };
     bool ours = false;
-    int rc = t->store->files(t, path, &names, &ours, err);
+    int rc = mc_place_list(t, path, &names, &ours, err);
 
     *stays = !ours;
     for (const char *at = NULL; rc == 0 && ours && (at = weir_str_next(&names, at));)

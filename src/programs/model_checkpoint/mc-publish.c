@@ -90,7 +90,7 @@ static int list_gone(struct mc_test *t, const char *path, struct weir_err *err)
     bool ours;
 
     weir_str_addf(&t->removal.gone, "%s%c", path, 0);
-    if (t->store->files(t, path, &t->pub.names, &ours, err) < 0)
+    if (mc_place_list(t, path, &t->pub.names, &ours, err) < 0)
         return -1;
     return ours ? 0 : weir_refuse(err, WEIR_EIO, "another process changed '%s' at its removal", path);
 }
@@ -107,7 +107,7 @@ static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
     if (from.failed || to.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
     else
-        rc = t->store->files(t, weir_str_text(&from), &t->pub.names, &ours, err);
+        rc = mc_place_list(t, weir_str_text(&from), &t->pub.names, &ours, err);
     t->pub.names.len = begin;
     if (rc == 0 && !ours) /* with something else in it: it stays */
         t->removal.stays++;

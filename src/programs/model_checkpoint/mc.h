@@ -312,11 +312,12 @@ struct mc_store {
     /* take, make and rmdir may be NULL: there is nothing to do.
      * Before the first save: make the place, and let no other job save there, as far as that is possible. */
     int (*take)(struct mc_test *t, struct weir_err *err);
-    /* Find existing checkpoints under our names, for *f, which is empty. A missing place has none. */
-    int (*look)(struct mc_test *t, struct mc_found *f, struct weir_err *err);
-    /* Append the paths of the files of a checkpoint, each with its NUL, in the order of their
-     * removal. Sets *ours to false when something there is not ours, or cannot be read. */
-    int (*files)(struct mc_test *t, const char *path, struct weir_str *out, bool *ours, struct weir_err *err);
+    /* Take the names in the checkpoint 'of'; NULL: in the place of checkpoints. Objects have all
+     * of their name there ("checkpoint-00000001/metadata"), one checkpoint after the other. What is
+     * no regular file has '/' at the end; a checkpoint that cannot be read has that name alone. A
+     * missing place has none. */
+    int (*list)(struct mc_test *t, const char *of, weir_name_fn *take, void *mine,
+                struct weir_err *err);
     /* Free space for the files of the next checkpoint, at t->pub.staged. */
     int (*make)(struct mc_test *t, struct weir_err *err);
     /* All files are complete: now there is a checkpoint, with t->pub.names as its metadata. */
@@ -342,16 +343,15 @@ void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir
 const char *mc_path(struct mc_test *t, const char *dir, const char *file, struct weir_err *err);
 /* Add the paths of checkpoints in all states. As 'add' of struct weir_test_files. */
 int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-/* The step in 'len' bytes of a name; -1: it is no name of ours for that. */
-int64_t mc_place_step(const char *name, size_t len, enum mc_name what);
-/* True for the name of a file of a checkpoint. */
-bool mc_place_is_file(const char *name);
-
-/* Add a published checkpoint. -1 and err (WEIR_ESETUP). */
-int mc_found_add(struct mc_found *f, int64_t step, struct weir_err *err);
-/* As 'look' of the store, in order, with *f empty before. -1 and err; release it in both cases. */
+/* Find existing checkpoints under our names, in order. -1 and err; release *f in both cases. */
 int mc_place_scan(struct mc_test *t, struct mc_found *f, struct weir_err *err);
 void mc_found_free(struct mc_found *f);
+
+/* Append the paths of the files of a checkpoint, each with its NUL, in the order of their removal:
+ * the metadata first, so that what is left is no checkpoint. Sets *ours to false when something
+ * there is not ours, or cannot be read. -1 and err. */
+int mc_place_list(struct mc_test *t, const char *path, struct weir_str *out, bool *ours,
+                  struct weir_err *err);
 
 /* Remove a checkpoint, unless other files are in it (*stays). 0, or -1 and err (WEIR_EIO). */
 int mc_place_remove(struct mc_test *t, const char *path, bool *stays, struct weir_err *err);
