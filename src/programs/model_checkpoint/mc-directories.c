@@ -178,8 +178,6 @@ static int remove_directory(struct mc_test *t, const char *path, struct weir_err
 }
 
 const struct mc_store mc_directories = {
-    .written = MC_STAGED,
-    .withdrawn = MC_REMOVED,
     .take = take_place,
     .list = list,
     .make = make,

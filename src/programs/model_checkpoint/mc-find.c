@@ -19,7 +19,7 @@ static const char *metadata_of(struct mc_test *t, struct weir_err *err)
     struct mc_loading *l = &t->load;
 
     weir_str_clear(&l->from);
-    mc_place_name(t->o->path, MC_PUBLISHED, l->step, &l->from);
+    mc_place_name(t, MC_PUBLISHED, l->step, &l->from);
     if (!l->from.failed)
         return mc_path(t, weir_str_text(&l->from), MC_METADATA, err);
     weir_refuse(err, WEIR_ESETUP, "no memory for a name");
@@ -43,10 +43,10 @@ static int read_newest(struct weir_run *run, void *state, struct weir_err *err)
     if (run->par.rank > 0)
         return 0;
     rc = mc_place_scan(t, &f, err);
-    if (rc == 0 && f.n == 0)
+    if (rc == 0 && f.published == 0)
         rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
-    t->load.step = f.n > 0 ? f.step[f.n - 1] : -1;
-    mc_found_free(&f);
+    t->load.step = f.published > 0 ? f.at[f.published - 1].step : -1;
+    free(f.at);
     path = rc == 0 ? metadata_of(t, err) : NULL;
     if (!path || t->store->read(t, path, &m->text, err) < 0)
         return -1;

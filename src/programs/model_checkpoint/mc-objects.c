@@ -96,8 +96,6 @@ static int withdraw(struct mc_test *t, const char *from, const char *to, struct 
 
 /* Directories are in names only, and there are no locks. */
 const struct mc_store mc_objects = {
-    .written = MC_PUBLISHED,
-    .withdrawn = MC_PUBLISHED,
     .list = list,
     .publish = publish,
     .withdraw = withdraw,

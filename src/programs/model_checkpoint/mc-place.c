@@ -31,9 +31,12 @@ static const struct {
     [MC_REMOVED] = { ".checkpoint-", ".removed" },
 };
 
-void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir_str *out)
+void mc_place_name(const struct mc_test *t, enum mc_name what, int64_t step, struct weir_str *out)
 {
-    weir_str_addf(out, "%s/%s%0*" PRId64 "%s", dir, forms[what].before, DIGITS, step, forms[what].after);
+    const int form = t->is_objects ? MC_PUBLISHED : what;
+
+    weir_str_addf(out, "%s/%s%0*" PRId64 "%s", t->o->path, forms[form].before, DIGITS, step,
+                  forms[form].after);
 }
 
 const char *mc_path(struct mc_test *t, const char *dir, const char *file, struct weir_err *err)
@@ -92,94 +95,70 @@ static bool is_file(const char *name)
 
 /* ---- existing checkpoints ---- */
 
-static int add_published(struct mc_found *f, int64_t step, struct weir_err *err)
-{
-    if (!weir_mem_reserve(&f->step, f->n, &f->capacity, sizeof(*f->step)))
-        return weir_refuse(err, WEIR_ESETUP, "no memory for a list of checkpoints");
-    f->step[f->n++] = step;
-    return 0;
-}
-
-/* Names on their way to steps. */
-struct steps {
+struct search {
     const struct mc_test *t;
     struct mc_found *f;
-    int64_t step; /* of the last name; -1: none yet */
-    bool is_published;
 };
 
-/* All names of a step are known. */
-static int end_step(struct steps *s, struct weir_err *err)
+static int see(struct mc_found *f, enum mc_name what, int64_t step, struct weir_err *err)
 {
-    if (s->step < 0)
-        return 0;
-    if (s->is_published)
-        return add_published(s->f, s->step, err);
-    mc_place_name(s->t->o->path, MC_PUBLISHED, s->step, &s->f->left);
-    weir_str_addc(&s->f->left, 0);
+    if (!weir_mem_reserve(&f->at, f->n, &f->capacity, sizeof(*f->at)))
+        return weir_refuse(err, WEIR_ESETUP, "no memory for a list of checkpoints");
+    f->at[f->n++] = (struct mc_seen) { what, step };
     return 0;
 }
 
-/* A file of a checkpoint; "": its directory. Where no other name publishes one, the metadata do. */
-static int take_file(struct steps *s, int64_t step, const char *file, struct weir_err *err)
+/* The metadata publish a checkpoint of objects, which has a name for each of its files. */
+static int see_object(struct mc_found *f, int64_t step, const char *file, struct weir_err *err)
 {
-    if (step != s->step) {
-        if (end_step(s, err) < 0)
-            return -1;
-        s->step = step;
-        s->is_published = s->t->store->written != MC_PUBLISHED;
-    }
-    s->is_published |= strcmp(file, MC_METADATA) == 0;
+    enum mc_name what = strcmp(file, MC_METADATA) == 0 ? MC_PUBLISHED : MC_STAGED;
+
+    if (f->n == 0 || f->at[f->n - 1].step != step)
+        return see(f, what, step, err);
+    if (what == MC_PUBLISHED)
+        f->at[f->n - 1].what = what;
     return 0;
 }
 
 /* A file that has the name of a checkpoint is none, but no checkpoint can have its name. */
 static int take_step(void *mine, const char *name, uint64_t bytes, struct weir_err *err)
 {
+    const struct search *s = mine;
     size_t len = strcspn(name, "/");
-    struct steps *s = mine;
+    int what = MC_PUBLISHED;
+    int64_t step;
 
-    for (int what = MC_PUBLISHED; what <= MC_REMOVED; what++) {
-        int64_t step = step_of(name, len, (enum mc_name)what);
-
-        if (step < 0)
-            continue;
-        s->f->last = step > s->f->last ? step : s->f->last;
-        if (what == MC_PUBLISHED)
-            return name[len] ? take_file(s, step, name + len + 1, err) : 0;
-        weir_str_addf(&s->f->left, "%s/%.*s%c", s->t->o->path, (int)len, name, 0);
-    }
-    return 0;
+    while ((step = step_of(name, len, (enum mc_name)what)) < 0)
+        if (what++ == MC_REMOVED)
+            return 0;
+    s->f->last = step > s->f->last ? step : s->f->last;
+    if (what == MC_PUBLISHED && !name[len])
+        return 0;
+    return s->t->is_objects ? see_object(s->f, step, name + len + 1, err)
+                            : see(s->f, (enum mc_name)what, step, err);
 }
 
 static int compare(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    const struct mc_seen *x = a, *y = b;
 
-    return (x > y) - (x < y);
+    if (x->what != y->what)
+        return x->what < y->what ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
 }
 
 int mc_place_scan(struct mc_test *t, struct mc_found *f, struct weir_err *err)
 {
-    struct steps s = { .t = t, .f = f, .step = -1 };
+    struct search s = { t, f };
     int rc;
 
     *f = (struct mc_found) { .last = -1 };
     rc = t->store->list(t, NULL, take_step, &s, err);
-    if (rc == 0)
-        rc = end_step(&s, err);
-    if (rc == 0 && f->left.failed)
-        rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names in '%s'", t->o->path);
     if (f->n > 0)
-        qsort(f->step, f->n, sizeof(*f->step), compare);
+        qsort(f->at, f->n, sizeof(*f->at), compare);
+    while (f->published < f->n && f->at[f->published].what == MC_PUBLISHED)
+        f->published++;
     return rc;
-}
-
-void mc_found_free(struct mc_found *f)
-{
-    free(f->step);
-    weir_str_free(&f->left);
-    *f = (struct mc_found) { .last = -1 };
 }
 
 /* ---- removal ---- */

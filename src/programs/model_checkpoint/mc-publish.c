@@ -102,8 +102,8 @@ static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
     bool ours = false;
     int rc;
 
-    mc_place_name(t->o->path, MC_PUBLISHED, step, &from);
-    mc_place_name(t->o->path, t->store->withdrawn, step, &to);
+    mc_place_name(t, MC_PUBLISHED, step, &from);
+    mc_place_name(t, MC_REMOVED, step, &to);
     if (from.failed || to.failed)
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for a name");
     else
@@ -131,10 +131,10 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
     rc = mc_place_scan(t, &f, err);
-    for (size_t i = 0; rc == 0 && i + (size_t)t->removal.keep < f.n; i++)
-        if (!t->removal.own || f.step[i] >= t->pub.made_first)
-            rc = take_away(t, f.step[i], err);
-    mc_found_free(&f);
+    for (size_t i = 0; rc == 0 && i + (size_t)t->removal.keep < f.published; i++)
+        if (!t->removal.own || f.at[i].step >= t->pub.made_first)
+            rc = take_away(t, f.at[i].step, err);
+    free(f.at);
     if (rc == 0 && (t->pub.names.failed || t->removal.gone.failed))
         rc = weir_refuse(err, WEIR_ESETUP, "no memory for the names of files");
     return rc;
@@ -242,17 +242,23 @@ int mc_after_remove(struct weir_run *run, void *state, const struct weir_stage *
 /* ---- before the first save, and after a failure ---- */
 
 /* The rest of a killed run; a directory in which something else is stays. */
-static int remove_left(struct weir_run *run, struct mc_test *t, struct mc_found *f, struct weir_err *err)
+static int remove_left(struct weir_run *run, struct mc_test *t, const struct mc_found *f,
+                       struct weir_err *err)
 {
+    struct weir_str path = { 0 };
     int n = 0, stay = 0, rc = 0;
 
-    for (const char *at = NULL; rc == 0 && (at = weir_str_next(&f->left, at));) {
-        bool stays;
+    for (size_t i = f->published; rc == 0 && i < f->n; i++) {
+        bool stays = false;
 
-        rc = mc_place_remove(t, at, &stays, err);
+        weir_str_clear(&path);
+        mc_place_name(t, f->at[i].what, f->at[i].step, &path);
+        rc = path.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for a name")
+                         : mc_place_remove(t, weir_str_text(&path), &stays, err);
         stay += stays;
         n += !stays;
     }
+    weir_str_free(&path);
     if (n > 0)
         weir_note(&run->log, "%d unfinished checkpoint%s of a run that was killed removed", n, n == 1 ? "" : "s");
     if (stay > 0)
@@ -269,7 +275,7 @@ static int64_t sequence_of(struct mc_test *t, int64_t step)
     const char *path, *at = NULL;
     int64_t sequence;
 
-    mc_place_name(t->o->path, MC_PUBLISHED, step, &dir);
+    mc_place_name(t, MC_PUBLISHED, step, &dir);
     path = mc_path(t, weir_str_text(&dir), MC_METADATA, NULL);
     if (path && t->store->read(t, path, &text, NULL) == 0)
         at = strstr(weir_str_text(&text), key);
@@ -290,12 +296,12 @@ static int take_place(struct weir_run *run, struct mc_test *t, int64_t found[2],
     if (rc == 0)
         rc = remove_left(run, t, &f, err);
     found[0] = f.last;
-    for (size_t i = 0; i < f.n; i++) {
-        int64_t sequence = sequence_of(t, f.step[i]);
+    for (size_t i = 0; i < f.published; i++) {
+        int64_t sequence = sequence_of(t, f.at[i].step);
 
         found[1] = sequence > found[1] ? sequence : found[1];
     }
-    mc_found_free(&f);
+    free(f.at);
     return rc;
 }
 

@@ -268,8 +268,8 @@ static int make_staged(struct weir_run *run, void *state, struct weir_err *err)
 
     weir_str_clear(&t->pub.staged);
     weir_str_clear(&t->pub.place);
-    mc_place_name(t->o->path, t->store->written, t->pub.step, &t->pub.staged);
-    mc_place_name(t->o->path, MC_PUBLISHED, t->pub.step, &t->pub.place);
+    mc_place_name(t, MC_STAGED, t->pub.step, &t->pub.staged);
+    mc_place_name(t, MC_PUBLISHED, t->pub.step, &t->pub.place);
     if (t->pub.staged.failed || t->pub.place.failed)
         return weir_refuse(err, WEIR_ESETUP, "no memory for the names of directories");
     if (run->par.rank > 0 || !t->is_stored)

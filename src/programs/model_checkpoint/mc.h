@@ -84,12 +84,17 @@ struct mc_meta {
     int regions;
 };
 
-/* The contents of the place of checkpoints. Release with mc_found_free. */
+/* The state of a checkpoint by its name; objects without metadata: MC_STAGED. */
+enum mc_name { MC_PUBLISHED, MC_STAGED, MC_REMOVED };
+
+/* The contents of the place of checkpoints. Free 'at'. */
 struct mc_found {
-    int64_t *step; /* of those that are published, ascending */
-    size_t n, capacity;
-    int64_t last;         /* the highest step of any, -1: none */
-    struct weir_str left; /* paths of what a run that was killed has left */
+    struct mc_seen {
+        enum mc_name what;
+        int64_t step;
+    } *at; /* those that are published, ascending, and what a run that was killed has left */
+    size_t published, n, capacity;
+    int64_t last; /* the highest step of any, -1: none */
 };
 
 /* Times of a repetition. */
@@ -302,20 +307,17 @@ static inline struct mc_form mc_meta_form(const struct mc_meta *m)
 
 #define MC_METADATA "metadata"
 
-enum mc_name { MC_PUBLISHED, MC_STAGED, MC_REMOVED };
-
 /* The storage of checkpoints, and what publishes one: in directories of the system their new name, on objects the metadata,
  * which are put last. Functions are local, for rank 0 (unlink: for all); they return 0, or -1 and err (WEIR_EIO,
  * WEIR_ESETUP). */
 struct mc_store {
-    enum mc_name written, withdrawn; /* the names of one that is not published yet, and of one that is no more */
     /* take, make and rmdir may be NULL: there is nothing to do.
      * Before the first save: make the place, and let no other job save there, as far as that is possible. */
     int (*take)(struct mc_test *t, struct weir_err *err);
     /* Take the names in the checkpoint 'of'; NULL: in the place of checkpoints. Objects have all
-     * of their name there ("checkpoint-00000001/metadata"), one checkpoint after the other. What is
-     * no regular file has '/' at the end; a checkpoint that cannot be read has that name alone. A
-     * missing place has none. */
+     * of their name there ("checkpoint-00000001/metadata"), one checkpoint after the other. Names
+     * but those of regular files end with a '/'; a checkpoint that cannot be read has that name
+     * alone. A missing place has none. */
     int (*list)(struct mc_test *t, const char *of, weir_name_fn *take, void *mine,
                 struct weir_err *err);
     /* Free space for the files of the next checkpoint, at t->pub.staged. */
@@ -337,15 +339,14 @@ int mc_place_store(struct mc_test *t, const struct weir_backend *be, struct weir
 extern const struct mc_store mc_directories; /* mc-directories.c */
 extern const struct mc_store mc_objects;     /* mc-objects.c */
 
-/* Append the path of a checkpoint in this state. */
-void mc_place_name(const char *dir, enum mc_name what, int64_t step, struct weir_str *out);
+/* Append the path of a checkpoint in this state; objects have one for all. */
+void mc_place_name(const struct mc_test *t, enum mc_name what, int64_t step, struct weir_str *out);
 /* The path of a file of a checkpoint, until the next call. Local. NULL and err (WEIR_ESETUP): no memory. */
 const char *mc_path(struct mc_test *t, const char *dir, const char *file, struct weir_err *err);
 /* Add the paths of checkpoints in all states. As 'add' of struct weir_test_files. */
 int mc_place_files(const void *opt, int tasks, struct weir_files *files, struct weir_err *err);
-/* Find existing checkpoints under our names, in order. -1 and err; release *f in both cases. */
+/* Find existing checkpoints under our names, in order. -1 and err; free f->at in both cases. */
 int mc_place_scan(struct mc_test *t, struct mc_found *f, struct weir_err *err);
-void mc_found_free(struct mc_found *f);
 
 /* Append the paths of the files of a checkpoint, each with its NUL, in the order of their removal:
  * the metadata first, so that what is left is no checkpoint. Sets *ours to false when something
