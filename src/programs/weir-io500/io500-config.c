@@ -151,9 +151,8 @@ static const struct earlier *find_earlier(const char *section, const char *key)
     return NULL;
 }
 
-static void note(struct reader *r, unsigned long line, const char *section, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void note(struct reader *r, unsigned long line, const char *section, const char *fmt, ...)
+static void __attribute__((format(printf, 4, 5)))
+note(struct reader *r, unsigned long line, const char *section, const char *fmt, ...)
 {
     char shown[WEIR_QUOTE_TEXT];
     va_list ap;

@@ -95,8 +95,8 @@ static int keep_results(struct weir_run *run, struct io500 *t, int phase, const 
             keep_result(p, r, d);
     }
     if (fmax(d->iteration1, d->iteration2) > 2 * d->score && d->iteration2 > 0)
-        return io500_reason_add(run, t, &(struct io500_reason) { .phase = phase, .kind = "WARNING",
-                                         .text = "The results of both md-workbench differs by 2x." }, err);
+        return io500_reason_add(run, t, &(struct io500_reason) { phase, NULL, "WARNING", "",
+                                 "The results of both md-workbench differs by 2x.", "" }, err);
     return 0;
 }
 
@@ -118,10 +118,12 @@ static int keep_remarks(struct weir_run *run, struct io500 *t, int phase, const 
                                                                 : strcmp(m->severity, "INVALID") == 0 ? "INVALID"
                                                                 : strcmp(m->severity, "SUSPECT") == 0 ? "SUSPECT" : "NOTE" };
 
-        memcpy(reason.rule, m->rule, sizeof(reason.rule));
+        reason.rule = weir_arena_strdup(&run->arena, m->rule, err);
         reason.text = weir_arena_strdup(&run->arena, m->text, err);
         reason.remedy = weir_arena_strdup(&run->arena, m->remedy, err);
-        rc = reason.text && reason.remedy ? io500_reason_add(run, t, &reason, err) : -1;
+        rc = reason.rule && reason.text && reason.remedy
+                 ? io500_reason_add(run, t, &reason, err)
+                 : -1;
     }
     return rc;
 }

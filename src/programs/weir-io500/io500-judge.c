@@ -17,34 +17,36 @@ static bool was_reported(const struct io500 *t, const struct io500_reason *reaso
 
 static void print_reason(struct weir_run *run, struct io500 *t, const struct io500_reason *r)
 {
-    const char *phase = r->phase < 0 ? "configuration" : io500_phases[r->phase].name;
-    const char *remedy = r->remedy && *r->remedy ? r->remedy : NULL;
-
     if (strcmp(r->kind, "NOTE") == 0 || was_reported(t, r))
         return;
-    io500_print(run, t, "%s (%s) %s%s%s%s%s%s%s", io500_reason_counts(r) ? "ERROR INVALID" : "WARNING", phase, r->rule, r->rule[0] ? " " : "",
-              r->rule[0] ? r->kind : "", r->rule[0] ? ": " : "", r->text, remedy ? "; " : "", remedy ? remedy : "");
+    io500_print(run, t, "%s (%s) %s%s%s%s%s%s%s",
+                io500_reason_counts(r) ? "ERROR INVALID" : "WARNING", r->where, r->rule,
+                *r->rule ? " " : "", *r->rule ? r->kind : "", *r->rule ? ": " : "", r->text,
+                *r->remedy ? "; " : "", r->remedy);
 }
 
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err)
 {
     if (!weir_mem_reserve(&t->reason, (size_t)t->reasons, &t->reasons_capacity, sizeof(*t->reason)))
         return weir_refuse(err, WEIR_ESETUP, "no memory for the findings");
+    t->reason[t->reasons] = *reason;
+    t->reason[t->reasons].where =
+        reason->phase < 0 ? "configuration" : io500_phases[reason->phase].name;
     if (run)
-        print_reason(run, t, reason);
-    t->reason[t->reasons++] = *reason;
+        print_reason(run, t, &t->reason[t->reasons]);
+    t->reasons++;
     if (reason->phase >= 0 && io500_reason_counts(reason))
         t->done[reason->phase].valid = false;
     return 0;
 }
 
-/* text: in the arena of the run; NULL: memory was out. */
+/* text, remedy: in the arena of the run; NULL: memory was out. */
 static int add(struct weir_run *run, struct io500 *t, int phase, const char *kind,
                const char *remedy, struct weir_err *err, const char *text)
 {
-    struct io500_reason reason = { .phase = phase, .kind = kind, .remedy = remedy, .text = text };
+    struct io500_reason reason = { phase, NULL, kind, "", text, remedy };
 
-    return text ? io500_reason_add(run, t, &reason, err) : -1;
+    return text && remedy ? io500_reason_add(run, t, &reason, err) : -1;
 }
 
 #define INVALID(phase, remedy, ...)                                                                \
@@ -59,12 +61,12 @@ int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *er
     int rc = 0;
 
     if (t->place.stonewall_s != wanted)
-        rc = INVALID(-1, NULL, "stonewall-time %gs != %gs", t->place.stonewall_s, wanted);
+        rc = INVALID(-1, "", "stonewall-time %gs != %gs", t->place.stonewall_s, wanted);
     if (rc == 0 && nodes == 1)
         rc = add(run, t, -1, "WARNING", "a submission says how many there were, and the list of 10 nodes has 10", err, "there is one client node");
     for (int i = 0; io500_phases[i].name && rc == 0; i++)
         if ((t->extended || io500_phases[i].standard) && !io500_phase_wanted(&t->config, &io500_phases[i], t->extended))
-            rc = INVALID(-1, NULL, "phase %s is not run (run = FALSE): a score has all phases",
+            rc = INVALID(-1, "", "phase %s is not run (run = FALSE): a score has all phases",
                          io500_phases[i].name);
     return rc;
 }
@@ -93,9 +95,9 @@ static int judge_time(struct weir_run *run, struct io500 *t, int phase, struct w
                      "Write phase needed %fs instead of stonewall %gs: there was no more to do",
                      d->measured, wall);
     if (rc == 0 && d->seconds < wall)
-        rc = INVALID(phase, NULL, "Runtime of phase (%f) is below stonewall time", d->seconds);
+        rc = INVALID(phase, "", "Runtime of phase (%f) is below stonewall time", d->seconds);
     if (rc == 0 && d->seconds < minimum)
-        rc = INVALID(phase, NULL, "Runtime is smaller than expected minimum runtime of %gs",
+        rc = INVALID(phase, "", "Runtime is smaller than expected minimum runtime of %gs",
                      minimum);
     return rc;
 }
@@ -106,15 +108,15 @@ int io500_judge_phase(struct weir_run *run, struct io500 *t, int phase, struct w
     int rc = 0;
 
     if (d->wrong)
-        rc = INVALID(phase, NULL, "wrong data in %" PRIu64 " place%s", d->wrong,
+        rc = INVALID(phase, "", "wrong data in %" PRIu64 " place%s", d->wrong,
                      d->wrong == 1 ? "" : "s");
     if (rc == 0 && io500_phases[phase].verify && !t->o->forecast)
         rc = judge_time(run, t, phase, err);
     if (rc == 0 && d->errors)
-        rc = INVALID(phase, NULL, "%" PRIu64 " director%s or files could not be read: %s",
+        rc = INVALID(phase, "", "%" PRIu64 " director%s or files could not be read: %s",
                      d->errors, d->errors == 1 ? "y" : "ies", d->problem);
     if (rc == 0 && io500_phases[phase].group != IO500_NONE && !(d->score > 0))
-        rc = INVALID(phase, NULL, "no rate was measured");
+        rc = INVALID(phase, "", "no rate was measured");
     return rc;
 }
 

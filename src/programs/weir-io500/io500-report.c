@@ -72,8 +72,8 @@ void io500_report_begin(struct weir_run *run, struct io500 *t)
 
 struct row {
     const char *phase, *group, *unit, *began, *ended, *command, *verdict, *standard, *valid, *resumed;
-    double score, low, high, seconds, measured, stonewall, found, total;
-    int64_t bytes, operations, wrong;
+    double stonewall, found, total;
+    struct io500_done d;
 };
 
 #define S(f, k, h) COL_STR(struct row, f, k, h)
@@ -84,17 +84,17 @@ static const struct weir_col cols[] = {
     S(phase, "phase", "Its name"),
     S(group, "group", "What the score is a part of: bw, md or none"),
     S(standard, "standard", "yes: of the standard mode, too"),
-    D(score, "score", "In the unit"),
+    D(d.score, "score", "In the unit"),
     S(unit, "unit", "GiB/s or kIOPS"),
-    D(low, "low", "95 % interval of the score, by tenths of the phase: from here; null: not known"),
-    D(high, "high", "to here"),
-    D(seconds, "seconds", "Of the phase with all that belongs to it, as its line has it"),
-    D(measured, "measured", "Seconds that the score is of"),
+    D(d.low, "low", "95 % interval of the score, by tenths of the phase: from here; null: not known"),
+    D(d.high, "high", "to here"),
+    D(d.seconds, "seconds", "Of the phase with all that belongs to it, as its line has it"),
+    D(d.measured, "measured", "Seconds that the score is of"),
     S(began, "began", "Time of day"),
     S(ended, "ended", "The same"),
-    N(bytes, "bytes", "Moved"),
-    N(operations, "operations", "Transfers, files, or entries that a find has looked at"),
-    N(wrong, "wrong", "Operations whose data were not right"),
+    N(d.bytes, "bytes", "Moved"),
+    N(d.operations, "operations", "Transfers, files, or entries that a find has looked at"),
+    N(d.wrong, "wrong", "Operations whose data were not right"),
     D(stonewall, "stonewallSeconds", "When the stonewall ended the work; null: it did not"),
     D(found, "found", "Of a find; else null"),
     D(total, "total", "Looked at by a find; else null"),
@@ -117,14 +117,16 @@ static void report_row(struct weir_run *run, const struct io500_phase *p, const 
     static const char *const groups[] = { [IO500_NONE] = "none", [IO500_BW] = "bw", [IO500_MD] = "md" };
     bool finds = p->family == IO500_FIND;
     char began[32], ended[32];
-    const struct row row = { .phase = p->name, .group = groups[p->group], .standard = yes(p->standard), .score = d->score,
-                             .unit = io500_in_bytes(p) ? "GiB/s" : "kIOPS", .low = d->low, .high = d->high, .seconds = d->seconds,
-                             .measured = d->measured, .began = weir_banner_when(d->began, began, DATE),
-                             .ended = weir_banner_when(d->ended, ended, DATE), .bytes = (int64_t)d->bytes,
-                             .operations = (int64_t)d->operations, .wrong = (int64_t)d->wrong,
-                             .stonewall = d->stonewall_s > 0 ? d->stonewall_s : NAN, .found = finds ? (double)d->found : NAN,
-                             .total = finds ? (double)d->total : NAN, .command = d->command ? d->command : "", .valid = yes(d->valid),
-                             .verdict = d->verdict, .resumed = yes(d->resumed) };
+    const struct row row = { .phase = p->name, .group = groups[p->group],
+                             .standard = yes(p->standard),
+                             .unit = io500_in_bytes(p) ? "GiB/s" : "kIOPS",
+                             .began = weir_banner_when(d->began, began, DATE),
+                             .ended = weir_banner_when(d->ended, ended, DATE),
+                             .stonewall = d->stonewall_s > 0 ? d->stonewall_s : NAN,
+                             .found = finds ? (double)d->found : NAN,
+                             .total = finds ? (double)d->total : NAN,
+                             .command = d->command ? d->command : "", .valid = yes(d->valid),
+                             .verdict = d->verdict, .resumed = yes(d->resumed), .d = *d };
 
     weir_report_row(&run->report, &phases, &row);
 }
@@ -147,16 +149,14 @@ void io500_report_phase(struct weir_run *run, struct io500 *t, int phase)
 
 /* ---- the end ---- */
 
-struct reason_row {
-    const char *phase, *kind, *rule, *text, *remedy;
-};
+#define R(f, h) COL_STR(struct io500_reason, f, #f, h)
 
 static const struct weir_col reason_cols[] = {
-    COL_STR(struct reason_row, phase, "phase", "Or configuration"),
-    COL_STR(struct reason_row, kind, "kind", "INVALID, SUSPECT, WARNING or NOTE"),
-    COL_STR(struct reason_row, rule, "rule", "Of the io500 rules; empty: none"),
-    COL_STR(struct reason_row, text, "text", "Words"),
-    COL_STR(struct reason_row, remedy, "remedy", "What to do; may be empty"),
+    COL_STR(struct io500_reason, where, "phase", "Or configuration"),
+    R(kind, "INVALID, SUSPECT, WARNING or NOTE"),
+    R(rule, "Of the io500 rules; empty: none"),
+    R(text, "Words"),
+    R(remedy, "What to do; may be empty"),
     WEIR_COL_END
 };
 
@@ -189,13 +189,8 @@ static struct io500_score score_of(const struct io500 *t, bool extended)
 
 void io500_report_end(struct weir_run *run, struct io500 *t)
 {
-    for (int i = 0; i < t->reasons; i++) {
-        const struct io500_reason *r = &t->reason[i];
-        const struct reason_row row = { r->phase < 0 ? "configuration" : io500_phases[r->phase].name, r->kind, r->rule, r->text,
-                                        r->remedy ? r->remedy : "" };
-
-        weir_report_row(&run->report, &reasons, &row);
-    }
+    for (int i = 0; i < t->reasons; i++)
+        weir_report_row(&run->report, &reasons, &t->reason[i]);
     if (t->o->forecast)
         return;
     for (int x = 0; t->ended && x <= t->extended; x++) {

@@ -41,9 +41,10 @@ struct io500_done {
  * by the io500 rules of the suite is said beside it. */
 struct io500_reason {
     int phase;              /* -1: the whole */
+    const char *where;      /* its name, or "configuration"; set when the reason is added */
     const char *kind;       /* "INVALID", "WARNING", "SUSPECT", "NOTE" */
-    char rule[8];           /* "H01"; "": a check of IO500 */
-    const char *text, *remedy;
+    const char *rule;       /* "H01"; "": a check of IO500 */
+    const char *text, *remedy; /* remedy "": none */
 };
 
 /* A directory that the rehearsal works in. */
@@ -131,7 +132,7 @@ int io500_job_run(struct weir_run *run, struct io500 *t, int phase, struct io500
 
 /* ---- reasons (io500-judge.c) ---- */
 
-/* Keep and show a reason; remedy may be NULL. Returns 0, or -1 and err when memory is out. Local, the same on all ranks. */
+/* Keep and show a reason, on all ranks alike. Local. Returns 0, or -1 and err: no memory. */
 int io500_reason_add(struct weir_run *run, struct io500 *t, const struct io500_reason *reason, struct weir_err *err);
 /* Judge the score: before the first phase, after each, and after all. */
 int io500_judge_begin(struct weir_run *run, struct io500 *t, struct weir_err *err);

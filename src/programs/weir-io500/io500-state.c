@@ -12,7 +12,7 @@
 
 /* ---- numbers of a phase ---- */
 
-enum type { WHOLE, COUNTED, REAL };
+enum type { WHOLE, REAL };
 
 static const struct field {
     const char *key;
@@ -21,8 +21,8 @@ static const struct field {
 } fields[] = {
 #define F(type, name) { #name, type, offsetof(struct io500_done, name) }
     F(WHOLE, began),   F(WHOLE, ended),     F(REAL, seconds),       F(REAL, score),
-    F(REAL, measured), F(COUNTED, bytes),   F(COUNTED, operations), F(COUNTED, wrong),
-    F(COUNTED, found), F(COUNTED, total),   F(REAL, stonewall_s),   F(REAL, stonewall_rate),
+    F(REAL, measured), F(WHOLE, bytes),   F(WHOLE, operations), F(WHOLE, wrong),
+    F(WHOLE, found), F(WHOLE, total),   F(REAL, stonewall_s),   F(REAL, stonewall_rate),
     F(REAL, spread),   F(REAL, iteration1), F(REAL, iteration2),    F(REAL, longest_s),
 #undef F
 };
@@ -35,10 +35,8 @@ static void add_field(const struct field *f, const struct io500_done *done, stru
     weir_str_addf(out, "%s = ", f->key);
     if (f->type == REAL)
         weir_str_addf(out, "%.17g\n", *(const double *)(const void *)at);
-    else if (f->type == WHOLE)
-        weir_str_addf(out, "%" PRId64 "\n", *(const int64_t *)(const void *)at);
     else
-        weir_str_addf(out, "%" PRIu64 "\n", *(const uint64_t *)(const void *)at);
+        weir_str_addf(out, "%" PRId64 "\n", *(const int64_t *)(const void *)at);
 }
 
 static bool read_field(const char *key, const char *value, struct io500_done *done)
@@ -53,10 +51,8 @@ static bool read_field(const char *key, const char *value, struct io500_done *do
     at = (char *)done + f->at;
     if (f->type == REAL)
         weir_real_scan(value, at);
-    else if (f->type == WHOLE)
-        *(int64_t *)at = strtoll(value, NULL, 10);
     else
-        *(uint64_t *)at = strtoull(value, NULL, 10);
+        *(int64_t *)at = strtoll(value, NULL, 10);
     return true;
 }
 
@@ -76,7 +72,7 @@ static void add_phases(const struct io500 *t, struct weir_str *out)
         for (int r = 0; r < t->reasons; r++)
             if (t->reason[r].phase == i)
                 weir_str_addf(out, "reason = \"%s|%s|%s|%s\"\n", t->reason[r].kind, t->reason[r].rule, t->reason[r].text,
-                              t->reason[r].remedy ? t->reason[r].remedy : "");
+                              t->reason[r].remedy);
     }
 }
 
@@ -200,15 +196,13 @@ static int read_reason(struct reader *r, const char *value, struct weir_err *err
     static const char *const kinds[] = { "INVALID", "WARNING", "SUSPECT", "NOTE" };
     char *next = unquote(value, &r->run->arena, err);
     const char *kind = next ? strsep(&next, "|") : NULL, *rule = strsep(&next, "|"), *text = strsep(&next, "|");
-    struct io500_reason reason = { .phase = r->phase, .kind = "NOTE", .text = text, .remedy = next };
+    struct io500_reason reason = { r->phase, NULL, "NOTE", rule, text, next ? next : "" };
 
     if (!text)
         return kind ? 0 : -1;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
         if (strcmp(kind, kinds[i]) == 0)
             reason.kind = kinds[i];
-    if (strlen(rule) < sizeof(reason.rule))
-        memcpy(reason.rule, rule, strlen(rule) + 1);
     return io500_reason_add(NULL, r->t, &reason, err);
 }
 
