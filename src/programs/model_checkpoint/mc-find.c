@@ -26,58 +26,44 @@ static const char *metadata_of(struct mc_test *t, struct weir_err *err)
     return NULL;
 }
 
-/* The text of the metadata, on rank 0. */
-struct metadata {
-    struct mc_test *t;
-    struct weir_str text;
-};
-
-static int read_newest(struct weir_run *run, void *state, struct weir_err *err)
+/* Read the text of the metadata of the newest one. Rank 0. */
+static int read_newest(struct mc_test *t, struct weir_str *text, struct weir_err *err)
 {
-    struct metadata *m = state;
-    struct mc_test *t = m->t;
     struct mc_found f;
     const char *path;
-    int rc;
+    int rc = mc_place_scan(t, &f, err);
 
-    if (run->par.rank > 0)
-        return 0;
-    rc = mc_place_scan(t, &f, err);
     if (rc == 0 && f.published == 0)
         rc = weir_refuse(err, WEIR_EIO, "'%s' has no published checkpoint", t->o->path);
     t->load.step = f.published > 0 ? f.at[f.published - 1].step : -1;
     free(f.at);
     path = rc == 0 ? metadata_of(t, err) : NULL;
-    if (!path || t->store->read(t, path, &m->text, err) < 0)
+    if (!path || t->store->read(t, path, text, err) < 0)
         return -1;
-    weir_str_add(&m->text, "", 0); /* also an empty one is a text */
-    return m->text.failed ? weir_refuse(err, WEIR_ESETUP, "no memory for metadata '%s'", path) : 0;
+    weir_str_add(text, "", 0); /* also an empty one is a text */
+    return text->failed ? weir_refuse(err, WEIR_ESETUP, "no memory for metadata '%s'", path) : 0;
 }
 
 /* The newest checkpoint: the names of its files and the shape, on all ranks. */
 static int read_meta(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     struct mc_loading *l = &t->load;
-    struct metadata m = { .t = t };
     struct weir_shared_text all = { .what = "metadata" };
-    int rc = weir_local(run, read_newest, &m, err);
+    struct weir_str text = { 0 };
+    int rc = weir_agree(&run->par, run->par.rank == 0 ? read_newest(t, &text, err) : 0, err);
 
     if (rc == 0) {
         weir_bcast(&run->par, &l->step, sizeof(l->step), 0);
         all.path = metadata_of(t, err);
         rc = weir_agree(&run->par, all.path ? 0 : -1, err);
     }
-    if (rc < 0) {
-        weir_str_free(&m.text);
-        return -1;
-    }
-    mc_meta_free(&l->meta);
-    all.text = m.text.text;
-    all.len = m.text.len;
-    if (weir_shared_text_bcast(&run->par, &all, err) < 0) {
+    all.text = text.text;
+    all.len = text.len;
+    if (rc < 0 || weir_shared_text_bcast(&run->par, &all, err) < 0) {
         free(all.text);
         return -1;
     }
+    mc_meta_free(&l->meta);
     rc = mc_meta_read(&l->meta, all.text, all.len, all.path, err);
     if (rc == 0 && l->meta.step != l->step) /* the metadata are those of another directory */
         rc = weir_refuse(err, WEIR_EDATA, "'%s' has step %" PRId64 ", but its directory has step "
@@ -155,12 +141,12 @@ static int plan_part(struct mc_test *t, const struct mc_part *need, struct weir_
 }
 
 /* Plan all parts of these states that a rank of the loading shape has. It reads what it needs of an array, whoever saved it. */
-static int plan_states(struct mc_test *t, int role, unsigned states, struct weir_err *err)
+static int plan_states(struct mc_test *t, unsigned states, struct weir_err *err)
 {
     struct mc_parts it;
     struct mc_part p;
 
-    mc_parts_begin(&it, &t->load.job, role, states, t->play.tasks > 0);
+    mc_parts_begin(&it, &t->load.job, t->load.role, states, t->play.tasks > 0);
     while (mc_parts_next(&it, &p)) {
         t->load.used.asked += mc_part_bytes(&p);
         if ((t->layout == MC_ARRAYS ? mc_arrays_plan(&t->load.plan, &p, &t->load.bytes, err) : plan_part(t, &p, err)) < 0)
@@ -304,10 +290,10 @@ static int plan_load(struct weir_run *run, void *state, struct weir_err *err)
     if (l->role < 0)
         return 0;
     same = same_states(t, l->states);
-    if (same && plan_states(t, l->role, same, err) < 0)
+    if (plan_states(t, same, err) < 0)
         return -1;
     first = l->plan.moves;
-    if (l->states & ~same && plan_states(t, l->role, l->states & ~same, err) < 0)
+    if (plan_states(t, l->states & ~same, err) < 0)
         return -1;
     if ((t->layout == MC_ARRAYS ? mc_arrays_reserve(t, false, err) : order_moves(t, first, err)) < 0)
         return -1;

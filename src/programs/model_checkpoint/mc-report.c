@@ -22,7 +22,9 @@ struct row {
 };
 
 #define R struct row
-#define TIME(f, k, h, ...) COL_REAL(R, f, k, h, .none = "-", .width = 10, .prec = 4, .gap = 1, __VA_ARGS__)
+#define TIME_OF(S, f, k, h, ...)                                                                   \
+    COL_REAL(S, f, k, h, .none = "-", .width = 10, .prec = 4, .gap = 1, __VA_ARGS__)
+#define TIME(...) TIME_OF(R, __VA_ARGS__)
 
 static const struct weir_col cols[] = {
     COL_STR(R, operation, "operation", "save or load", .head = "operation", .rule = "---------", .width = -9, .gap = 1),
@@ -86,11 +88,11 @@ static void keep(struct mc_series *s, const struct row *x)
 {
     weir_stats_add(&s->rate, x->rate);
     weir_stats_add(&s->seconds, x->seconds);
+    weir_stats_add(&s->stall, x->stall);
     weir_stats_add(&s->slowest, x->slowest);
-    if (!isnan(x->slowest_rate))
-        weir_stats_add(&s->slowest_rate, x->slowest_rate);
-    if (!isnan(x->stall))
-        weir_stats_add(&s->stall, x->stall);
+    weir_stats_add(&s->slowest_rate, x->slowest_rate);
+    s->deviation = weir_stats_sd(&s->rate, WEIR_DEVIATION_SAMPLE);
+    s->operation = x->operation;
 }
 
 /* ---- a save ---- */
@@ -184,62 +186,37 @@ int mc_after_load(struct weir_run *run, void *state, const struct weir_stage *st
 
 /* ---- the test ---- */
 
-/* All saves, or all loads. */
-struct sum_row {
-    const char *operation;
-    int64_t n;
-    double rate, rate_min, rate_max, deviation, seconds, stall, slowest, slowest_rate;
-};
-
-#define S struct sum_row
+#define S struct mc_series
 #define RATE(f, k, h, ...) COL_REAL(S, f, k, h, .unit = WEIR_MIB, .width = 10, .prec = 2, .gap = 1, .none = "-", __VA_ARGS__)
 
 static const struct weir_col sum_cols[] = {
     COL_STR(S, operation, "operation", "save or load", .head = "operation", .width = -9, .gap = 1),
-    COL_INT(S, n, "n", "Repetitions", .head = "n", .width = 4, .gap = 1),
-    RATE(rate_max, "max", "Highest rate, MiB/s", .head = "max MiB/s"),
-    RATE(rate_min, "min", "Lowest rate, MiB/s", .head = "min MiB/s"),
-    RATE(rate, "mean", "Mean of the rates, MiB/s", .head = "mean"),
+    COL_INT(S, rate.n, "n", "Repetitions", .head = "n", .width = 4, .gap = 1),
+    RATE(rate.max, "max", "Highest rate, MiB/s", .head = "max MiB/s"),
+    RATE(rate.min, "min", "Lowest rate, MiB/s", .head = "min MiB/s"),
+    RATE(rate.mean, "mean", "Mean of the rates, MiB/s", .head = "mean"),
     RATE(deviation, "deviation", "Standard deviation of the rates, MiB/s", .head = "stddev"),
-    COL_REAL(S, seconds, "time", "Mean time, seconds", .head = "mean(s)", .width = 10, .prec = 4, .gap = 1),
-    COL_REAL(S, stall, "stall", "Mean stall, seconds", .head = "stall(s)", .width = 10, .prec = 4,
-             .none = "-", .gap = 1),
-    COL_REAL(S, slowest, "slowestTime", "Mean time of the slowest rank, seconds",
-             .head = "slowest(s)", .width = 10, .prec = 4, .none = "-", .gap = 1),
-    COL_REAL(S, slowest_rate, "slowestRate", "Mean of the lowest rates of a rank, MiB/s",
+    TIME_OF(S, seconds.mean, "time", "Mean time, seconds", .head = "mean(s)"),
+    TIME_OF(S, stall.mean, "stall", "Mean stall, seconds", .head = "stall(s)"),
+    TIME_OF(S, slowest.mean, "slowestTime", "Mean time of the slowest rank, seconds",
+            .head = "slowest(s)"),
+    COL_REAL(S, slowest_rate.mean, "slowestRate", "Mean of the lowest rates of a rank, MiB/s",
              .head = "slowest MiB/s", .unit = WEIR_MIB, .width = 13, .prec = 2, .none = "-"),
     WEIR_COL_END
 };
 
 static const struct weir_table sums = { .key = "summary", .cols = sum_cols, .headed = true, .readers = WEIR_FOR_ALL };
 
-static void report_sum(struct weir_report *r, const char *operation, const struct mc_series *s)
-{
-    const struct sum_row x = {
-        .operation = operation,
-        .n = (int64_t)s->rate.n,
-        .rate = s->rate.mean,
-        .rate_min = s->rate.min,
-        .rate_max = s->rate.max,
-        .deviation = s->rate.n > 1 ? weir_stats_sd(&s->rate, WEIR_DEVIATION_SAMPLE) : 0,
-        .seconds = s->seconds.mean,
-        .stall = s->stall.n > 0 ? s->stall.mean : NAN,
-        .slowest = s->slowest.mean,
-        .slowest_rate = s->slowest_rate.n > 0 ? s->slowest_rate.mean : NAN,
-    };
-
-    if (s->rate.n > 0)
-        weir_report_row(r, &sums, &x);
-}
-
 int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
 {
     const struct mc_test *t = state;
+    const struct mc_series *both[] = { &t->save.series, &t->load.series };
 
-    if (t->save.series.rate.n + t->load.series.rate.n > 0)
+    if (both[0]->rate.n + both[1]->rate.n > 0)
         weir_report_line(&run->report, "%s", "");
-    report_sum(&run->report, "save", &t->save.series);
-    report_sum(&run->report, "load", &t->load.series);
+    for (int i = 0; i < 2; i++)
+        if (both[i]->rate.n > 0)
+            weir_report_row(&run->report, &sums, both[i]);
     return 0;
 }
 

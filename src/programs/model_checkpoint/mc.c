@@ -232,13 +232,6 @@ static int plan(struct weir_run *run, void *state, void *chosen, struct weir_err
 
 /* ---- a test ---- */
 
-static int take_queue(struct weir_run *run, void *state, struct weir_err *err)
-{
-    struct mc_test *t = state;
-
-    return weir_queue_begin(&t->queue, &t->session, UINT64_MAX, 0, (struct iovec) { NULL, 0 }, err);
-}
-
 static int start(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
@@ -250,7 +243,10 @@ static int start(struct weir_run *run, void *state, struct weir_err *err)
         return -1;
     if (saves(t->o) && (mc_regions_begin(run, t, err) < 0 || mc_publish_begin(run, t, err) < 0))
         return -1;
-    return weir_local(run, take_queue, t, err);
+    return weir_agree(&run->par,
+                      weir_queue_begin(&t->queue, &t->session, UINT64_MAX, 0,
+                                       (struct iovec) { NULL, 0 }, err),
+                      err);
 }
 
 static int repetition(struct weir_run *run, void *state, struct weir_err *err)

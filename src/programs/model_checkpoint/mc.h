@@ -106,9 +106,11 @@ struct mc_times {
     uint64_t slowest_rate; /* as rate_min of a phase */
 };
 
-/* Results of all saves, or all loads: bytes/s, seconds. */
+/* Results of all saves, or all loads: bytes/s, seconds; NaN: they have none. */
 struct mc_series {
+    const char *operation;
     struct weir_stats rate, seconds, stall, slowest, slowest_rate;
+    double deviation; /* of the rates */
 };
 
 /* Memory, as large as was ever asked for: of a GPU, or for its copy pinned memory of the host. */
