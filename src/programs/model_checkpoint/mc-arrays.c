@@ -57,7 +57,7 @@ int mc_arrays_plan(struct mc_plan *p, const struct mc_part *part, uint64_t *memo
             return -1;
         p->move[p->moves - 1].memory = p->move[p->moves - 1].off = *memory + at;
     }
-    *memory += mc_aligned(at, 64);
+    *memory += mc_aligned(at, MC_ARRAYS_ALIGN);
     return 0;
 }
 

@@ -116,15 +116,15 @@ void mc_walk_begin(struct mc_walk *w, const struct mc_form *form, const struct m
     mc_parts_begin(&w->it, form->job, r->rank, MC_ALL_STATES, true);
 }
 
-/* Go on to the next part, at first to the first one. False: there are no more; 'off' is the end of the last. */
-static bool walk_on(struct mc_walk *w)
+bool mc_walk_next(struct mc_walk *w)
 {
     int k = mc_region_is_second(w->r);
 
-    w->off += w->is_at ? mc_aligned(mc_part_bytes(&w->part), w->form.align) : 0;
+    w->off += w->bytes;
     do {
         w->is_at = mc_parts_next(&w->it, &w->part);
     } while (w->is_at && mc_region_of(w->form.layout, w->part.state) != k);
+    w->bytes = w->is_at ? mc_aligned(mc_part_bytes(&w->part), w->form.align) : 0;
     return w->is_at;
 }
 
@@ -136,7 +136,7 @@ bool mc_walk_to(struct mc_walk *w, const struct mc_part *p, uint64_t *off)
                 *off = w->off;
                 return true;
             }
-        } while (walk_on(w));
+        } while (mc_walk_next(w));
         mc_walk_begin(w, &w->form, w->r);
     }
     return false;
@@ -152,7 +152,7 @@ int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct
                   r->rank, (int)mc_job_ranks(form->job), r->lines);
     end_line(out, 0);
     mc_walk_begin(&w, form, r);
-    for (size_t line = 1; walk_on(&w); line++)
+    for (size_t line = 1; mc_walk_next(&w); line++)
         add_line(form->job, &w.part, w.off, line, out);
     while (out->len + 1 < r->head && !out->failed)
         weir_str_addc(out, ' ');
@@ -169,49 +169,13 @@ static void size_region(const struct mc_form *form, struct mc_region *r)
     struct mc_walk w;
 
     mc_walk_begin(&w, form, r);
-    while (walk_on(&w))
+    while (mc_walk_next(&w))
         r->lines++;
     if (r->lines == 0)
         return;
-    r->head = mc_aligned((r->lines + 1) * MC_LINE, form->align);
+    if (form->layout != MC_ARRAYS) /* its library has a table of its own */
+        r->head = mc_aligned((r->lines + 1) * MC_LINE, form->align);
     r->bytes = r->head + w.off;
-}
-
-static int plan_region(struct mc_test *t, const struct mc_form *form, int k, struct weir_err *err)
-{
-    struct mc_saving *s = &t->save;
-    const uint64_t most = (uint64_t)t->o->transfer;
-    const struct mc_region *r = &s->region[k];
-    struct mc_walk w;
-
-    if (mc_region_head(form, r, &s->head[k], err) < 0 ||
-        mc_plan_moves(&s->plan, k, MC_HEAD, 0, r->head, r->at, most, err) < 0)
-        return -1;
-    mc_walk_begin(&w, form, r);
-    while (walk_on(&w)) {
-        uint64_t bytes = mc_aligned(mc_part_bytes(&w.part), form->align);
-
-        if (mc_plan_part(&s->plan, &w.part, err) < 0 ||
-            mc_plan_moves(&s->plan, k, (uint32_t)s->plan.parts - 1, 0, bytes, w.off, most, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* A file of arrays has no tables of contents, and its library says where the bytes are: the region is what the rank has. */
-static int plan_arrays(struct mc_test *t, int rank, struct weir_err *err)
-{
-    struct mc_region *r = &t->save.region[0];
-    struct mc_parts it;
-    struct mc_part p;
-
-    mc_parts_begin(&it, &t->job, rank, MC_ALL_STATES, true);
-    while (mc_parts_next(&it, &p)) {
-        if (mc_arrays_plan(&t->save.plan, &p, &r->bytes, err) < 0)
-            return -1;
-        r->lines++;
-    }
-    return 0;
 }
 
 /* Several ranks write one object: each in whole transfers, which are its parts. */
@@ -240,17 +204,28 @@ struct weir_extent mc_region_extent(const struct mc_test *t, int k)
                                   .sharers = shared ? &t->save.sharers.group : NULL };
 }
 
-/* Requests that the service would not take are refused before anything is asked of it. */
-static int plan_objects(struct mc_test *t, int k, struct weir_err *err)
+/* Objects are written in transfers of one length; in files the table of contents and each part have
+ * their own. Requests that a service would not take are refused before anything is asked of it. */
+static int plan_region(struct mc_test *t, int k, struct weir_err *err)
 {
     const struct mc_region *r = &t->save.region[k];
     const struct weir_extent extent = mc_region_extent(t, k);
+    const struct weir_backend *be = t->session.be;
+    struct mc_plan *p = &t->save.plan;
+    uint64_t most = (uint64_t)t->o->transfer, memory = 0;
+    struct mc_walk w;
+    int rc;
 
-    if (r->lines == 0)
-        return 0;
-    if (t->session.be->check && t->session.be->check(&t->session, &extent, err) < 0)
+    if (t->is_objects && be->check && be->check(&t->session, &extent, err) < 0)
         return weir_err_within(err, "file '%s' of a checkpoint (--layout=%s)", r->file, mc_layout_names[t->layout]);
-    return mc_plan_moves(&t->save.cut, k, MC_HEAD, 0, r->bytes, r->at, (uint64_t)t->o->transfer, err);
+    if (t->is_objects)
+        return mc_plan_moves(p, k, 0, 0, r->bytes, r->at, most, err);
+    rc = mc_plan_moves(p, k, 0, 0, r->head, r->at, most, err);
+    mc_walk_begin(&w, &t->save.form, r);
+    while (rc == 0 && mc_walk_next(&w))
+        rc = t->layout == MC_ARRAYS ? mc_arrays_plan(p, &w.part, &memory, err)
+                                    : mc_plan_moves(p, k, 0, 0, w.bytes, w.off, most, err);
+    return rc;
 }
 
 /* Bytes that a rank of the shape that loads needs, without those that another data-parallel rank reads alike. Tensors that
@@ -272,36 +247,29 @@ static uint64_t bytes_once(const struct mc_test *t, int rank)
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err)
 {
     struct mc_saving *s = &t->save;
-    const struct mc_form form = { &t->job, t->layout, (uint64_t)t->o->align };
     int rank = t->play.first + run->par.rank, rc = 0;
     uint64_t sum[4];
 
+    s->form = (struct mc_form) { &t->job, t->layout,
+                                 t->layout == MC_ARRAYS ? MC_ARRAYS_ALIGN : (uint64_t)t->o->align };
     s->regions = t->layout == MC_DEEPSPEED ? 2 : 1;
     if (weir_test_leaders(run, &s->sharers, file_color(t, rank), err) < 0)
         return -1;
     for (int k = 0; k < s->regions; k++) {
         struct mc_region *r = &s->region[k];
-        uint64_t all;
 
         r->rank = rank;
         name_file(t, k, rank, r->file);
-        if (t->layout == MC_ARRAYS) {
-            rc = plan_arrays(t, rank, err);
-            break;
-        }
-        size_region(&form, r);
+        size_region(&s->form, r);
         if (k == 0)
             fit_upload(t, r);
-        all = r->bytes;
-        if (k == 0) {
+        r->file_bytes = r->bytes;
+        if (k == 0 && t->layout != MC_ARRAYS) {
             r->at = weir_before_u64(&s->sharers.group, r->bytes);
-            weir_allsum_u64(&s->sharers.group, &all, 1);
+            weir_allsum_u64(&s->sharers.group, &r->file_bytes, 1);
         }
-        r->file_bytes = all;
         if (rc == 0 && r->lines > 0)
-            rc = plan_region(t, &form, k, err);
-        if (rc == 0 && t->is_objects)
-            rc = plan_objects(t, k, err);
+            rc = plan_region(t, k, err);
     }
     sum[0] = (s->region[0].lines > 0) + (s->region[1].lines > 0);
     sum[1] = (s->region[0].bytes > 0 && s->region[0].at == 0 && (t->layout != MC_ARRAYS || rank == 0)) +

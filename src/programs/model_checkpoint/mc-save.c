@@ -48,11 +48,6 @@ int mc_compute(struct weir_run *run, void *state, const struct weir_stage *stage
 
 /* ---- the state of the training in memory, and its copy ---- */
 
-static char *at_of(char *memory, const struct mc_test *t, const struct mc_move *m)
-{
-    return memory + t->save.base[m->region] + (m->off - t->save.region[m->region].at);
-}
-
 /* Make the pages here, and not in a copy or a load that is measured. The kernel does it, as in a
  * transfer: in virtual machines with shadow page tables its first access to a page is a fault, too. */
 static void make_pages(const struct mc_memory *m, char *p, uint64_t bytes)
@@ -85,36 +80,57 @@ int mc_memory_take(struct mc_memory *m, uint64_t bytes, struct weir_err *err)
     return 0;
 }
 
-/* Fill the states of the rank with the data of this save. */
+/* Return the place of a region in a memory of this rank. */
+static char *region_at(char *memory, const struct mc_test *t, int k)
+{
+    return memory + (k > 0 ? t->save.region[0].bytes : 0);
+}
+
+static char *at_of(char *memory, const struct mc_test *t, const struct mc_move *m)
+{
+    return region_at(memory, t, m->region) + (m->off - t->save.region[m->region].at);
+}
+
+/* Fill a region: the table of contents, and the states with the data of this save. */
+static int fill_region(struct weir_run *run, struct mc_test *t, int k, struct weir_err *err)
+{
+    const struct mc_data data = { t->pub.sequence, t->data.ratio };
+    const struct mc_region *r = &t->save.region[k];
+    char *memory = region_at(t->memory.at, t, k);
+    struct weir_str head = { 0 };
+    struct mc_walk w;
+    int rc = r->head > 0 ? mc_region_head(&t->save.form, r, &head, err) : 0;
+
+    if (rc == 0)
+        memcpy(memory, weir_str_text(&head), r->head);
+    weir_str_free(&head);
+    mc_walk_begin(&w, &t->save.form, r);
+    while (rc == 0 && mc_walk_next(&w)) {
+        mc_data_fill(&w.part, &data, 0, memory + (w.off - r->at), w.bytes);
+        if (weir_interrupt_poll(&run->interrupt))
+            rc = weir_refuse(err, WEIR_EINTR, "interrupted while the state of a rank was made");
+    }
+    return rc;
+}
+
 static int fill(struct weir_run *run, void *state, struct weir_err *err)
 {
     struct mc_test *t = state;
-    struct mc_saving *s = &t->save;
-    const struct mc_data data = { t->pub.sequence, t->data.ratio };
-    uint64_t bytes = 0;
+    const struct mc_saving *s = &t->save;
+    const uint64_t bytes = s->region[0].bytes + s->region[1].bytes;
+    int rc = 0;
 
-    for (int k = 0; k < s->regions; k++) {
-        s->base[k] = bytes;
-        bytes += s->region[k].bytes;
-    }
     if (t->layout == MC_ARRAYS && mc_arrays_reserve(t, true, err) < 0)
         return -1;
     if (mc_memory_take(&t->memory, bytes, err) < 0 || (t->async && mc_memory_take(&t->copy, bytes, err) < 0))
         return -1;
     if (s->is_shared_upload && s->region[0].bytes > 0) /* what makes the last transfer a whole one */
         memset(t->memory.at + s->region[0].bytes - t->o->transfer, 0, (size_t)t->o->transfer);
-    for (size_t i = 0; i < s->plan.moves; i++) {
-        const struct mc_move *m = &s->plan.move[i];
-
-        if (weir_interrupt_poll(&run->interrupt))
-            return weir_refuse(err, WEIR_EINTR, "interrupted while the state of a rank was made");
-        if (m->part == MC_HEAD)
-            memcpy(at_of(t->memory.at, t, m), s->head[m->region].text + m->at, m->len);
-        else
-            mc_data_fill(&s->plan.part[m->part], &data, m->at, at_of(t->memory.at, t, m), m->len);
-    }
-    weir_gpu_filled(run->gpu, t->memory.at, bytes);
-    return 0;
+    for (int k = 0; rc == 0 && k < s->regions; k++)
+        rc = s->region[k].lines > 0 ? fill_region(run, t, k, err) : 0;
+    if (rc == 0)
+        weir_gpu_filled(run->gpu, t->memory.at, bytes);
+    return rc;
 }
 
 int mc_before_copy(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
@@ -122,21 +138,15 @@ int mc_before_copy(struct weir_run *run, void *state, const struct weir_stage *s
     return weir_local(run, fill, state, err);
 }
 
-/* The transfers, as they are copied and written. */
-static const struct mc_plan *transfers(const struct mc_test *t)
-{
-    return t->is_objects ? &t->save.cut : &t->save.plan;
-}
-
 static uint64_t count_moves(struct weir_run *run, void *state)
 {
-    return transfers(state)->moves;
+    return ((struct mc_test *)state)->save.plan.moves;
 }
 
 static int step_copy(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
-    const struct mc_move *m = &transfers(t)->move[i];
+    const struct mc_move *m = &t->save.plan.move[i];
     char *from = at_of(t->memory.at, t, m), *to = at_of(t->copy.at, t, m);
     uint64_t begin_ns = *clock_ns;
 
@@ -192,7 +202,7 @@ struct mc_writer {
 static void *write_all(void *arg)
 {
     struct mc_writer *w = arg;
-    const struct mc_plan *plan = transfers(w->t);
+    const struct mc_plan *plan = &w->t->save.plan;
 
     for (size_t i = 0; i < plan->moves && !__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE); i++) {
         const struct weir_io io = save_io(w->t, &plan->move[i]);
@@ -210,7 +220,7 @@ static void *write_all(void *arg)
 
 static int begin_writer(struct mc_test *t, struct weir_err *err)
 {
-    size_t moves = transfers(t)->moves;
+    size_t moves = t->save.plan.moves;
     struct mc_writer *w = calloc(1, sizeof(*w) + moves * sizeof(w->time[0]));
     int sys;
 
@@ -232,7 +242,7 @@ static int wait_for_writer(struct weir_run *run, struct mc_test *t, uint64_t i, 
                            struct weir_err *err)
 {
     struct mc_writer *w = t->save.writer;
-    const struct weir_io io = save_io(t, &transfers(t)->move[i]);
+    const struct weir_io io = save_io(t, &t->save.plan.move[i]);
     bool failed = false;
 
     while (__atomic_load_n(&w->done, __ATOMIC_ACQUIRE) <= i && !(failed = __atomic_load_n(&w->failed, __ATOMIC_ACQUIRE)))
@@ -390,7 +400,7 @@ int mc_transfer(struct weir_run *run, struct mc_test *t, struct weir_file *f, co
 static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *clock_ns, struct weir_err *err)
 {
     struct mc_test *t = state;
-    const struct mc_move *m = &transfers(t)->move[i];
+    const struct mc_move *m = &t->save.plan.move[i];
     const struct weir_io io = save_io(t, m);
     uint64_t begin_ns = *clock_ns, worked_ns = 0;
     bool works = t->save.work_left_ns > 0;
@@ -405,7 +415,7 @@ static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
         return -1;
     if (works)
         t->times.own_ns[MC_BLOCKED] += *clock_ns - begin_ns - worked_ns;
-    return i + 1 < transfers(t)->moves ? 0 : work_while(run, t, 1, &worked_ns, clock_ns, err);
+    return i + 1 < t->save.plan.moves ? 0 : work_while(run, t, 1, &worked_ns, clock_ns, err);
 }
 
 /* ---- fsync ---- */

@@ -264,8 +264,6 @@ static void end(void *state)
 {
     struct mc_test *t = state;
 
-    for (int k = 0; k < MC_REGIONS; k++)
-        weir_str_free(&t->save.head[k]);
     weir_str_free(&t->pub.staged);
     weir_str_free(&t->pub.place);
     weir_str_free(&t->pub.names);
@@ -273,7 +271,6 @@ static void end(void *state)
     weir_str_free(&t->load.from);
     weir_str_free(&t->path);
     mc_plan_free(&t->save.plan);
-    mc_plan_free(&t->save.cut);
     mc_plan_free(&t->load.plan);
     mc_plan_free(&t->load.reads);
     mc_meta_free(&t->load.meta);

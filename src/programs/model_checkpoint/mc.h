@@ -37,6 +37,7 @@ enum mc_layout {
 extern const char *const mc_layout_names[]; /* in that order; end with NULL */
 
 #define MC_ARRAYS_FILE "checkpoint.arrays"
+#define MC_ARRAYS_ALIGN 64 /* of parts of arrays in memory */
 #define MC_REGIONS 2 /* of a rank: parameters, or all; and the optimizer */
 #define MC_FILE_TEXT 64
 #define MC_LINE 256 /* bytes of a line of a table of contents */
@@ -51,15 +52,21 @@ struct mc_region {
     uint64_t toc; /* into the memory of the rank from here on */
 };
 
-/* One transfer: bytes of a part, or of a table of contents. */
-struct mc_move {
-    int region;   /* saving: of this rank; loading: of the checkpoint */
-    uint32_t part; /* of the list of parts; MC_HEAD: the table of contents */
-    uint64_t at, len; /* bytes of it */
-    uint64_t off;     /* in the file */
-    uint64_t memory;  /* loading: in the memory of the rank */
+/* Job, layout and alignment, from which the places of parts in files follow (arrays: in memory). */
+struct mc_form {
+    const struct mc_job *job;
+    enum mc_layout layout;
+    uint64_t align;
 };
-#define MC_HEAD UINT32_MAX
+
+/* One transfer. */
+struct mc_move {
+    int region;    /* saving: of this rank; loading: of the checkpoint */
+    uint32_t part; /* of the list of parts; saving: only of arrays */
+    uint64_t at, len; /* bytes of it; saving: from the begin of what is written together */
+    uint64_t off;     /* in the file */
+    uint64_t memory;  /* loading, and arrays: in the memory of the rank */
+};
 
 /* Parts of tensors, and what is to be moved. Release with mc_plan_free. */
 struct mc_plan {
@@ -130,11 +137,9 @@ struct mc_saving {
     bool is_shared_upload;     /* objects: several of them write it */
     struct mc_region region[MC_REGIONS];
     int regions;
-    struct weir_str head[MC_REGIONS]; /* tables of contents */
+    struct mc_form form;
     struct mc_plan plan;
-    struct mc_plan cut; /* objects: the same bytes as transfers of one length, from the begin of each file on */
     /* while it is written (mc-save.c) */
-    uint64_t base[MC_REGIONS]; /* of the regions in memory */
     struct weir_file *file[MC_REGIONS];
     struct mc_writer *writer; /* while files are open, where it writes them; else NULL */
     uint64_t work_ns;         /* emulated work between two saves; 0 and async: as long as the save takes */
@@ -242,13 +247,6 @@ bool mc_data_check(const struct mc_part *p, const struct mc_data *d, uint64_t at
 
 /* ---- mc-region.c: what a rank writes, and where ---- */
 
-/* Job, layout and alignment, from which the places of parts in files follow. */
-struct mc_form {
-    const struct mc_job *job;
-    enum mc_layout layout;
-    uint64_t align;
-};
-
 /* The region of a rank in which a state is. */
 int mc_region_of(enum mc_layout layout, enum mc_state state);
 
@@ -262,7 +260,8 @@ static inline bool mc_region_is_second(const struct mc_region *r)
  * Returns 0, or -1 and err: no memory. */
 int mc_region_head(const struct mc_form *form, const struct mc_region *r, struct weir_str *out, struct weir_err *err);
 
-/* Fill the plan of t->save. Collective over run->par. Returns 0, or -1 and err on every rank. */
+/* Fill the form, regions and plan of t->save. Collective over run->par. Returns 0, or -1 and err
+ * on every rank. */
 int mc_regions_begin(struct weir_run *run, struct mc_test *t, struct weir_err *err);
 void mc_plan_free(struct mc_plan *p);
 /* The geometry with which the file of a region is opened to be saved. Local. */
@@ -278,13 +277,16 @@ int mc_plan_moves(struct mc_plan *p, int region, uint32_t part, uint64_t begin, 
 struct mc_walk {
     struct mc_form form;
     const struct mc_region *r;
-    bool is_at; /* there is a part, at 'off' in the file */
+    bool is_at; /* there is a part, at 'off' in the file, */
     struct mc_part part;
-    uint64_t off;
+    uint64_t off, bytes; /* with its bytes up to the next one */
     struct mc_parts it;
 };
 
 void mc_walk_begin(struct mc_walk *w, const struct mc_form *form, const struct mc_region *r);
+/* Go on to the next part, at first to the first one. False: there are no more; 'off' is the end of
+ * the last. */
+bool mc_walk_next(struct mc_walk *w);
 /* Go on to the part of this state and tensor, from the end to the begin; *off: where it begins in its file. Local. False: the
  * region does not have it. */
 bool mc_walk_to(struct mc_walk *w, const struct mc_part *p, uint64_t *off);
