@@ -391,7 +391,7 @@ int mc_before_load(struct weir_run *run, void *state, const struct weir_stage *s
         return -1;
     most = (int64_t)(weir_now_ns() - begin_ns);
     weir_allmax_i64(&run->par, &most, 1);
-    t->times.find_s = (double)most / WEIR_NS_PER_S;
+    t->load.find_s = (double)most / WEIR_NS_PER_S;
     if (t->save.bytes == 0 && mc_need_check(run, &run->par, t, err) < 0) /* not known before */
         return -1;
     if (begin_load(run, t, err) < 0 || weir_local(run, plan_load, t, err) < 0)

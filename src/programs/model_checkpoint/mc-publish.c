@@ -37,7 +37,7 @@ int mc_before_publish(struct weir_run *run, void *state, const struct weir_stage
     weir_str_clear(&t->removal.gone);
     if (mc_meta_write(run, t, &t->pub.names, err) < 0)
         return -1;
-    t->times.publish_s = seconds_since(begin_ns);
+    t->row.publish = seconds_since(begin_ns);
     return 0;
 }
 
@@ -77,7 +77,7 @@ int mc_after_publish(struct weir_run *run, void *state, const struct weir_stage 
 
     if (t->pub.made_first < 0)
         t->pub.made_first = t->pub.step;
-    t->times.publish_s += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    t->row.publish += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     measured(run, t, rec);
     return 0;
 }
@@ -170,7 +170,7 @@ int mc_before_remove(struct weir_run *run, void *state, const struct weir_stage 
     if (run->par.rank == 0 && t->removal.stays > 0 && run->repetition == 0)
         weir_note(&run->log, "--keep: %d checkpoint%s in '%s' remain%s: other files are in %s",
                   t->removal.stays, one ? "" : "s", t->o->path, one ? "s" : "", one ? "it" : "them");
-    t->times.remove_s = seconds_since(begin_ns);
+    t->row.remove = seconds_since(begin_ns);
     return 0;
 }
 
@@ -234,7 +234,8 @@ int mc_after_remove(struct weir_run *run, void *state, const struct weir_stage *
     uint64_t begin_ns = weir_now_ns();
     int rc = weir_local(run, remove_directories, t, err);
 
-    t->times.remove_s += weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) + seconds_since(begin_ns);
+    t->row.remove +=
+        weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) + seconds_since(begin_ns);
     measured(run, t, rec);
     return rc;
 }

@@ -12,16 +12,7 @@
 #include "engine/observer.h"
 #include "par/agree.h"
 
-/* A save or a load. Bytes, seconds; NaN: it has none. */
-struct row {
-    const char *operation;
-    int64_t test, iter, step, tasks, bytes;
-    double rate, seconds, stall, copy, make, write, publish, remove, work;
-    double slowest, slowest_rate, find, metadata;
-    double asked, read, storage, amplification, opens, verify;
-};
-
-#define R struct row
+#define R struct mc_row
 #define TIME_OF(S, f, k, h, ...)                                                                   \
     COL_REAL(S, f, k, h, .none = "-", .width = 10, .prec = 4, .gap = 1, __VA_ARGS__)
 #define TIME(...) TIME_OF(R, __VA_ARGS__)
@@ -73,9 +64,9 @@ static const struct weir_col cols[] = {
 
 static const struct weir_table table = { .key = "checkpoints", .cols = cols, .headed = true, .readers = WEIR_FOR_ALL };
 
-static struct row row_of(const struct weir_run *run, const char *operation, int64_t step)
+struct mc_row mc_row_of(const struct weir_run *run, const char *operation, int64_t step)
 {
-    return (struct row) {
+    return (struct mc_row) {
         .operation = operation, .test = run->test->id, .iter = run->repetition, .step = step, .tasks = run->par.size,
         .stall = NAN, .copy = NAN, .make = NAN, .write = NAN, .publish = NAN, .remove = NAN, .work = NAN,
         .slowest = NAN, .slowest_rate = NAN,
@@ -84,7 +75,7 @@ static struct row row_of(const struct weir_run *run, const char *operation, int6
     };
 }
 
-static void keep(struct mc_series *s, const struct row *x)
+static void keep(struct mc_series *s, const struct mc_row *x)
 {
     weir_stats_add(&s->rate, x->rate);
     weir_stats_add(&s->seconds, x->seconds);
@@ -100,27 +91,21 @@ static void keep(struct mc_series *s, const struct row *x)
 int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, struct weir_err *err)
 {
     struct mc_test *t = state;
-    const struct mc_times *s = &t->times;
-    struct row x = row_of(run, "save", t->pub.step);
-    int64_t most[MC_OWN_TIMES] = { (int64_t)s->own_ns[MC_MAKE], (int64_t)s->own_ns[MC_BLOCKED] };
+    struct mc_row x = t->row;
+    int64_t most[] = { (int64_t)t->save.make_ns, (int64_t)t->save.blocked_ns };
     double work = (double)t->save.work_ns / WEIR_NS_PER_S, blocked, beside;
+    double copy = t->async ? x.copy : 0, remove = t->o->keep > 0 ? x.remove : 0;
 
-    weir_allmax_i64(&run->par, most, MC_OWN_TIMES);
-    x.make = (double)most[MC_MAKE] / WEIR_NS_PER_S;
-    blocked = (double)most[MC_BLOCKED] / WEIR_NS_PER_S;
-    x.copy = t->async ? s->copy_s : NAN;
-    x.write = s->write_s;
-    x.publish = s->publish_s;
-    x.slowest = s->slowest_s;
-    x.slowest_rate = s->slowest_rate < INT64_MAX ? (double)s->slowest_rate : NAN;
-    x.remove = t->o->keep > 0 ? s->remove_s : NAN;
-    beside = x.make + x.write + x.publish + s->remove_s;
+    weir_allmax_i64(&run->par, most, 2);
+    x.make = (double)most[0] / WEIR_NS_PER_S;
+    blocked = (double)most[1] / WEIR_NS_PER_S;
+    beside = x.make + x.write + x.publish + remove;
     if (t->async && t->save.work_ns == 0)
         work = beside - blocked;
     x.work = work;
-    x.seconds = s->copy_s + x.make + x.write + x.publish;
+    x.seconds = copy + x.make + x.write + x.publish;
     /* A save that is not over when the next one is due makes that wait. */
-    x.stall = t->async ? s->copy_s + blocked + fmax(0, beside - blocked - work) : x.seconds + s->remove_s;
+    x.stall = t->async ? copy + blocked + fmax(0, beside - blocked - work) : x.seconds + remove;
     x.opens = (double)t->save.opens;
     x.bytes = (int64_t)t->save.bytes;
     x.rate = (double)t->save.bytes / x.seconds;
@@ -135,13 +120,14 @@ int mc_saved(struct weir_run *run, void *state, const struct weir_stage *stage, 
 /* Sums over the ranks. */
 enum { ASKED, READ, OPENS, STORAGE, UNKNOWN, WRONG, SUMS };
 
-static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir_phase_rec *rec, const uint64_t *sum, struct row *x)
+static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir_phase_rec *rec,
+                      const uint64_t *sum, struct mc_row *x)
 {
     int64_t most = (int64_t)t->load.used.metadata_ns;
 
     weir_allmax_i64(&run->par, &most, 1);
     x->tasks = t->play.tasks > 0 ? t->play.tasks : t->load.ranks;
-    x->find = t->times.find_s;
+    x->find = t->load.find_s;
     x->metadata = x->find + (double)most / WEIR_NS_PER_S;
     x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
     x->slowest_rate = rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
@@ -159,7 +145,7 @@ int mc_after_load(struct weir_run *run, void *state, const struct weir_stage *st
                   struct weir_err *err)
 {
     struct mc_test *t = state;
-    struct row x = row_of(run, "load", t->load.step);
+    struct mc_row x = mc_row_of(run, "load", t->load.step);
     struct weir_machine_use use;
     uint64_t sum[SUMS] = { [ASKED] = t->load.used.asked, [READ] = t->load.used.read, [OPENS] = t->load.used.opens }, begin_ns;
     int64_t verify;

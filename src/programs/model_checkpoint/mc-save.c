@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,7 +171,7 @@ int mc_after_copy(struct weir_run *run, void *state, const struct weir_stage *st
     struct weir_session none = { .be = NULL };
     struct mc_test *t = state;
 
-    t->times.copy_s = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+    t->row.copy = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     t->save.work_left_ns = t->save.work_ns > 0 ? t->save.work_ns : UINT64_MAX;
     weir_observers_measured(run, &none, rec);
     return 0;
@@ -287,7 +288,7 @@ static int make_staged(struct weir_run *run, void *state, struct weir_err *err)
     if (t->store->make && t->store->make(t, err) < 0)
         return -1;
     t->pub.is_staged = true;
-    t->times.own_ns[MC_MAKE] = weir_now_ns() - begin_ns;
+    t->save.make_ns = weir_now_ns() - begin_ns;
     return 0;
 }
 
@@ -314,7 +315,7 @@ static int close_files(struct weir_run *run, void *state, struct weir_err *err)
         t->save.file[k] = NULL;
     }
     if (t->is_objects && t->save.work_left_ns > 0)
-        t->times.own_ns[MC_BLOCKED] += weir_now_ns() - begin_ns;
+        t->save.blocked_ns += weir_now_ns() - begin_ns;
     return rc;
 }
 
@@ -414,7 +415,7 @@ static int step_save(struct weir_run *run, void *state, uint64_t i, uint64_t *cl
     if (mc_transfer(run, t, t->save.file[m->region], &io, clock_ns, err) < 0)
         return -1;
     if (works)
-        t->times.own_ns[MC_BLOCKED] += *clock_ns - begin_ns - worked_ns;
+        t->save.blocked_ns += *clock_ns - begin_ns - worked_ns;
     return i + 1 < t->save.plan.moves ? 0 : work_while(run, t, 1, &worked_ns, clock_ns, err);
 }
 
@@ -454,7 +455,7 @@ static int flush(struct weir_run *run, void *state, struct weir_err *err)
 
         flush_files(&f);
         if (t->save.work_left_ns > 0)
-            t->times.own_ns[MC_BLOCKED] += weir_now_ns() - begin_ns;
+            t->save.blocked_ns += weir_now_ns() - begin_ns;
         return f.rc;
     }
     while (t->save.work_left_ns > 0 && !__atomic_load_n(&f.done, __ATOMIC_ACQUIRE))
@@ -479,9 +480,9 @@ int mc_after_save(struct weir_run *run, void *state, const struct weir_stage *st
 {
     struct mc_test *t = state;
 
-    t->times.write_s = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-    t->times.slowest_s = (double)rec->own_ns_max / WEIR_NS_PER_S;
-    t->times.slowest_rate = rec->rate_min;
+    t->row.write = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
+    t->row.slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
+    t->row.slowest_rate = rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
     weir_observers_measured(run, &t->session, rec);
     return 0;
 }

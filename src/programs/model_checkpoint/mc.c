@@ -255,8 +255,8 @@ static int repetition(struct weir_run *run, void *state, struct weir_err *err)
 
     t->pub.step = t->pub.first_step + (int64_t)run->repetition * t->o->every;
     t->pub.sequence = t->pub.first_sequence + run->repetition;
-    t->save.work_left_ns = 0;
-    t->times = (struct mc_times) { .copy_s = 0 };
+    t->save.work_left_ns = t->save.make_ns = t->save.blocked_ns = 0;
+    t->row = mc_row_of(run, "save", t->pub.step);
     return 0;
 }
 

@@ -104,13 +104,13 @@ struct mc_found {
     int64_t last; /* the highest step of any, -1: none */
 };
 
-/* Times of a repetition. */
-enum { MC_MAKE, MC_BLOCKED, MC_OWN_TIMES };
-struct mc_times {
-    uint64_t own_ns[MC_OWN_TIMES]; /* of this rank: making the directory; work that stood still */
-    double copy_s, write_s, publish_s, remove_s, find_s; /* of all */
-    double slowest_s;      /* of a rank that saves; and bytes a second, */
-    uint64_t slowest_rate; /* as rate_min of a phase */
+/* A save or a load. Bytes, seconds; NaN: it has none. */
+struct mc_row {
+    const char *operation;
+    int64_t test, iter, step, tasks, bytes;
+    double rate, seconds, stall, copy, make, write, publish, remove, work;
+    double slowest, slowest_rate, find, metadata;
+    double asked, read, storage, amplification, opens, verify;
 };
 
 /* Results of all saves, or all loads: bytes/s, seconds; NaN: they have none. */
@@ -144,6 +144,7 @@ struct mc_saving {
     struct mc_writer *writer; /* while files are open, where it writes them; else NULL */
     uint64_t work_ns;         /* emulated work between two saves; 0 and async: as long as the save takes */
     uint64_t work_left_ns;    /* beside an asynchronous save */
+    uint64_t make_ns, blocked_ns; /* of this rank: making the directory; work that stood still */
     struct mc_series series;
 };
 
@@ -181,6 +182,7 @@ struct mc_loading {
     int role, ranks; /* the rank of the shape that loads; -1: none; and all of them */
     struct mc_job job;
     int64_t step;
+    double find_s;   /* search for it, and its metadata; of all ranks */
     unsigned states; /* that are loaded, a bit each */
     struct weir_str from;
     struct weir_leaders copies; /* --broadcast: ranks that need the same */
@@ -215,7 +217,7 @@ struct mc_test {
     const struct mc_store *store;
     /* the state of the training on this rank, of a save as its regions are, of a load as it was read; and its copy */
     struct mc_memory memory, copy;
-    struct mc_times times;
+    struct mc_row row; /* of the save of this repetition */
     struct {
         struct weir_array_file *file;
         struct weir_array **array; /* by state and tensor */
@@ -441,6 +443,7 @@ int mc_arrays_move(struct weir_run *run, struct mc_test *t, bool saves, uint64_t
 /* ---- mc-report.c ---- */
 
 extern const struct weir_output mc_output;
+struct mc_row mc_row_of(const struct weir_run *run, const char *operation, int64_t step);
 extern weir_stage_fn mc_saved;    /* a save is over: its row, and the work that is left */
 extern mc_after_fn mc_after_load; /* a load is: verify it, and its row */
 int mc_conclude(struct weir_run *run, void *state, struct weir_err *err);

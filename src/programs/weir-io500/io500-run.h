@@ -56,7 +56,7 @@ struct io500_made {
 struct io500 {
     const struct io500_options *o;
     struct io500_config config;
-    const char *text;       /* of the configuration, as it was read */
+    char *text;             /* of the configuration, as it was read */
     bool extended;
     int64_t began;          /* seconds since 1970 */
     bool begun;             /* the directories are ready, and files are written */

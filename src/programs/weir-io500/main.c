@@ -72,10 +72,7 @@ static int read_config(struct weir_run *run, struct io500 *t, struct weir_err *e
     struct weir_str notes = { 0 };
     int rc = weir_shared_text_read(&run->world, &text, err);
 
-    if (rc == 0) {
-        t->text = weir_arena_strndup(&run->arena, text.text, text.len, err);
-        rc = weir_agree(&run->world, t->text ? 0 : -1, err);
-    }
+    t->text = text.text;
     if (rc == 0)
         rc = weir_agree_check(&run->world,
                               io500_config_read(text.text, text.len, t->o->config, &run->arena,
@@ -85,7 +82,6 @@ static int read_config(struct weir_run *run, struct io500 *t, struct weir_err *e
          at = end + 1)
         weir_note(&run->log, "%.*s", (int)(end - at), at);
     weir_str_free(&notes);
-    free(text.text);
     return rc;
 }
 
@@ -149,6 +145,7 @@ static void end(void *state)
     weir_worklog_free(&t->work);
     weir_set_free(&t->noted);
     free(t->reason);
+    free(t->text);
 }
 
 static int run_phases(struct weir_run *run, void *state, const struct weir_stage *stage,
