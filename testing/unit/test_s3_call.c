@@ -28,7 +28,6 @@ struct bench {
     struct http_server server;
     struct s3_client *client;
     struct weir_err err;
-    char url[128];
     char into[64];
 };
 
@@ -43,7 +42,6 @@ static struct bench *begin(const struct http_act *acts, int n)
     b->sv = (struct s3_service){ .o = &b->o, .endpoint = b->server.url, .region = region };
     b->log = (struct weir_log){ .fd = 2 };
     b->s = (struct weir_session){ .opt = &b->o, .stats = &b->stats, .log = &b->log, .par = &b->par };
-    (void)snprintf(b->url, sizeof(b->url), "%s/bucket/a%%20key", b->server.url);
     return b;
 }
 
@@ -62,7 +60,7 @@ static void end(struct bench *b, int asked)
 
 static struct s3_call get(struct bench *b, size_t room)
 {
-    return (struct s3_call){ .method = S3_GET, .url = b->url, .into = b->into, .limit = room };
+    return (struct s3_call){ .method = S3_GET, .object = { "bucket", "a key" }, .into = b->into, .limit = room };
 }
 
 static struct s3_call get_range(struct bench *b, uint64_t off, size_t room)
@@ -93,7 +91,7 @@ static void requests_say_what_is_wanted_and_answers_are_taken(void **state)
     };
     struct bench *b = begin(acts, N(acts));
     struct weir_str text = { 0 };
-    struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+    struct s3_call c = { .method = S3_PUT, .object = { "bucket", "a key" }, .send = "hello", .send_len = 5 };
 
     (void)state;
     open_client(b, 1);
@@ -108,16 +106,16 @@ static void requests_say_what_is_wanted_and_answers_are_taken(void **state)
     assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_memory_equal(b->into, "ell", 3);
     assert_int_equal(c.answer.length, 5);
-    c = (struct s3_call){ .method = S3_HEAD, .url = b->url };
+    c = (struct s3_call){ .method = S3_HEAD, .object = { "bucket", "a key" } };
     assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_int_equal(c.answer.length, 77);
-    c = (struct s3_call){ .method = S3_POST, .url = b->url, .query = "uploads=", .text = &text };
+    c = (struct s3_call){ .method = S3_POST, .object = { "bucket", "a key" }, .query = "uploads=", .text = &text };
     assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     assert_string_equal(text.text, "<a/>");
     weir_str_free(&text);
-    c = (struct s3_call){ .method = S3_POST, .url = b->url, .query = "delete=", .send = "<b/>", .send_len = 4 };
+    c = (struct s3_call){ .method = S3_POST, .object = { "bucket", "a key" }, .query = "delete=", .send = "<b/>", .send_len = 4 };
     assert_int_equal(s3_call(b->client, &c, &b->err), 0);
-    c = (struct s3_call){ .method = S3_DELETE, .url = b->url };
+    c = (struct s3_call){ .method = S3_DELETE, .object = { "bucket", "a key" } };
     assert_int_equal(s3_call(b->client, &c, &b->err), 0);
     end(b, N(acts));
 }
@@ -199,7 +197,6 @@ static void the_path_of_an_endpoint_is_not_the_bucket(void **state)
 
     (void)state;
     (void)snprintf(endpoint, sizeof(endpoint), "%s/store/v1", b->server.url);
-    (void)snprintf(b->url, sizeof(b->url), "%s/bucket/a%%20key", endpoint);
     b->sv.endpoint = endpoint;
     open_client(b, 1);
     assert_int_equal(s3_call(b->client, &c, &b->err), -1);
@@ -227,7 +224,7 @@ static void an_answer_without_an_end_is_refused(void **state)
         memset(answer + head, 'x', body);
         answer[(size_t)head + body] = '\0';
         b = begin(acts, 1);
-        c = (struct s3_call){ .method = i < 2 ? S3_GET : S3_DELETE, .url = b->url, .text = i < 2 ? &text : NULL };
+        c = (struct s3_call){ .method = i < 2 ? S3_GET : S3_DELETE, .object = { "bucket", "a key" }, .text = i < 2 ? &text : NULL };
         open_client(b, 1);
         assert_int_equal(s3_call(b->client, &c, &b->err), -1);
         assert_non_null(strstr(b->err.text, i == 1 ? "403 Forbidden" : "more than 16 MiB"));
@@ -246,14 +243,14 @@ static void requests_are_in_flight_beside_a_blocking_one(void **state)
         { .answer = "HTTP/1.1 204 N\r\n\r\n" },
     };
     struct bench *b = begin(acts, N(acts));
-    struct s3_call c[2], blocking = { .method = S3_DELETE, .url = b->url };
+    struct s3_call c[2], blocking = { .method = S3_DELETE, .object = { "bucket", "a key" } };
     struct s3_call *done[4];
     int n = 0;
 
     (void)state;
     open_client(b, 2);
     for (int i = 0; i < 2; i++) {
-        c[i] = (struct s3_call){ .method = S3_PUT, .url = b->url };
+        c[i] = (struct s3_call){ .method = S3_PUT, .object = { "bucket", "a key" } };
         assert_int_equal(s3_start(b->client, &c[i], &b->err), 0);
         assert_int_equal(s3_wait(b->client, 0, 4, done), 0);
         usleep(20000);
@@ -271,7 +268,7 @@ static void requests_and_the_parts_of_their_times_are_counted(void **state)
     static const struct http_act acts[] = { { .answer = OK, .wait_ms = 50 }, { .answer = OK } };
     struct weir_service_stats *stats = calloc(1, sizeof(*stats));
     struct bench *b = begin(acts, N(acts));
-    struct s3_call c = { .method = S3_DELETE, .url = b->url };
+    struct s3_call c = { .method = S3_DELETE, .object = { "bucket", "a key" } };
 
     (void)state;
     assert_non_null(stats);
@@ -302,7 +299,7 @@ static void data_are_sent_with_their_checksum(void **state)
         { .lacks = "x-amz-checksum", .answer = FINE },
     };
     struct bench *b = begin(acts, N(acts));
-    struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+    struct s3_call c = { .method = S3_PUT, .object = { "bucket", "a key" }, .send = "hello", .send_len = 5 };
     const char *const kinds[] = { "crc32c", "sha256", "none" };
 
     (void)state;
@@ -332,7 +329,7 @@ static void checksums_that_are_not_confirmed_are_noted_at_the_end(void **state)
         { .answer = FINE },
     };
     struct bench *b = begin(acts, N(acts));
-    struct s3_call c = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+    struct s3_call c = { .method = S3_PUT, .object = { "bucket", "a key" }, .send = "hello", .send_len = 5 };
     int notes = 0;
 
     (void)state;
@@ -365,7 +362,7 @@ static void data_that_are_read_are_compared_with_their_checksum(void **state)
     };
     struct bench *b = begin(acts, N(acts));
     struct s3_call whole = get(b, 5), range = get_range(b, 0, 5);
-    struct s3_call put = { .method = S3_PUT, .url = b->url, .send = "hello", .send_len = 5 };
+    struct s3_call put = { .method = S3_PUT, .object = { "bucket", "a key" }, .send = "hello", .send_len = 5 };
 
     (void)state;
     open_client(b, 1);

@@ -27,7 +27,6 @@ struct bench {
     struct weir_par par;
     struct http_server server;
     struct weir_err err;
-    char url[128];
 };
 
 static struct bench *begin(const struct http_act *acts, int n, const char *object)
@@ -53,7 +52,6 @@ static struct bench *begin(const struct http_act *acts, int n, const char *objec
                                   &b->err);
     assert_non_null(b->s3.client);
     assert_int_equal(s3_queue(&b->s, 1, &b->err), 0);
-    (void)snprintf(b->url, sizeof(b->url), "%s/bucket/file", b->server.url);
     return b;
 }
 
@@ -65,13 +63,17 @@ static void end(struct bench *b, int asked)
     free(b);
 }
 
-static struct s3_file file_of(struct bench *b, enum s3_way way, char *url)
+static struct s3_file file_of(struct bench *b, enum s3_way way)
 {
+    static char bucket[] = "bucket", key[] = "file", keys[] = "file/";
+    const bool split = way == S3_SPLIT;
+
     return (struct s3_file) { .base = { .s = &b->s, .path = "file" },
                               .way = way,
                               .writes = true,
                               .creates = true,
-                              .url = { .text = url, .len = strlen(url) },
+                              .bucket = { .text = bucket, .len = 6 },
+                              .key = { .text = split ? keys : key, .len = split ? 5 : 4 },
                               .parts = { .size = 5, .n = 2, .bytes = 10 } };
 }
 
@@ -79,15 +81,15 @@ static struct s3_file file_of(struct bench *b, enum s3_way way, char *url)
 static void a_write_that_is_not_sent_is_an_error(void **state)
 {
     struct bench *b = begin(NULL, 0, "file");
-    char url[600] = "http://", data[] = "hello";
+    char endpoint[600] = "http://", data[] = "hello";
     const struct weir_io io = { .dir = WEIR_DIR_WRITE, .buf = data, .len = 5 };
     struct weir_request r = { .io = io };
     struct s3_file f;
 
     (void)state;
-    memset(url + 7, 'a', 500);
-    memcpy(url + 507, "/bucket/file", 13);
-    f = file_of(b, S3_WHOLE, url);
+    memset(endpoint + 7, 'a', 500);
+    b->s3.service.endpoint = endpoint;
+    f = file_of(b, S3_WHOLE);
     r.file = &f.base;
     assert_int_equal(s3_xfer(&f.base, &io, &b->err), -1);
     assert_non_null(strstr(b->err.text, "too long"));
@@ -103,7 +105,7 @@ static void parts_are_not_read_before_they_are_an_object(void **state)
     struct bench *b = begin(NULL, 0, "file");
     char data[5];
     const struct weir_io io = { .dir = WEIR_DIR_READ, .buf = data, .len = 5 };
-    struct s3_file f = file_of(b, S3_PARTS, b->url);
+    struct s3_file f = file_of(b, S3_PARTS);
 
     (void)state;
     f.written = true;
@@ -118,7 +120,7 @@ static void parts_are_not_read_before_they_are_an_object(void **state)
 
 static struct s3_upload *begin_upload(struct bench *b, struct s3_file *f)
 {
-    *f = file_of(b, S3_PARTS, b->url);
+    *f = file_of(b, S3_PARTS);
     assert_int_equal(s3_upload_begin(f, &b->err), 0);
     return f->upload;
 }
@@ -131,9 +133,6 @@ static void the_name_of_a_bucket_is_no_file(void **state)
     (void)state;
     assert_int_equal(s3_open(&b->s, "s3://bucket/", WEIR_OPEN_READ, &f.base, &b->err), -1);
     assert_non_null(strstr(b->err.text, "add a name after the bucket 'bucket'"));
-    weir_str_free(&b->s3.spare);
-    weir_str_free(&b->s3.bucket);
-    weir_str_free(&b->s3.key);
     end(b, 0);
 }
 
@@ -152,7 +151,7 @@ static void an_upload_whose_id_is_too_long_is_aborted(void **state)
     (void)snprintf(begun, sizeof(begun), "HTTP/1.1 200 OK\r\nContent-Length: 1128\r\n\r\n<I><UploadId>%s</UploadId></I>",
                    abort + at);
     b = begin(acts, N(acts), "file");
-    f = file_of(b, S3_PARTS, b->url);
+    f = file_of(b, S3_PARTS);
     assert_int_equal(s3_upload_begin(&f, &b->err), -1);
     assert_non_null(strstr(b->err.text, "an upload id of 1100 bytes"));
     end(b, N(acts));
@@ -166,7 +165,7 @@ static void an_empty_object_is_put_only_where_none_is(void **state)
                                             { .must = "DELETE", .answer = GONE },
                                             { .must = "If-None-Match: *", .answer = OK } };
     struct bench *b = begin(acts, N(acts), "file");
-    struct s3_file f = file_of(b, S3_PARTS, b->url);
+    struct s3_file f = file_of(b, S3_PARTS);
 
     (void)state;
     b->s.access.stops = "-D";
@@ -268,15 +267,12 @@ static void the_size_of_a_transfer_is_that_of_any_object_of_the_file(void **stat
     static const struct http_act acts[] = { { .must = "HEAD /bucket/file/0000000000000000 ", .answer = GONE },
                                             { .must = "prefix=file%2F", .answer = list } };
     struct bench *b = begin(acts, N(acts), "transfer");
-    struct s3_file f = file_of(b, S3_SPLIT, b->url);
+    struct s3_file f = file_of(b, S3_SPLIT);
 
     (void)state;
     assert_int_equal(strlen(strstr(list, "<List")), 258);
     assert_int_equal(s3_find_size(&f, &b->err), 0);
     assert_int_equal(f.object_len, 5);
-    weir_str_free(&f.bucket);
-    weir_str_free(&f.prefix);
-    weir_str_free(&b->s3.bucket);
     end(b, N(acts));
 }
 
@@ -286,7 +282,7 @@ static void a_file_of_transfers_that_has_none_is_an_empty_object_at_0(void **sta
                                             { .must = "PUT /bucket/file/0000000000000000 ",
                                               .answer = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n" } };
     struct bench *b = begin(acts, N(acts), "transfer");
-    struct s3_file f = file_of(b, S3_SPLIT, b->url);
+    struct s3_file f = file_of(b, S3_SPLIT);
 
     (void)state;
     assert_int_equal(s3_put_empty(&f, &b->err), 0);

@@ -32,31 +32,34 @@ static struct elsewhere elsewhere(int status, const char *region, const char *lo
     return e;
 }
 
-/* A URL of the service, an answer, and the URL that is asked then; NULL: there is no other place. */
-static void leads(const struct s3_service *sv, const char *url, struct elsewhere e, const char *to)
+/* An object of the service, an answer, and the URL that is asked then; NULL: there is no other place. */
+static void leads(const struct s3_service *sv, const char *bucket, const char *key, struct elsewhere e, const char *to)
 {
+    const struct s3_object object = { bucket, key };
     struct s3_route r = { .moved = false };
-    struct weir_str out = { 0 };
-    bool moved = s3_route_move(&r, sv, url, e.status, &e.reply);
+    struct weir_str before = { 0 }, after = { 0 };
+    bool moved;
 
+    s3_route_url(&r, sv, &object, &before);
+    moved = s3_route_move(&r, sv, bucket, e.status, &e.reply);
+    s3_route_url(&r, sv, &object, &after);
     assert_int_equal(moved, to != NULL);
-    s3_route_url(&r, sv, url, &out);
-    assert_string_equal(out.text, to ? to : url);
+    assert_string_equal(after.text, to ? to : before.text);
     assert_string_equal(s3_route_region(&r, sv), to && *e.reply.region ? e.reply.region : "here");
-    weir_str_free(&out);
+    weir_str_free(&before);
+    weir_str_free(&after);
 }
 
 static void a_url_or_a_host_of_an_answer_is_asked(void **state)
 {
     struct s3_service sv = service((char[]){ "https://s.net:9" }, false);
-    const char *url = "https://s.net:9/buck/a%20b";
 
     (void)state;
-    leads(&sv, url, elsewhere(307, "there", "https://t.net:8/buck/a%20b?x=", ""), "https://t.net:8/buck/a%20b");
-    leads(&sv, url, elsewhere(307, "", "https://buck.t.net/a%20b", ""), "https://t.net/buck/a%20b");
-    leads(&sv, url, elsewhere(301, "there", "", "buck.t.net"), "https://t.net/buck/a%20b");
-    leads(&sv, url, elsewhere(301, "", "", "t.net"), "https://t.net/buck/a%20b");
-    leads(&sv, "https://s.net:9/buck?list-type=2", elsewhere(307, "", "", "t.net"), "https://t.net/buck?list-type=2");
+    leads(&sv, "buck", "a b", elsewhere(307, "there", "https://t.net:8/buck/a%20b?x=", ""), "https://t.net:8/buck/a%20b");
+    leads(&sv, "buck", "a b", elsewhere(307, "", "https://buck.t.net/a%20b", ""), "https://t.net/buck/a%20b");
+    leads(&sv, "buck", "a b", elsewhere(301, "there", "", "buck.t.net"), "https://t.net/buck/a%20b");
+    leads(&sv, "buck", "a b", elsewhere(301, "", "", "t.net"), "https://t.net/buck/a%20b");
+    leads(&sv, "buck", "", elsewhere(307, "", "", "t.net"), "https://t.net/buck");
 }
 
 static void a_region_alone_changes_the_signature(void **state)
@@ -64,8 +67,17 @@ static void a_region_alone_changes_the_signature(void **state)
     struct s3_service sv = service((char[]){ "https://s.net" }, false);
 
     (void)state;
-    leads(&sv, "https://s.net/buck", elsewhere(400, "there", "", ""), "https://s.net/buck");
-    leads(&sv, "https://s.net/buck", elsewhere(301, "there", "", ""), "https://s.net/buck");
+    leads(&sv, "buck", "", elsewhere(400, "there", "", ""), "https://s.net/buck");
+    leads(&sv, "buck", "", elsewhere(301, "there", "", ""), "https://s.net/buck");
+}
+
+static void the_path_of_an_endpoint_stays(void **state)
+{
+    struct s3_service sv = service((char[]){ "https://s.net/store" }, false);
+
+    (void)state;
+    leads(&sv, "buck", "a", elsewhere(400, "there", "", ""), "https://s.net/store/buck/a");
+    leads(&sv, "buck", "a", elsewhere(307, "", "", "t.net"), "https://t.net/store/buck/a");
 }
 
 static void the_bucket_stays_before_the_host(void **state)
@@ -73,8 +85,8 @@ static void the_bucket_stays_before_the_host(void **state)
     struct s3_service sv = service((char[]){ "https://s.net" }, true);
 
     (void)state;
-    leads(&sv, "https://buck.s.net/a", elsewhere(307, "there", "https://buck.t.net/a", ""), "https://buck.t.net/a");
-    leads(&sv, "https://my.buck.s.net/a", elsewhere(301, "there", "", "my.buck.t.net"), "https://my.buck.t.net/a");
+    leads(&sv, "buck", "a", elsewhere(307, "there", "https://buck.t.net/a", ""), "https://buck.t.net/a");
+    leads(&sv, "my.buck", "a", elsewhere(301, "there", "", "my.buck.t.net"), "https://my.buck.t.net/a");
 }
 
 static void amazon_names_only_the_region_of_some(void **state)
@@ -82,23 +94,22 @@ static void amazon_names_only_the_region_of_some(void **state)
     struct s3_service sv = service((char[]){ "https://s3.here.amazonaws.com" }, false);
 
     (void)state;
-    leads(&sv, "https://s3.here.amazonaws.com/buck/a", elsewhere(301, "eu-west-3", "", ""),
+    leads(&sv, "buck", "a", elsewhere(301, "eu-west-3", "", ""),
           "https://s3.eu-west-3.amazonaws.com/buck/a");
 }
 
 static void other_answers_lead_nowhere(void **state)
 {
     struct s3_service sv = service((char[]){ "https://s.net" }, false);
-    const char *url = "https://s.net/buck/a";
 
     (void)state;
-    leads(&sv, url, elsewhere(307, "there", "http://s.net/buck/a", ""), NULL); /* less security */
-    leads(&sv, url, elsewhere(307, "there", "https://user@t.net/buck/a", ""), NULL);
-    leads(&sv, url, elsewhere(301, "", "", "a b"), NULL);
-    leads(&sv, url, elsewhere(301, "there@x", "", ""), NULL);
-    leads(&sv, url, elsewhere(400, "here", "", ""), NULL);
-    leads(&sv, url, elsewhere(404, "there", "", ""), NULL);
-    leads(&sv, url, elsewhere(307, "", "https://s.net/buck/a", ""), NULL); /* the same place */
+    leads(&sv, "buck", "a", elsewhere(307, "there", "http://s.net/buck/a", ""), NULL); /* less security */
+    leads(&sv, "buck", "a", elsewhere(307, "there", "https://user@t.net/buck/a", ""), NULL);
+    leads(&sv, "buck", "a", elsewhere(301, "", "", "a b"), NULL);
+    leads(&sv, "buck", "a", elsewhere(301, "there@x", "", ""), NULL);
+    leads(&sv, "buck", "a", elsewhere(400, "here", "", ""), NULL);
+    leads(&sv, "buck", "a", elsewhere(404, "there", "", ""), NULL);
+    leads(&sv, "buck", "a", elsewhere(307, "", "https://s.net/buck/a", ""), NULL); /* the same place */
 }
 
 static void a_place_is_left_once(void **state)
@@ -108,8 +119,8 @@ static void a_place_is_left_once(void **state)
     struct elsewhere e = elsewhere(307, "", "", "t.net"), other = elsewhere(307, "", "", "u.net");
 
     (void)state;
-    assert_true(s3_route_move(&r, &sv, "http://s.net/buck", e.status, &e.reply));
-    assert_false(s3_route_move(&r, &sv, "http://s.net/buck", other.status, &other.reply));
+    assert_true(s3_route_move(&r, &sv, "buck", e.status, &e.reply));
+    assert_false(s3_route_move(&r, &sv, "buck", other.status, &other.reply));
     assert_string_equal(s3_route_endpoint(&r, &sv), "http://t.net");
 }
 
@@ -118,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_url_or_a_host_of_an_answer_is_asked),
         cmocka_unit_test(a_region_alone_changes_the_signature),
+        cmocka_unit_test(the_path_of_an_endpoint_stays),
         cmocka_unit_test(the_bucket_stays_before_the_host),
         cmocka_unit_test(amazon_names_only_the_region_of_some),
         cmocka_unit_test(other_answers_lead_nowhere),

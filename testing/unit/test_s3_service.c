@@ -216,7 +216,7 @@ static void assert_url(const struct s3_options *o, const char *bucket, const cha
 
     begin(&c, o, 0, 0);
     assert_int_equal(c.rc, 0);
-    s3_url(&c.sv, bucket, key, &out);
+    s3_route_url(&(struct s3_route) { .moved = false }, &c.sv, &(struct s3_object) { bucket, key }, &out);
     assert_string_equal(weir_str_text(&out), url);
     weir_str_free(&out);
     s3_service_end(&c.sv);

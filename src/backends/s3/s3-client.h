@@ -62,13 +62,15 @@ void s3_service_note(const struct s3_service *sv, const struct weir_session *s);
 /* For the report: append lines "key = value\n", none of them with a secret. Local. */
 void s3_service_describe(const struct s3_service *sv, struct weir_str *out);
 
-/* Append the URL of an object ("" as key: of the bucket), encoded as signatures need it. Local. */
-void s3_url(const struct s3_service *sv, const char *bucket, const char *key, struct weir_str *url);
+/* An object of the service; key "": the bucket itself. */
+struct s3_object {
+    const char *bucket, *key;
+};
 
 /* The route of requests. Zero-initialise: the endpoint and the region of the service. */
 struct s3_route {
     bool moved;                      /* another one, which holds for all requests from now on */
-    char endpoint[S3_ENDPOINT_MOST]; /* "https://host:port"; of a bucket before its host: without the bucket */
+    char endpoint[S3_ENDPOINT_MOST]; /* as that of the service, without a bucket in its host */
     char region[S3_REGION_MOST];
 };
 
@@ -76,8 +78,9 @@ struct s3_route {
 const char *s3_route_endpoint(const struct s3_route *r, const struct s3_service *sv);
 const char *s3_route_region(const struct s3_route *r, const struct s3_service *sv);
 
-/* Append a URL of s3_url with the host to which requests go now. Local. */
-void s3_route_url(const struct s3_route *r, const struct s3_service *sv, const char *url, struct weir_str *out);
+/* Append the URL to which requests for an object go now, encoded as signatures need it. Local. */
+void s3_route_url(const struct s3_route *r, const struct s3_service *sv,
+                  const struct s3_object *object, struct weir_str *out);
 
 /* The answer besides what its caller gets (s3-answer.c). */
 struct s3_reply {
@@ -93,10 +96,10 @@ struct s3_reply {
     char message[512];
 };
 
-/* True when an answer with this status to a request for 'url' (of s3_url) names another location
- * that can be asked. Then the route leads there. A location that has less security (http instead of
- * https) is not taken. Local. */
-bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, int status,
+/* True when an answer with this status to a request for an object of 'bucket' names another
+ * location that can be asked. Then the route leads there. A location that has less security (http
+ * instead of https) is not taken. Local. */
+bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *bucket, int status,
                    const struct s3_reply *e);
 
 /* ---- s3-client.c ---- */

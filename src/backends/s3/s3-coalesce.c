@@ -53,7 +53,7 @@ static int refuse_broken(const struct s3_file *f, struct weir_err *err)
 static int make_call(struct s3_file *f, struct s3_transfer *tr, bool last, struct weir_err *err)
 {
     if (!f->upload && last && f->begin == 0) {
-        s3_put(f, f->url.text, tr->part, tr->len, tr);
+        s3_put(f, f->key.text, tr->part, tr->len, tr);
         return 0;
     }
     if (!f->upload && s3_upload_begin(f, err) < 0)

@@ -337,17 +337,6 @@ void s3_service_describe(const struct s3_service *sv, struct weir_str *out)
                       sv->o->insecure ? "not verified" : sv->ca_file ? sv->ca_file : "verified by the system's");
 }
 
-void s3_url(const struct s3_service *sv, const char *bucket, const char *key, struct weir_str *url)
-{
-    const char *host = strstr(sv->endpoint, "//") + 2;
-
-    if (sv->host_style)
-        weir_str_addf(url, "http%s://%s.%s/", sv->https ? "s" : "", bucket, host);
-    else
-        weir_str_addf(url, "%s/%s%s", sv->endpoint, bucket, *key ? "/" : "");
-    s3_encode(key, "/", url);
-}
-
 /* ---- where the service sends requests ---- */
 
 /* A part of a URL. */
@@ -375,37 +364,25 @@ static struct span host_of(const char *url)
     return (struct span) { host, strcspn(host, "/?#") };
 }
 
-/* The bucket in a URL of s3_url. */
-static struct span bucket_of(const struct s3_service *sv, const char *url)
+void s3_route_url(const struct s3_route *r, const struct s3_service *sv,
+                  const struct s3_object *object, struct weir_str *out)
 {
-    struct span host = host_of(url);
-    const char *path = url + strlen(sv->endpoint);
+    const char *endpoint = s3_route_endpoint(r, sv), *host = host_of(endpoint).text;
 
     if (sv->host_style)
-        return (struct span) { host.text, host.len - host_of(sv->endpoint).len - 1 };
-    return (struct span) { path + 1, strcspn(path + 1, "/?") };
-}
-
-void s3_route_url(const struct s3_route *r, const struct s3_service *sv, const char *url, struct weir_str *out)
-{
-    struct span host = host_of(url), bucket = bucket_of(sv, url);
-
-    if (!r->moved) {
-        weir_str_addf(out, "%s", url);
-        return;
-    }
-    weir_str_add(out, r->endpoint, (size_t)(host_of(r->endpoint).text - r->endpoint));
-    if (sv->host_style)
-        weir_str_addf(out, "%.*s.", (int)bucket.len, bucket.text);
-    weir_str_addf(out, "%s%s", host_of(r->endpoint).text, host.text + host.len);
+        weir_str_addf(out, "%.*s%s.%s/", (int)(host - endpoint), endpoint, object->bucket, host);
+    else
+        weir_str_addf(out, "%s/%s%s", endpoint, object->bucket, *object->key ? "/" : "");
+    s3_encode(object->key, "/", out);
 }
 
 /* Services name the host of a bucket, "BUCKET.HOST". The bucket stands where --s3.style has it, as before. */
-static struct span without_bucket(struct span host, struct span bucket)
+static struct span without_bucket(struct span host, const char *bucket)
 {
-    if (host.len > bucket.len + 1 && strncasecmp(host.text, bucket.text, bucket.len) == 0 &&
-        host.text[bucket.len] == '.')
-        return (struct span) { host.text + bucket.len + 1, host.len - bucket.len - 1 };
+    const size_t len = strlen(bucket);
+
+    if (host.len > len + 1 && strncasecmp(host.text, bucket, len) == 0 && host.text[len] == '.')
+        return (struct span) { host.text + len + 1, host.len - len - 1 };
     return host;
 }
 
@@ -428,12 +405,14 @@ static bool find_amazon(const struct s3_service *sv, const char *region, char ou
     return n > 0 && n < S3_ENDPOINT_MOST;
 }
 
-/* The endpoint that the answer names, or the one there is. False: it cannot be asked. */
-static bool find_other(const struct s3_service *sv, const char *url, int status,
+/* The endpoint that the answer names, with the path of ours, or the one there is. False: it cannot
+ * be asked. */
+static bool find_other(const struct s3_service *sv, const char *bucket, int status,
                        const struct s3_reply *e, char out[S3_ENDPOINT_MOST])
 {
     bool https = *e->location ? strncasecmp(e->location, "https://", 8) == 0 : sv->https;
     struct span host = host_of(*e->location ? e->location : e->endpoint);
+    struct span ours = host_of(sv->endpoint);
     int n;
 
     if (status >= 400 || (!*e->location && !*e->endpoint)) {
@@ -441,10 +420,11 @@ static bool find_other(const struct s3_service *sv, const char *url, int status,
             snprintf(out, S3_ENDPOINT_MOST, "%s", sv->endpoint);
         return true;
     }
-    host = without_bucket(host, bucket_of(sv, url));
+    host = without_bucket(host, bucket);
     if (!is_host(host) || (sv->https && !https))
         return false;
-    n = snprintf(out, S3_ENDPOINT_MOST, "http%s://%.*s", https ? "s" : "", (int)host.len, host.text);
+    n = snprintf(out, S3_ENDPOINT_MOST, "http%s://%.*s%s", https ? "s" : "", (int)host.len,
+                 host.text, ours.text + ours.len);
     return n > 0 && n < S3_ENDPOINT_MOST;
 }
 
@@ -461,12 +441,12 @@ static bool is_elsewhere(const struct s3_service *sv, int status, const struct s
     return status == 400 && other_region;
 }
 
-bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *url, int status,
+bool s3_route_move(struct s3_route *r, const struct s3_service *sv, const char *bucket, int status,
                    const struct s3_reply *e)
 {
     struct s3_route to = { .moved = true };
 
-    if (r->moved || !is_elsewhere(sv, status, e) || !find_other(sv, url, status, e, to.endpoint))
+    if (r->moved || !is_elsewhere(sv, status, e) || !find_other(sv, bucket, status, e, to.endpoint))
         return false;
     snprintf(to.region, sizeof(to.region), "%s", *e->region ? e->region : sv->region);
     if (strcmp(to.endpoint, sv->endpoint) == 0 && strcmp(to.region, sv->region) == 0)

@@ -131,11 +131,22 @@ int s3_list_check(struct s3_client *client, const struct weir_str *answer, const
     return rc;
 }
 
+static int name_list(const struct s3_client *client, const struct s3_object *bucket,
+                     struct weir_err *err)
+{
+    struct weir_str url = { 0 };
+
+    s3_route_url(&client->route, client->sv, bucket, &url);
+    weir_err_within(err, "list objects of %s", weir_str_words(&url));
+    weir_str_free(&url);
+    return -1;
+}
+
 int s3_list(struct s3_client *client, const char *bucket, const char *prefix, int most,
             s3_take_fn *take, void *mine, struct weir_err *err)
 {
     struct weir_str query = { 0 }, text = { 0 };
-    struct s3_call c = { .method = S3_GET, .url = bucket, .text = &text };
+    struct s3_call c = { .method = S3_GET, .object = { bucket, "" }, .text = &text };
     struct listing l = { .take = take, .mine = mine, .prefix = prefix, .err = err };
     int rc;
 
@@ -145,7 +156,7 @@ int s3_list(struct s3_client *client, const char *bucket, const char *prefix, in
         c.query = weir_str_text(&query);
         rc = s3_has_memory(!query.failed, err) < 0 ? -1 : s3_call(client, &c, err);
         if (rc == 0 && read_page(&text, &l, err) < 0)
-            rc = l.refused ? -1 : weir_err_within(err, "list objects of %s", bucket);
+            rc = l.refused ? -1 : name_list(client, &c.object, err);
     } while (rc == 0 && l.token.len > 0 && most == 0);
     free_listing(&l);
     weir_str_free(&query);
@@ -194,7 +205,7 @@ static int send_removal(struct removal *r, struct weir_str *answer, struct weir_
     char digest[64];
     const char *const headers[] = { digest, NULL };
     struct s3_call c = { .method = S3_POST,
-                         .url = r->bucket,
+                         .object = { r->bucket, "" },
                          .query = "delete=",
                          .headers = headers,
                          .text = answer,

@@ -10,16 +10,21 @@
 
 /* ---- encoding ---- */
 
+static bool is_plain(char c, const char *kept)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+           strchr("-._~", c) || strchr(kept, c);
+}
+
 void s3_encode(const char *text, const char *kept, struct weir_str *out)
 {
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-
-    for (; *text; text++)
-        if (strchr(plain, *text) || strchr(kept, *text))
-            weir_str_addc(out, *text);
-        else
-            weir_str_addf(out, "%%%02X", (unsigned char)*text);
+    for (size_t n; *text; text += n) {
+        for (n = 0; text[n] && is_plain(text[n], kept);)
+            n++;
+        weir_str_add(out, text, n);
+        if (text[n])
+            weir_str_addf(out, "%%%02X", (unsigned char)text[n++]);
+    }
 }
 
 /* ---- buckets ---- */

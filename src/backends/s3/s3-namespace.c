@@ -8,8 +8,8 @@
 /* A name as requests have it, and what the service says of it. */
 struct location {
     struct s3_client *client;
-    struct weir_str bucket, key;   /* for a moment; then key is the prefix of what is below it */
-    struct weir_str object, whole; /* URLs of the object, and of the bucket */
+    struct weir_str bucket, key;   /* of the object */
+    struct weir_str below;         /* keys of what is below it begin with this */
     bool is_bucket;                /* it has no key */
     struct s3_answer answer;       /* of the last request for the object */
     uint64_t others, end;          /* keys below besides the marker; where the last object ends */
@@ -24,35 +24,28 @@ static bool has_markers(const struct weir_session *s)
 /* dir: the object is the marker of a directory. Call leave() for it, also where this fails. */
 static int enter(const struct weir_session *s, const char *path, bool dir, struct location *p, struct weir_err *err)
 {
-    const struct s3 *r = s3_of(s);
-
-    *p = (struct location) { .client = r->client };
+    *p = (struct location) { .client = s3_of(s)->client };
     if (s3_locate(s->opt, path, &p->bucket, &p->key, err) < 0)
         return -1;
     p->is_bucket = p->key.len == 0;
     if (!p->is_bucket && dir)
         weir_str_addf(&p->key, "/");
-    s3_url(&r->service, weir_str_text(&p->bucket), weir_str_text(&p->key), &p->object);
-    s3_url(&r->service, weir_str_text(&p->bucket), "", &p->whole);
-    if (!p->is_bucket && !dir)
-        weir_str_addf(&p->key, "/");
-    return s3_has_memory(!p->bucket.failed && !p->key.failed && !p->object.failed && !p->whole.failed,
-                         err);
+    weir_str_addf(&p->below, "%s%s", weir_str_text(&p->key), p->is_bucket || dir ? "" : "/");
+    return s3_has_memory(!p->key.failed && !p->below.failed, err);
 }
 
 static int leave(struct location *p, int rc)
 {
     weir_str_free(&p->bucket);
     weir_str_free(&p->key);
-    weir_str_free(&p->object);
-    weir_str_free(&p->whole);
+    weir_str_free(&p->below);
     return rc;
 }
 
 /* A request without data. Its error is errno of the answer. */
 static int ask(struct location *p, enum s3_method method, struct weir_err *err)
 {
-    struct s3_call c = { .method = method, .url = weir_str_text(&p->object) };
+    struct s3_call c = { .method = method, .object = { p->bucket.text, weir_str_text(&p->key) } };
     int rc = s3_call(p->client, &c, err);
 
     p->answer = c.answer;
@@ -64,7 +57,7 @@ static int ask(struct location *p, enum s3_method method, struct weir_err *err)
 static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_err *err)
 {
     struct location *p = mine;
-    const char *rest = key + p->key.len; /* the list has only keys that begin with it */
+    const char *rest = key + p->below.len; /* the list has only keys that begin with it */
     uint64_t off;
 
     if (!*rest) {
@@ -81,8 +74,7 @@ static int look_at_key(void *mine, const char *key, uint64_t size, struct weir_e
 /* most: of keys; 0: all. */
 static int look_below(struct location *p, int most, struct weir_err *err)
 {
-    return s3_list(p->client, weir_str_text(&p->whole), weir_str_text(&p->key), most, look_at_key,
-                   p, err);
+    return s3_list(p->client, p->bucket.text, weir_str_text(&p->below), most, look_at_key, p, err);
 }
 
 /* ---- files ---- */
@@ -146,8 +138,7 @@ static int remove_file(struct weir_session *s, const char *path, struct weir_err
     if (rc == 0 && p.is_bucket)
         rc = weir_refuse(err, WEIR_EUSAGE, "'%s' is a bucket, which is not removed", path);
     else if (rc == 0 && s3_is_split(s->opt))
-        rc = s3_delete_below(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), s3_is_offset,
-                             err);
+        rc = s3_delete_below(p.client, p.bucket.text, weir_str_text(&p.below), s3_is_offset, err);
     else if (rc == 0)
         rc = ask(&p, S3_DELETE, err);
     return leave(&p, rc);
@@ -159,8 +150,8 @@ static int make_empty(struct weir_session *s, const char *path, bool dir, struct
     int rc = enter(s, path, dir, &p, err);
 
     if (rc == 0 && !dir && s3_is_split(s->opt)) {
-        weir_str_addf(&p.object, "/%0*d", S3_OFFSET_DIGITS, 0);
-        rc = s3_has_memory(!p.object.failed, err);
+        weir_str_addf(&p.key, "/%0*d", S3_OFFSET_DIGITS, 0);
+        rc = s3_has_memory(!p.key.failed, err);
     }
     if (rc == 0 && !p.is_bucket)
         rc = ask(&p, S3_PUT, err);
@@ -248,13 +239,12 @@ static int list_names(struct weir_session *s, const char *dir, const char *begin
     struct location p;
     int rc = enter(s, dir, false, &p, err);
 
-    l.skip = p.key.len;
-    weir_str_addf(&p.key, "%s", begin);
+    l.skip = p.below.len;
+    weir_str_addf(&p.below, "%s", begin);
     if (rc == 0)
-        rc = s3_has_memory(!p.key.failed, err);
+        rc = s3_has_memory(!p.below.failed, err);
     if (rc == 0)
-        rc = s3_list(p.client, weir_str_text(&p.whole), weir_str_text(&p.key), 0, list_key, &l,
-                     err);
+        rc = s3_list(p.client, p.bucket.text, weir_str_text(&p.below), 0, list_key, &l, err);
     if (rc == 0)
         rc = end_name(&l);
     weir_str_free(&l.name);

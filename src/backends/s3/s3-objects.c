@@ -23,60 +23,86 @@ void s3_collect(struct s3 *s3, int least)
 
 /* ---- calls ---- */
 
-/* The call is made: it is for len bytes of this file, and no part of an upload. */
-static void own(struct s3_file *f, size_t len, struct s3_transfer *tr)
+/* Begin a call for len bytes of this object of the file, which is no part of an upload. */
+static void begin_call(struct s3_file *f, enum s3_method method, const char *key, size_t len,
+                       struct s3_transfer *tr)
 {
+    tr->call = (struct s3_call) { .method = method, .owner = tr };
+    tr->call.object = (struct s3_object) { f->bucket.text, key };
     tr->file = f;
     tr->len = len;
     tr->number = 0;
-    tr->call.owner = tr;
 }
 
-void s3_put(struct s3_file *f, const char *url, const void *data, size_t len,
+void s3_put(struct s3_file *f, const char *key, const void *data, size_t len,
             struct s3_transfer *tr)
 {
-    tr->call = (struct s3_call) { .method = S3_PUT, .url = url, .send = data, .send_len = len };
-    own(f, len, tr);
+    begin_call(f, S3_PUT, key, len, tr);
+    tr->call.send = data;
+    tr->call.send_len = len;
     if (f->exclusive && (f->way == S3_SPLIT || !f->written))
         tr->call.headers = s3_only_new;
 }
 
-/* A GET of some bytes of an object of 'size' bytes: of a range, unless they are all. */
-static void get(struct s3_file *f, const char *url, uint64_t size, uint64_t off, void *into,
-                size_t len, struct s3_transfer *tr)
+/* The key of the object that begins at 'off'. With --s3.object=transfer it is in the memory of the
+ * transfer. */
+static int name_object(const struct s3_file *f, uint64_t off, struct s3_transfer *tr,
+                       const char **key, struct weir_err *err)
 {
-    tr->call = (struct s3_call) { .method = S3_GET, .url = url, .into = into, .limit = len,
-                                  .ranged = len < size, .off = off };
-    own(f, len, tr);
+    static const char digits[] = "0123456789abcdef";
+    char name[S3_OFFSET_DIGITS];
+
+    *key = f->key.text;
+    if (f->way != S3_SPLIT)
+        return 0;
+    for (int i = S3_OFFSET_DIGITS; i > 0; i--, off >>= 4)
+        name[i - 1] = digits[off & 15];
+    weir_str_clear(&tr->text);
+    weir_str_add(&tr->text, f->key.text, f->key.len);
+    weir_str_add(&tr->text, name, sizeof(name));
+    *key = tr->text.text;
+    return s3_has_memory(!tr->text.failed, err);
 }
 
-static size_t least_of(size_t len, uint64_t left)
-{
-    return len < left ? len : (size_t)left;
-}
-
-/* The object has the bytes that open has found, so that no request is made beyond its end. */
+/* The object has the bytes that open has found, so that no request is made beyond its end. Where
+ * each transfer is an object, bytes after its end come from the next: a read is short, and
+ * continued. */
 static int begin_read(struct s3_file *f, const struct weir_io *io,
                       struct s3_transfer *tr, struct weir_err *err)
 {
-    size_t len = least_of(io->len, io->off < f->size ? f->size - io->off : 0);
+    const bool split = f->way == S3_SPLIT;
+    const uint64_t size = split ? f->object_len : f->size;
+    const uint64_t at = split && size > 0 ? io->off % size : io->off;
+    const uint64_t left = at < size ? size - at : 0;
+    const size_t len = io->len < left ? io->len : (size_t)left;
+    const char *key;
 
-    if (f->writes && !(f->way == S3_WHOLE && f->written))
+    if (!split && f->writes && !(f->way == S3_WHOLE && f->written))
         return weir_refuse(err, WEIR_EIO, "the object is not complete before the file is closed");
     if (len == 0)
         return 1;
-    get(f, f->url.text, f->size, io->off, io->buf, len, tr);
+    if (name_object(f, io->off - at, tr, &key, err) < 0)
+        return -1;
+    begin_call(f, S3_GET, key, len, tr);
+    tr->call.into = io->buf;
+    tr->call.limit = len;
+    tr->call.ranged = len < size;
+    tr->call.off = at;
     return 0;
 }
 
 /* The object is this transfer. Another one of the same bytes replaces it. */
-static int begin_whole(struct s3_file *f, const struct weir_io *io,
-                       struct s3_transfer *tr, struct weir_err *err)
+static int begin_put(struct s3_file *f, const struct weir_io *io,
+                     struct s3_transfer *tr, struct weir_err *err)
 {
-    if (io->off != 0 || (f->written && io->len != f->size))
+    const char *key;
+
+    if (f->way == S3_WHOLE && (io->off != 0 || (f->written && io->len != f->size)))
         return weir_refuse(err, WEIR_EIO, "the object is written with one PUT, and no bytes can be "
                                           "added to an object");
-    s3_put(f, f->url.text, io->buf, io->len, tr);
+    if (name_object(f, io->off, tr, &key, err) < 0)
+        return -1;
+    s3_put(f, key, io->buf, io->len, tr);
     return 0;
 }
 
@@ -109,77 +135,22 @@ static int begin_part(struct s3_file *f, const struct weir_io *io,
     return s3_upload_part(f->upload, tr->number, io->buf, io->len, &tr->call, &tr->text, err);
 }
 
-/* ---- --s3.object=transfer: the objects of a file ---- */
-
-/* The URL of the object at 'off', in the memory of the transfer. */
-static int name_object(const struct s3_file *f, uint64_t off,
-                      struct s3_transfer *tr, struct weir_err *err)
-{
-    static const char digits[] = "0123456789abcdef";
-    char name[1 + S3_OFFSET_DIGITS] = "/";
-
-    for (int i = S3_OFFSET_DIGITS; i > 0; i--, off >>= 4)
-        name[i] = digits[off & 15];
-    weir_str_clear(&tr->text);
-    weir_str_add(&tr->text, f->url.text, f->url.len);
-    weir_str_add(&tr->text, name, sizeof(name));
-    return s3_has_memory(!tr->text.failed, err);
-}
-
-/* Bytes after the end of one object come from the next: a transfer that is read is short, and
- * continued. */
-static int begin_split(struct s3_file *f, const struct weir_io *io, struct s3_transfer *tr,
-                       struct weir_err *err)
-{
-    const bool reads = io->dir != WEIR_DIR_WRITE;
-    const uint64_t within = reads && f->object_len > 0 ? io->off % f->object_len : 0;
-
-    if (reads && f->object_len == 0)
-        return 1;
-    if (!reads && !f->writes)
-        return weir_refuse(err, WEIR_EIO, "the file is open for reading");
-    if (name_object(f, io->off - within, tr, err) < 0)
-        return -1;
-    if (reads)
-        get(f, tr->text.text, f->object_len, within, io->buf, least_of(io->len, f->object_len - within), tr);
-    else
-        s3_put(f, tr->text.text, io->buf, io->len, tr);
-    return 0;
-}
-
 /* ---- requests that move no data ---- */
-
-/* URL of the bucket, and what the keys of the file begin with: once, for all lists. */
-static int name_lists(struct s3_file *f, struct weir_err *err)
-{
-    struct s3 *s3 = s3_of(f->base.s);
-
-    if (f->bucket.len == 0) {
-        weir_str_clear(&s3->bucket);
-        if (s3_locate(f->base.s->opt, f->base.path, &s3->bucket, &f->prefix, err) < 0)
-            return -1;
-        weir_str_addf(&f->prefix, "/");
-        s3_url(&s3->service, weir_str_text(&s3->bucket), "", &f->bucket);
-    }
-    return s3_has_memory(!f->prefix.failed && !f->bucket.failed, err);
-}
 
 /* The name before the object at 'off' is that of the offset before it: no key is between them. */
 static int begin_list(struct s3_file *f, uint64_t off, struct s3_transfer *tr, struct weir_err *err)
 {
-    if (name_lists(f, err) < 0)
-        return -1;
     weir_str_clear(&tr->text);
     weir_str_clear(&tr->after);
-    weir_str_addf(&tr->after, "%s", weir_str_text(&f->prefix));
+    weir_str_addf(&tr->after, "%s", f->key.text);
     if (off > 0)
         weir_str_addf(&tr->after, "%0*" PRIx64, S3_OFFSET_DIGITS, off - 1);
-    s3_list_query(&tr->text, weir_str_text(&f->prefix), "", S3_KEYS_A_REQUEST);
+    s3_list_query(&tr->text, f->key.text, "", S3_KEYS_A_REQUEST);
     weir_str_addf(&tr->text, "&start-after=");
     s3_encode(weir_str_text(&tr->after), "", &tr->text);
-    tr->call = (struct s3_call) { .method = S3_GET, .url = f->bucket.text, .query = tr->text.text,
-                                  .text = &tr->answer };
-    own(f, 0, tr);
+    begin_call(f, S3_GET, "", 0, tr);
+    tr->call.query = tr->text.text;
+    tr->call.text = &tr->answer;
     return s3_has_memory(!tr->after.failed && !tr->text.failed, err);
 }
 
@@ -187,16 +158,16 @@ static int begin_object(struct s3_file *f, const struct weir_io *io, struct s3_t
                         struct weir_err *err)
 {
     const bool deletes = io->dir == WEIR_DIR_DELETE;
+    const char *key;
 
     if (f->way != S3_SPLIT || (deletes && !f->writes))
         return weir_refuse(err, WEIR_EIO, "the file has no object for this transfer, or is open "
                                           "for reading");
     if (io->dir == WEIR_DIR_LIST)
         return begin_list(f, io->off, tr, err);
-    if (name_object(f, io->off, tr, err) < 0)
+    if (name_object(f, io->off, tr, &key, err) < 0)
         return -1;
-    tr->call = (struct s3_call) { .method = deletes ? S3_DELETE : S3_HEAD, .url = tr->text.text };
-    own(f, 0, tr);
+    begin_call(f, deletes ? S3_DELETE : S3_HEAD, key, 0, tr);
     return 0;
 }
 
@@ -205,8 +176,8 @@ static void check_list(struct s3_transfer *tr)
 {
     struct weir_err why = WEIR_ERR_INIT;
 
-    if (s3_list_check(s3_of(tr->file->base.s)->client, &tr->answer,
-                      weir_str_text(&tr->file->prefix), weir_str_text(&tr->after), &why) < 0)
+    if (s3_list_check(s3_of(tr->file->base.s)->client, &tr->answer, tr->file->key.text,
+                      weir_str_text(&tr->after), &why) < 0)
         s3_fail(&tr->call.answer, EIO, "%s", why.text);
 }
 
@@ -230,18 +201,15 @@ static int take_first(void *mine, const char *key, uint64_t size, struct weir_er
 /* One of the objects that are there: a task may have written no bytes at 0. */
 static int find_any(struct s3_file *f, struct weir_err *err)
 {
-    struct first first = { .found = false };
+    struct first first = { .skip = f->key.len };
 
-    if (name_lists(f, err) < 0)
-        return -1;
-    first.skip = f->prefix.len;
-    if (s3_list(s3_of(f->base.s)->client, f->bucket.text, f->prefix.text, S3_KEYS_A_REQUEST,
+    if (s3_list(s3_of(f->base.s)->client, f->bucket.text, f->key.text, S3_KEYS_A_REQUEST,
                 take_first, &first, err) < 0)
         return -1;
     f->object_len = first.size;
     errno = ENOENT;
     return first.found ? 0 : weir_fail(err, WEIR_EIO, "find objects s3://%s/%s...",
-                                       weir_str_text(&s3_of(f->base.s)->bucket), f->prefix.text);
+                                       f->bucket.text, f->key.text);
 }
 
 /* ---- open and close ---- */
@@ -251,10 +219,11 @@ int s3_find_size(struct s3_file *f, struct weir_err *err)
     struct s3 *s3 = s3_of(f->base.s);
     struct s3_call *c = &s3->single.call;
     const bool split = f->way == S3_SPLIT;
+    const char *key;
 
-    if (split && name_object(f, 0, &s3->single, err) < 0)
+    if (name_object(f, 0, &s3->single, &key, err) < 0)
         return -1;
-    *c = (struct s3_call) { .method = S3_HEAD, .url = split ? s3->single.text.text : f->url.text };
+    *c = (struct s3_call) { .method = S3_HEAD, .object = { f->bucket.text, key } };
     if (s3_call(s3->client, c, err) < 0)
         return split && c->answer.sys == ENOENT ? find_any(f, err) : -1;
     *(split ? &f->object_len : &f->size) = c->answer.length;
@@ -263,12 +232,12 @@ int s3_find_size(struct s3_file *f, struct weir_err *err)
 
 int s3_put_empty(struct s3_file *f, struct weir_err *err)
 {
-    struct s3_transfer *tr = &s3_of(f->base.s)->single;  
-    const bool split = f->way == S3_SPLIT;
+    struct s3_transfer *tr = &s3_of(f->base.s)->single;
+    const char *key;
 
-    if (split && name_object(f, 0, tr, err) < 0)
+    if (name_object(f, 0, tr, &key, err) < 0)
         return -1;
-    s3_put(f, split ? tr->text.text : f->url.text, NULL, 0, tr);
+    s3_put(f, key, NULL, 0, tr);
     return s3_move_now(tr, err) < 0 ? -1 : 0;
 }
 
@@ -284,16 +253,14 @@ int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfe
         return 1;
     if (io->dir > WEIR_DIR_READ)
         rc = begin_object(f, io, tr, err);
-    else if (f->way == S3_SPLIT)
-        rc = begin_split(f, io, tr, err);
     else if (!writes)
         rc = begin_read(f, io, tr, err);
-    else if (f->way == S3_WHOLE)
-        rc = begin_whole(f, io, tr, err);
+    else if (!f->writes)
+        rc = weir_refuse(err, WEIR_EIO, "the file is open for reading");
     else if (f->way == S3_PARTS)
         rc = begin_part(f, io, tr, err);
     else
-        rc = weir_refuse(err, WEIR_EIO, "the file is open for reading");
+        rc = begin_put(f, io, tr, err);
     f->failed |= rc < 0 && writes;
     return rc;
 }
@@ -302,7 +269,8 @@ int s3_move_begin(struct s3_file *f, const struct weir_io *io, struct s3_transfe
 static bool has_data(struct s3 *s3, const struct s3_call *put)
 {
     struct s3_call get = {
-        .method = S3_GET, .url = put->url, .into = malloc(put->send_len + 1), .limit = put->send_len
+        .method = S3_GET, .object = put->object, .into = malloc(put->send_len + 1),
+        .limit = put->send_len
     };
     bool same = get.into && s3_call(s3->client, &get, NULL) == 0 &&
                 get.answer.moved == put->send_len &&

@@ -70,7 +70,7 @@ static inline uint64_t s3_part_at(const struct s3_parts *p, uint64_t off)
 typedef int s3_take_fn(void *mine, const char *key, uint64_t size, struct weir_err *err);
 
 /* Call 'take' for each key of a bucket that begins with prefix, in byte order. most: at most this
- * number (one request, up to S3_KEYS_A_REQUEST); 0: all. bucket: its URL. Local. 0, or -1 and err
+ * number (one request, up to S3_KEYS_A_REQUEST); 0: all. Local. 0, or -1 and err
  * (WEIR_EIO: the request or its answer; WEIR_ESETUP: no memory). */
 int s3_list(struct s3_client *client, const char *bucket, const char *prefix, int most,
             s3_take_fn *take, void *mine, struct weir_err *err);
@@ -86,8 +86,9 @@ int s3_list_check(struct s3_client *client, const struct weir_str *answer, const
 /* True for a key that is meant. rest: the text after the prefix. */
 typedef bool s3_wanted_fn(const char *rest);
 
-/* Delete the keys that begin with prefix and that 'wanted' takes, S3_KEYS_A_REQUEST in a request; others stay. bucket: its
- * URL. Local. 0, or -1 and err (WEIR_EIO: the first key that the service does not delete and its reason). */
+/* Delete the keys that begin with prefix and that 'wanted' takes, S3_KEYS_A_REQUEST in a request;
+ * others stay. Local. 0, or -1 and err (WEIR_EIO: the first key that the service does not delete
+ * and its reason). */
 int s3_delete_below(struct s3_client *client, const char *bucket, const char *prefix,
                     s3_wanted_fn *wanted, struct weir_err *err);
 
@@ -97,7 +98,7 @@ struct s3_upload;
 
 struct s3_file;
 
-/* Begin the upload of f, whose url, parts, shared, sharers and exclusive are the same on all
+/* Begin the upload of f, whose object, parts, shared, sharers and exclusive are the same on all
  * its ranks. Only rank 0 of the sharers asks the service, and all of them get its id.
  * 'exclusive': fail when the object exists, at once, and at the end by If-None-Match. Allocates
  * memory for the parts. Collective over the sharers of a shared file, with the same result on
@@ -191,8 +192,6 @@ struct s3 {
     struct s3_queue queue;
     struct s3_pool pool;
     struct s3_transfer single;   /* of transfers that are not in the queue */
-    struct weir_str spare;       /* memory for the URL of the next file */
-    struct weir_str bucket, key; /* for a moment */
 };
 
 struct s3_file {
@@ -202,10 +201,9 @@ struct s3_file {
     const struct weir_par *sharers; /* the tasks that share it */
     bool written;        /* bytes of it are at the service */
     bool failed;         /* a write has */
-    struct weir_str url; /* of the object, or of the keys before '/' */
+    struct weir_str bucket, key; /* of the object; S3_SPLIT: what its keys begin with */
     uint64_t size;       /* that can be read */
     uint64_t object_len; /* bytes of an object that is a transfer */
-    struct weir_str bucket, prefix; /* of lists: URL, and the keys up to the offset; "" before */
     struct s3_parts parts;
     struct s3_upload *upload;
     struct s3_transfer *filling, *broken; /* coalesced: the growing part; the first that failed */
@@ -235,7 +233,7 @@ ssize_t s3_move_end(struct s3_transfer *tr);
 /* Send the call and wait for it. As s3_move_end, with err. Local. */
 ssize_t s3_move_now(struct s3_transfer *tr, struct weir_err *err);
 /* Make tr->call a PUT of these bytes. NULL as data: of none. */
-void s3_put(struct s3_file *f, const char *url, const void *data, size_t len,
+void s3_put(struct s3_file *f, const char *key, const void *data, size_t len,
             struct s3_transfer *tr);
 /* Put the object of no bytes that stands for an empty file. 0, or -1 and err. Local. */
 int s3_put_empty(struct s3_file *f, struct weir_err *err);

@@ -96,17 +96,16 @@ static void add_time(struct s3_handle *h)
     add_header(h, h->when);
 }
 
-/* Sign all headers so far. */
+/* Sign all headers so far. The URL has no query yet. */
 static int add_signature(struct s3_handle *h, struct weir_err *err)
 {
     const struct s3_service *sv = h->client->sv;
-    const char *path = strchr(strstr(h->call->url, "://") + 3, '/');
     struct s3_signing what = {
         .id = sv->keys.id,
         .secret = sv->keys.secret,
         .region = s3_route_region(&h->client->route, sv),
         .verb = verbs[h->call->method],
-        .path = path ? path : "/",
+        .path = strchr(strstr(h->url.text, "://") + 3, '/'),
         .query = h->call->query,
         .payload = h->hash + strlen(HASH_HEADER),
         .when = h->when + strlen(WHEN_HEADER),
@@ -193,9 +192,12 @@ static int send_call(struct s3_handle *h, struct weir_err *err)
     h->allowed = c->sv->o->retries + 2 - h->call->answer.tried;
     h->moved = c->route.moved;
     weir_str_clear(&h->url);
-    s3_route_url(&c->route, c->sv, h->call->url, &h->url);
-    weir_str_addf(&h->url, "%s%s", h->call->query ? "?" : "", h->call->query ? h->call->query : "");
+    s3_route_url(&c->route, c->sv, &h->call->object, &h->url);
     if (s3_has_memory(!h->url.failed, err) < 0 || add_headers(h, err) < 0)
+        return -1;
+    if (h->call->query)
+        weir_str_addf(&h->url, "?%s", h->call->query);
+    if (s3_has_memory(!h->url.failed, err) < 0)
         return -1;
     rc = set_request(h);
     if (rc != CURLE_OK)
@@ -375,7 +377,7 @@ static void find_words(struct s3_client *c, struct s3_call *call)
 {
     const struct s3_answer *a = &call->answer;
     struct weir_str text = { 0 };
-    struct s3_call get = { .method = S3_GET, .url = call->url, .query = call->query,
+    struct s3_call get = { .method = S3_GET, .object = call->object, .query = call->query,
                            .headers = call->headers, .text = &text, .ranged = true, .limit = 1 };
 
     if (call->method != S3_HEAD || a->code[0] || a->status < 300 || a->status > 403)
@@ -406,32 +408,16 @@ int s3_call(struct s3_client *c, struct s3_call *call, struct weir_err *err)
 
 /* ---- words ---- */
 
-/* Append bucket and key of a URL of ours as people write them, without the path of the
- * endpoint. */
-static void add_location(const struct s3_service *sv, const char *url, struct weir_str *out)
-{
-    const char *host = strstr(url, "://") + 3, *rest = url + strlen(sv->endpoint) + 1;
-    char *plain;
-
-    weir_str_addf(out, S3_SCHEME);
-    if (sv->host_style) {
-        rest = strchr(host, '/');
-        weir_str_add(out, host, strcspn(host, "."));
-    }
-    plain = curl_easy_unescape(NULL, rest, 0, NULL);
-    weir_str_addf(out, "%s", plain ? plain : rest);
-    curl_free(plain);
-}
-
 int s3_call_reason(const struct s3_client *c, const struct s3_call *call, struct weir_err *err)
 {
     const struct s3_answer *a = &call->answer;
+    const struct s3_object *o = &call->object;
     const bool is_unsigned = a->status >= 400 && a->status <= 403 && !c->sv->keys.id;
     struct weir_str text = { 0 };
 
-    add_location(c->sv, call->url, &text);
-    weir_str_addf(&text, "%s%s at %s: %s", call->query ? "?" : "", call->query ? call->query : "",
-                  s3_route_endpoint(&c->route, c->sv), a->why);
+    weir_str_addf(&text, S3_SCHEME "%s%s%s%s%s at %s: %s", o->bucket,
+                  *o->key || c->sv->host_style ? "/" : "", o->key, call->query ? "?" : "",
+                  call->query ? call->query : "", s3_route_endpoint(&c->route, c->sv), a->why);
     if (a->tried > 1)
         weir_str_addf(&text, " (tried %d times)", a->tried);
     if (is_unsigned)

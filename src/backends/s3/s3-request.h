@@ -39,7 +39,7 @@ struct s3_answer {
  * is allocated by us for a request after the first of a handle, but for a body in 'text'. */
 struct s3_call {
     enum s3_method method;
-    const char *url;            /* of s3_url */
+    struct s3_object object;
     const char *query;          /* encoded, names in order of bytes, each with '=': "partNumber=1&uploadId=x"; NULL none */
     const char *const *headers; /* "Name: value", at most S3_HEADERS, ends with NULL; NULL none. Besides those of
                                  * signature, range, checksum and type: a name that stands there twice makes

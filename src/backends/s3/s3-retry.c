@@ -111,7 +111,7 @@ static bool follow(struct s3_handle *h)
     struct s3_route route = { .moved = false };
 
     if (h->moved || status < 300 || status > 400 ||
-        !s3_route_move(&route, c->sv, h->call->url, status, &h->reply))
+        !s3_route_move(&route, c->sv, h->call->object.bucket, status, &h->reply))
         return false;
     if (!c->route.moved)
         c->route = route;

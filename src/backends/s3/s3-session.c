@@ -40,34 +40,23 @@ static bool begins_upload(const struct s3_file *f)
 
 /* ---- open ---- */
 
-static int find_url(struct s3_file *f, const char *path, struct weir_err *err)
+static int find_object(struct s3_file *f, const char *path, struct weir_err *err)
 {
-    struct s3 *s3 = s3_of(f->base.s);
-
-    f->url = s3->spare;
-    s3->spare = (struct weir_str) { 0 };
-    weir_str_clear(&f->url);
-    weir_str_clear(&s3->bucket);
-    weir_str_clear(&s3->key);
-    if (s3_locate(f->base.s->opt, path, &s3->bucket, &s3->key, err) < 0)
+    if (s3_locate(f->base.s->opt, path, &f->bucket, &f->key, err) < 0)
         return -1;
-    if (s3->key.len == 0)
+    if (f->key.len == 0)
         return weir_refuse(err, WEIR_EUSAGE,
                            "the name has no object: add a name after the bucket '%s'",
-                           s3->bucket.text);
-    s3_url(&s3->service, weir_str_text(&s3->bucket), weir_str_text(&s3->key), &f->url);
-    return s3_has_memory(!f->url.failed, err);
+                           f->bucket.text);
+    if (f->way == S3_SPLIT)
+        weir_str_addc(&f->key, '/');
+    return s3_has_memory(!f->key.failed, err);
 }
 
-static void keep_spare(struct s3_file *f)
+static void free_names(struct s3_file *f)
 {
-    struct s3 *s3 = s3_of(f->base.s);
-
-    weir_str_free(&s3->spare);
-    s3->spare = f->url;
-    f->url = (struct weir_str) { 0 };
     weir_str_free(&f->bucket);
-    weir_str_free(&f->prefix);
+    weir_str_free(&f->key);
 }
 
 int s3_open(struct weir_session *s, const char *path, unsigned flags, struct weir_file *wf, struct weir_err *err)
@@ -83,7 +72,7 @@ int s3_open(struct weir_session *s, const char *path, unsigned flags, struct wei
     known = f->writes;
     if (f->way == S3_SPLIT)
         known = f->creates || !(flags & WEIR_OPEN_READ) || (s->access.deletes && !f->writes);
-    rc = find_url(f, path, err);
+    rc = find_object(f, path, err);
     if (rc == 0 && !known)
         rc = s3_find_size(f, err);
     if (rc == 0 && !known && f->writes && f->object_len > 0 && f->object_len != f->base.extent.transfer)
@@ -97,7 +86,7 @@ int s3_open(struct weir_session *s, const char *path, unsigned flags, struct wei
     }
     if (rc == 0)
         return 0;
-    keep_spare(f);
+    free_names(f);
     return weir_err_within(err, "open '%s'", path);
 }
 
@@ -125,7 +114,7 @@ int s3_close(struct weir_file *wf, struct weir_err *err)
     } else if (rc == 0 && is_empty(f)) {
         rc = s3_put_empty(f, err);
     }
-    keep_spare(f);
+    free_names(f);
     return rc < 0 ? weir_err_within(err, "close '%s'", wf->path) : 0;
 }
 

@@ -27,6 +27,7 @@ struct part {
 
 struct s3_upload {
     const struct s3_file *f;
+    struct s3_object object;
     struct s3_client *client;
     const struct weir_par *sharers; /* the ranks that have parts in it; NULL: this one alone */
     char id[ID_MOST];  /* encoded, as a query has it */
@@ -85,7 +86,7 @@ static int take_id(void *mine, const char *path, const char *words)
 /* Services that do not know the condition would replace the object. */
 static int check_absent(const struct s3_upload *u, struct weir_err *err)
 {
-    struct s3_call c = { .method = S3_HEAD, .url = u->f->url.text };
+    struct s3_call c = { .method = S3_HEAD, .object = u->object };
 
     if (s3_call(u->client, &c, err) == 0) {
         errno = EEXIST;
@@ -100,7 +101,7 @@ static int begin(const struct s3_upload *u, struct weir_str *id, int *unsure, st
 {
     const char *const headers[] = { algorithm_of(u)->header, NULL };
     struct weir_str text = { 0 };
-    struct s3_call c = { .method = S3_POST, .url = u->f->url.text, .query = "uploads=",
+    struct s3_call c = { .method = S3_POST, .object = u->object, .query = "uploads=",
                          .headers = headers, .text = &text };
     int rc = s3_call(u->client, &c, err);
 
@@ -160,7 +161,7 @@ static int read_outcome(const struct weir_str *text, struct outcome *o, struct w
 static bool was_made(const struct s3_upload *u, const struct s3_answer *a, int tried,
                      uint64_t bytes)
 {
-    struct s3_call head = { .method = S3_HEAD, .url = u->f->url.text };
+    struct s3_call head = { .method = S3_HEAD, .object = u->object };
 
     return (tried > 1 || a->unsure > 0) && (a->status == 404 || a->status == 412) &&
            s3_call(u->client, &head, NULL) == 0 && head.answer.length == bytes;
@@ -193,7 +194,7 @@ static int send_list(const struct s3_upload *u, struct s3_call *c, uint64_t byte
 static int complete(const struct s3_upload *u, size_t n, uint64_t bytes, struct weir_err *err)
 {
     struct weir_str body = { 0 }, text = { 0 }, query = { 0 };
-    struct s3_call c = { .method = S3_POST, .url = u->f->url.text, .text = &text,
+    struct s3_call c = { .method = S3_POST, .object = u->object, .text = &text,
                          .headers = u->f->exclusive ? s3_only_new : NULL };
     int rc;
 
@@ -216,7 +217,7 @@ static int complete(const struct s3_upload *u, size_t n, uint64_t bytes, struct 
 static int delete_upload(const struct s3_upload *u, const char *id, struct weir_err *err)
 {
     struct weir_str query = { 0 };
-    struct s3_call c = { .method = S3_DELETE, .url = u->f->url.text, .brief = true };
+    struct s3_call c = { .method = S3_DELETE, .object = u->object, .brief = true };
     int rc;
 
     weir_str_addf(&query, "uploadId=%s", id);
@@ -266,6 +267,7 @@ static struct s3_upload *make_upload(const struct s3_file *f, struct weir_err *e
 
     if (u) {
         u->f = f;
+        u->object = (struct s3_object) { f->bucket.text, f->key.text };
         u->client = s3_of(f->base.s)->client;
         u->sharers = sharers_of(f);
         u->capacity = f->parts.n > 0 && f->parts.n <= S3_PARTS_MOST ? (size_t)f->parts.n : 64;
@@ -282,12 +284,16 @@ static struct s3_upload *make_upload(const struct s3_file *f, struct weir_err *e
 static void note_unsure(const struct s3_upload *u, int unsure)
 {
     struct weir_log log = *u->f->base.s->log;
+    struct weir_str url = { 0 };
 
+    if (unsure == 0)
+        return;
     log.rank = 0;
-    if (unsure > 0)
-        weir_note(&log, "rank %d: up to %d unfinished uploads of %s can remain and use space: the "
-                        "service has not answered all requests to create an upload",
-                        u->f->base.s->par->rank, unsure, u->f->url.text);
+    s3_route_url(&u->client->route, u->client->sv, &u->object, &url);
+    weir_note(&log, "rank %d: up to %d unfinished uploads of %s can remain and use space: the "
+                    "service has not answered all requests to create an upload",
+                    u->f->base.s->par->rank, unsure, weir_str_words(&url));
+    weir_str_free(&url);
 }
 
 static int ask_for_id(struct s3_upload *u, struct weir_err *err)
@@ -346,7 +352,7 @@ int s3_upload_part(const struct s3_upload *u, uint64_t number, const void *data,
         return weir_refuse(err, WEIR_EIO, "an object has no part %" PRIu64 ", but 1 to %u", number, S3_PARTS_MOST);
     weir_str_clear(query);
     weir_str_addf(query, "partNumber=%" PRIu64 "&uploadId=%s", number, u->id);
-    *c = (struct s3_call) { .method = S3_PUT, .url = u->f->url.text, .query = query->text,
+    *c = (struct s3_call) { .method = S3_PUT, .object = u->object, .query = query->text,
                             .send = data, .send_len = len, .owner = c->owner };
     return s3_has_memory(!query->failed, err);
 }
@@ -417,8 +423,7 @@ static size_t adjoining(const struct s3_upload *u, size_t *all, uint64_t *bytes)
  * says why, too. An error of the end is the one to report, not that of giving up after it. */
 static int make_object(const struct s3_upload *u, struct weir_err *err)
 {
-    struct s3_call empty = { .method = S3_PUT,
-                             .url = u->f->url.text,
+    struct s3_call empty = { .method = S3_PUT, .object = u->object,
                              .headers = u->f->exclusive ? s3_only_new : NULL };
     uint64_t bytes;
     size_t all, n = adjoining(u, &all, &bytes);

@@ -59,9 +59,6 @@ static int end(struct weir_session *s, struct weir_err *err)
     s3_coalesce_free(&s3->pool);
     s3_service_end(&s3->service);
     s3_transfer_end(&s3->single);
-    weir_str_free(&s3->spare);
-    weir_str_free(&s3->bucket);
-    weir_str_free(&s3->key);
     return 0;
 }
 
