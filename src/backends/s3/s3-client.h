@@ -37,12 +37,13 @@ const char *s3_variable(const char *name);
 #define S3_ENDPOINT_MOST 320 /* bytes of "https://host:port" */
 #define S3_REGION_MOST 64
 
-/* Where requests of this task go, and how they are signed. Texts are owned. */
+/* Where requests of this task go, and how they are signed. Texts are those of the options, the
+ * environment and the keys. */
 struct s3_service {
     const struct s3_options *o;
     struct s3_keys keys; /* id NULL: requests are not signed */
-    char *region;
-    char *ca_file;       /* certificates of trusted authorities; NULL: those of the system */
+    const char *region;
+    const char *ca_file; /* certificates of trusted authorities; NULL: those of the system */
     struct weir_set all; /* URLs of the endpoints of all tasks */
     const char **urls;   /* pointers to these, all.n of them, owned */
     int own;             /* index of the endpoint of this task, */

@@ -3,46 +3,6 @@
 #include "backends/s3/s3-objects.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-
-#include "base/mem.h"
-
-static struct s3_transfer *make_transfer(size_t size, struct weir_err *err)
-{
-    struct s3_transfer *tr = calloc(1, sizeof(*tr));
-    void *part;
-
-    if (!tr || weir_mem_aligned(&part, WEIR_PAGE, size, err) < 0) {
-        free(tr);
-        weir_refuse(err, WEIR_ESETUP, "no memory for a part of %zu bytes (--s3.part)", size);
-        return NULL;
-    }
-    tr->part = part;
-    return tr;
-}
-
-int s3_coalesce_reserve(struct s3_pool *p, int n, struct weir_err *err)
-{
-    for (const struct s3_transfer *there = p->idle; there && n > 0; there = there->next)
-        n--;
-    for (; n > 0; n--) {
-        struct s3_transfer *tr = make_transfer(p->size, err);
-
-        if (!tr)
-            return -1;
-        s3_push(&p->idle, tr);
-    }
-    return 0;
-}
-
-void s3_coalesce_free(struct s3_pool *p)
-{
-    for (struct s3_transfer *tr; (tr = s3_pop(&p->idle));) {
-        s3_transfer_end(tr);
-        free(tr->part);
-        free(tr);
-    }
-}
 
 static int refuse_broken(const struct s3_file *f, struct weir_err *err)
 {
@@ -66,14 +26,14 @@ static int make_call(struct s3_file *f, struct s3_transfer *tr, bool last, struc
 static void landed(struct s3_transfer *tr)
 {
     struct s3_file *f = tr->file;
-    struct s3_pool *p = &s3_of(f->base.s)->pool;
+    struct s3_queue *q = &s3_of(f->base.s)->queue;
 
     f->flying--;
-    p->busy--;
+    q->parts--;
     if (s3_move_end(tr) < 0 && !f->broken)
         f->broken = tr;
     else
-        s3_push(&p->idle, tr);
+        s3_push(&q->idle, tr);
 }
 
 /* Parts in flight at most are the transfers that the caller wants in flight. */
@@ -84,26 +44,24 @@ static int send_part(struct s3_file *f, bool last, struct weir_err *err)
 
     f->filling = NULL;
     if (make_call(f, tr, last, err) < 0 || s3_start(s3->client, &tr->call, err) < 0) {
-        s3_push(&s3->pool.idle, tr);
+        s3_push(&s3->queue.idle, tr);
         return -1;
     }
     f->flying++;
-    s3->pool.busy++;
-    while (s3->pool.busy >= s3->queue.depth)
+    s3->queue.parts++;
+    while (s3->queue.parts >= s3->queue.depth)
         s3_collect(s3, 1);
     return 0;
 }
 
-/* Each open file may hold a part that is not full, so more than the first ones may be needed. */
 static int begin_part(struct s3_file *f, const struct weir_io *io, struct weir_err *err)
 {
-    struct s3_pool *p = &s3_of(f->base.s)->pool;
     struct s3_transfer *tr;
 
     if (io->off % f->parts.size != 0)
         return weir_refuse(err, WEIR_EIO, "a part of %" PRIu64 " bytes (--s3.part) must begin at a multiple of its size; "
                            "leave --s3.part out, so that each transfer is a part", f->parts.size);
-    tr = p->idle ? s3_pop(&p->idle) : make_transfer(p->size, err);
+    tr = s3_take(&s3_of(f->base.s)->queue, true, err);
     if (!tr)
         return -1;
     tr->file = f;
@@ -153,7 +111,7 @@ int s3_coalesce_add(struct s3_file *f, const struct weir_io *io, struct weir_err
         left.buf = (char *)left.buf + n;
         left.off += (uint64_t)n;
     }
-    if (s3->pool.busy > 0)
+    if (s3->queue.parts > 0)
         s3_collect(s3, 0); /* what is in flight moves only then */
     return f->broken ? refuse_broken(f, err) : 0;
 }
@@ -177,7 +135,7 @@ int s3_coalesce_end(struct s3_file *f, bool ok, struct weir_err *err)
     if (f->filling && ok && !f->broken)
         rc = check_whole(f, err) < 0 ? -1 : send_part(f, true, err);
     if (f->filling)
-        s3_push(&s3->pool.idle, f->filling);
+        s3_push(&s3->queue.idle, f->filling);
     f->filling = NULL;
     while (f->flying > 0)
         s3_collect(s3, 1);
@@ -185,7 +143,7 @@ int s3_coalesce_end(struct s3_file *f, bool ok, struct weir_err *err)
         return rc;
     if (rc == 0)
         refuse_broken(f, err);
-    s3_push(&s3->pool.idle, f->broken);
+    s3_push(&s3->queue.idle, f->broken);
     f->broken = NULL;
     return -1;
 }

@@ -19,12 +19,6 @@
 #define REGION_TYPED 60 /* bytes of a region of ours: it fits into a message */
 #define ALPHANUMERIC "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-static int copy(char **out, const char *text, struct weir_err *err)
-{
-    *out = strdup(text);
-    return *out ? 0 : weir_fail(err, WEIR_ESETUP, "memory for the S3 service");
-}
-
 /* ---- one URL: each function returns what is wrong, or NULL ---- */
 
 /* In brackets, which stay: an address of IPv6. */
@@ -228,7 +222,8 @@ static int find_region(struct s3_service *sv, struct weir_err *err)
         return weir_refuse(err, WEIR_EUSAGE,
                            "%s: '%s' is not a region (up to %d letters, digits and '-')", s.from,
                            weir_quote_str(s.value, shown), REGION_TYPED);
-    return copy(&sv->region, s.value, err);
+    sv->region = s.value;
+    return 0;
 }
 
 /* ---- certificates, memory ---- */
@@ -248,7 +243,8 @@ static int find_authorities(struct s3_service *sv, struct weir_err *err)
         return weir_refuse(err, WEIR_ESETUP,
                            "%s: '%s' is %s; certificates must be in a text file (PEM)", from, file,
                            S_ISREG(st.st_mode) ? "empty" : "not a regular file");
-    return copy(&sv->ca_file, file, err);
+    sv->ca_file = file;
+    return 0;
 }
 
 /* There is no core file: the environment, the keys, and copies of libraries would be in its memory,
@@ -285,8 +281,6 @@ void s3_service_end(struct s3_service *sv)
     s3_keys_free(&sv->keys);
     free(sv->urls);
     weir_set_free(&sv->all);
-    free(sv->region);
-    free(sv->ca_file);
     *sv = (struct s3_service) { .o = NULL };
 }
 

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "base/mem.h"
 
 #define SOME 64 /* calls that are taken back at a time */
 
@@ -19,6 +20,40 @@ void s3_collect(struct s3 *s3, int least)
 
         tr->landed(tr);
     }
+}
+
+/* ---- transfers ---- */
+
+struct s3_transfer *s3_take(struct s3_queue *q, bool part, struct weir_err *err)
+{
+    struct s3_transfer *tr = s3_pop(&q->idle);
+    void *memory = NULL;
+
+    if (!tr && (tr = calloc(1, sizeof(*tr)))) {
+        tr->also = q->all;
+        q->all = tr;
+    }
+    if (tr && part && !tr->part && weir_mem_aligned(&memory, WEIR_PAGE, q->part, err) == 0)
+        tr->part = memory;
+    if (tr && (tr->part || !part))
+        return tr;
+    if (tr)
+        s3_push(&q->idle, tr);
+    if (part)
+        weir_refuse(err, WEIR_ESETUP, "no memory for a part of %zu bytes (--s3.part)", q->part);
+    else
+        weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", q->depth);
+    return NULL;
+}
+
+void s3_queue_end(struct s3_queue *q)
+{
+    for (struct s3_transfer *tr; (tr = q->all);) {
+        q->all = tr->also;
+        s3_transfer_end(tr);
+        free(tr);
+    }
+    *q = (struct s3_queue) { 0 };
 }
 
 /* ---- calls ---- */
@@ -110,14 +145,10 @@ static int begin_put(struct s3_file *f, const struct weir_io *io,
 static void wait_for_part(const struct s3_file *f, uint64_t number)
 {
     struct s3 *s3 = s3_of(f->base.s);
-    const struct s3_queue *q = &s3->queue;
 
-    for (int i = 0; i < q->depth && q->busy > 0; i++) {
-        const struct s3_transfer *tr = &q->transfers[i];
-
+    for (const struct s3_transfer *tr = s3->queue.all; tr; tr = tr->also)
         while (tr->flying && tr->file == f && tr->number == number)
             s3_collect(s3, 1);
-    }
 }
 
 static int begin_part(struct s3_file *f, const struct weir_io *io,

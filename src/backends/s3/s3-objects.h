@@ -24,6 +24,7 @@
  */
 #pragma once
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/s3/s3-request.h"
@@ -141,10 +142,10 @@ struct s3_transfer {
     bool flying;                          /* in the queue */
     uint64_t number;                      /* of a part, from 1; 0: it is none */
     size_t len;                           /* bytes of the transfer, or of the part */
-    unsigned char *part;                  /* the memory of one that is coalesced */
+    unsigned char *part;                  /* memory for one that is coalesced; NULL: none */
     struct weir_str text;                 /* URL of an object that is a transfer, or a query */
     struct weir_str after, answer;        /* of a list: the key before it; the response */
-    struct s3_transfer *next;
+    struct s3_transfer *next, *also;      /* in a list of the queue; in that of all */
 };
 
 static inline void s3_transfer_end(struct s3_transfer *tr)
@@ -152,6 +153,7 @@ static inline void s3_transfer_end(struct s3_transfer *tr)
     weir_str_free(&tr->text);
     weir_str_free(&tr->after);
     weir_str_free(&tr->answer);
+    free(tr->part);
 }
 
 static inline void s3_push(struct s3_transfer **list, struct s3_transfer *tr)
@@ -169,19 +171,14 @@ static inline struct s3_transfer *s3_pop(struct s3_transfer **list)
     return tr;
 }
 
-/* Transfers in flight. Each one is idle, busy, or has failed and keeps the reason. */
+/* Transfers of a session. Each one is idle, busy, a part that grows, or has failed and keeps the
+ * reason. */
 struct s3_queue {
-    struct s3_transfer *transfers; /* depth */
-    struct s3_transfer *idle, *failed;
+    struct s3_transfer *all, *idle, *failed;
     struct weir_request *done; /* not given back yet */
-    int depth, busy;
-};
-
-/* Memory of parts that are coalesced: transfers with a buffer of 'size' bytes each. */
-struct s3_pool {
-    struct s3_transfer *idle;
-    size_t size;
-    int busy;
+    size_t part;               /* bytes of a part that is coalesced */
+    int depth;                 /* requests in flight at most, and parts */
+    int busy, parts;           /* requests and parts in flight now */
 };
 
 /* A session: its priv. */
@@ -190,7 +187,6 @@ struct s3 {
     struct weir_service_stats stats;
     struct s3_client *client;
     struct s3_queue queue;
-    struct s3_pool pool;
     struct s3_transfer single;   /* of transfers that are not in the queue */
 };
 
@@ -222,6 +218,11 @@ static inline bool s3_is_offset(const char *name)
     return strlen(name) == S3_OFFSET_DIGITS && strspn(name, "0123456789abcdef") == S3_OFFSET_DIGITS;
 }
 
+/* Take an idle transfer, or a new one; with 'part' it has memory for a part. Put it back with
+ * s3_push. NULL and err (WEIR_ESETUP). Local. */
+struct s3_transfer *s3_take(struct s3_queue *q, bool part, struct weir_err *err);
+/* Free all transfers, of which none is in flight; harmless on zeros. */
+void s3_queue_end(struct s3_queue *q);
 /* Make tr->call what moves io, of a file that is not coalesced. Returns 0: it is to be started; 1:
  * nothing is left to do, and 0 bytes are moved; -1 and err (WEIR_EIO). Waits where the same part is
  * in flight. Local. */
@@ -245,9 +246,6 @@ void s3_collect(struct s3 *s3, int least);
 
 /* ---- s3-coalesce.c: parts that are coalesced from transfers ---- */
 
-/* Allocate memory for n parts of p->size bytes at a time. -1 and err (WEIR_ESETUP). Local. */
-int s3_coalesce_reserve(struct s3_pool *p, int n, struct weir_err *err);
-void s3_coalesce_free(struct s3_pool *p); /* none is in flight; harmless on zeros */
 /* Copy a transfer, and send what is full. 0, or -1 and err (WEIR_EIO). Local. */
 int s3_coalesce_add(struct s3_file *f, const struct weir_io *io, struct weir_err *err);
 /* Send the last part and wait for all of the file; with ok false only wait. 0, or -1 and err. Local. */
@@ -262,7 +260,6 @@ int s3_queue(struct weir_session *s, int depth, struct weir_err *err);
 int s3_submit(struct weir_request *r, struct weir_err *err);
 int s3_complete(struct weir_file *f, int least, int most, struct weir_request **done, struct weir_err *err);
 int s3_reason(const struct weir_request *r, struct weir_err *err);
-void s3_queue_end(struct s3_queue *q); /* free it; harmless on zeros */
 
 /* ---- s3-namespace.c: names of objects; directories are in names only ---- */
 

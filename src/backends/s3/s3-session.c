@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "par/agree.h"
@@ -143,28 +142,19 @@ ssize_t s3_xfer(struct weir_file *f, const struct weir_io *io, struct weir_err *
 
 /* ---- several in flight ---- */
 
-void s3_queue_end(struct s3_queue *q)
-{
-    for (int i = 0; i < q->depth; i++)
-        s3_transfer_end(&q->transfers[i]);
-    free(q->transfers);
-    *q = (struct s3_queue) { 0 };
-}
-
 int s3_queue(struct weir_session *s, int depth, struct weir_err *err)
 {
-    const struct s3_options *o = s->opt;
-    struct s3 *s3 = s3_of(s);
-    struct s3_queue *q = &s3->queue;
+    const bool part = ((const struct s3_options *)s->opt)->part > 0;
+    struct s3_queue *q = &s3_of(s)->queue;
+    struct s3_transfer *taken = NULL, *tr;
+    int n = 0;
 
-    s3_queue_end(q);
-    q->transfers = calloc((size_t)depth, sizeof(*q->transfers));
-    if (!q->transfers)
-        return weir_fail(err, WEIR_ESETUP, "memory for %d transfers in flight", depth);
     q->depth = depth;
-    for (int i = depth; i > 0; i--)
-        s3_push(&q->idle, &q->transfers[i - 1]);
-    return o->part > 0 ? s3_coalesce_reserve(&s3->pool, depth, err) : 0;
+    for (; n < depth && (tr = s3_take(q, part, err)); n++)
+        s3_push(&taken, tr);
+    while ((tr = s3_pop(&taken)))
+        s3_push(&q->idle, tr);
+    return n < depth ? -1 : 0;
 }
 
 static void add_done(struct s3_queue *q, struct weir_request *r)
@@ -194,12 +184,14 @@ int s3_submit(struct weir_request *r, struct weir_err *err)
 {
     struct s3 *s3 = s3_of(r->file->s);
     struct s3_queue *q = &s3->queue;
-    /* The reason of a failed one is dropped here, when it was not asked for. */
-    struct s3_transfer *tr = s3_pop(q->idle ? &q->idle : &q->failed);
+    struct s3_transfer *tr;
     int rc;
 
-    if (!tr)
+    if (q->busy == q->depth)
         return weir_refuse(err, WEIR_EBUG, "a transfer began in a full queue of %d", q->depth);
+    tr = s3_take(q, false, err);
+    if (!tr)
+        return -1;
     rc = begin_transfer((struct s3_file *)r->file, &r->io, tr, &r->n, err);
     tr->request = r;
     tr->landed = landed;

@@ -56,7 +56,6 @@ static int end(struct weir_session *s, struct weir_err *err)
 
     s3_client_close(s3->client);
     s3_queue_end(&s3->queue);
-    s3_coalesce_free(&s3->pool);
     s3_service_end(&s3->service);
     s3_transfer_end(&s3->single);
     return 0;
@@ -74,7 +73,7 @@ static int begin(struct weir_session *s, struct weir_err *err)
     s3->stats.endpoints = (int)s3->service.all.n;
     s3->stats.own = s3->service.own;
     s->service = &s3->stats;
-    s3->pool.size = (size_t)(o->part ? o->part : o->part_least);
+    s3->queue.part = (size_t)(o->part ? o->part : o->part_least);
     s3->client = s3_client_open(&s3->service, s, 2 * s->depth /* parts and transfers */,
                                 s3_answer_header, s3_answer_body, err);
     if (s3->client && s3_queue(s, 1, err) == 0)
