@@ -92,7 +92,7 @@ int s3_xml(const struct weir_str *text, s3_element_fn *take, void *mine, struct 
         weir_refuse(err, WEIR_EIO, "the response is not S3 XML: %s", w.bad);
     else if (!w.ended) /* else take has filled err */
         weir_refuse(err, WEIR_EIO, "the response is not XML: line %lu: %s",
-                    (unsigned long)XML_GetCurrentLineNumber(w.parser),
+                    (unsigned long)EXPAT_LINE_NUMBER(w.parser),
                     XML_ErrorString(XML_GetErrorCode(w.parser)));
     XML_ParserFree(w.parser);
     weir_str_free(&w.path);
