@@ -28,7 +28,7 @@ static uint64_t memory_bytes(const struct mc_test *t, int rank)
     return (loaded > written ? loaded : written) + (t->async ? written : 0);
 }
 
-enum { MEMORY, WRITTEN, NEEDS };
+enum { MEMORY, WRITTEN, NEEDS }; /* of a rank, or summed over those of a node */
 
 /* Sum the needs of the ranks of this node, on its leader. */
 static int sum_node(const struct weir_par *par, const uint64_t mine[NEEDS], uint64_t sum[NEEDS],
@@ -55,7 +55,6 @@ int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_te
     char needed[WEIR_SIZE_TEXT], there[WEIR_SIZE_TEXT];
     double memory = weir_machine_memory(); /* of the host */
     uint64_t node[NEEDS] = { 0 };
-    int64_t most[2 * NEEDS];
     int rc = sum_node(par, mine, node, err);
 
     if (rc == 0 && !run->test->plan.options->gpu_memory && (double)node[MEMORY] > memory)
@@ -65,13 +64,10 @@ int mc_need_check(struct weir_run *run, const struct weir_par *par, struct mc_te
                          weir_size_show(weir_signed(node[MEMORY]), needed),
                          weir_size_show((int64_t)memory, there));
     for (int i = 0; i < NEEDS; i++) {
-        most[i] = weir_signed(mine[i]);
-        most[NEEDS + i] = weir_signed(node[i]);
+        t->need[MC_RANK_MEMORY + i] = weir_signed(mine[i]);
+        t->need[MC_NODE_MEMORY + i] = weir_signed(node[i]);
     }
-    weir_allmax_i64(par, most, 2 * NEEDS);
-    t->need = (struct mc_need) { .rank_memory = most[MEMORY], .rank_written = most[WRITTEN],
-                                 .node_memory = most[NEEDS + MEMORY],
-                                 .node_written = most[NEEDS + WRITTEN] };
+    weir_allmax_i64(par, t->need, MC_NEEDS);
     return weir_agree(par, rc, err);
 }
 

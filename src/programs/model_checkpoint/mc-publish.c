@@ -118,10 +118,10 @@ static int take_away(struct mc_test *t, int64_t step, struct weir_err *err)
     return rc;
 }
 
-/* Rank 0: take the oldest ones away. */
-static int choose(struct weir_run *run, void *state, struct weir_err *err)
+/* Rank 0: take the oldest ones away; 'own': all of this test, and only these. */
+static int choose(struct weir_run *run, struct mc_test *t, bool own, struct weir_err *err)
 {
-    struct mc_test *t = state;
+    const size_t keep = own ? 0 : (size_t)t->o->keep;
     struct mc_found f;
     int rc;
 
@@ -131,8 +131,8 @@ static int choose(struct weir_run *run, void *state, struct weir_err *err)
     if (run->par.rank > 0 || !t->is_stored)
         return 0;
     rc = mc_place_scan(t, &f, err);
-    for (size_t i = 0; rc == 0 && i + (size_t)t->removal.keep < f.published; i++)
-        if (!t->removal.own || f.at[i].step >= t->pub.made_first)
+    for (size_t i = 0; rc == 0 && i + keep < f.published; i++)
+        if (!own || f.at[i].step >= t->pub.made_first)
             rc = take_away(t, f.at[i].step, err);
     free(f.at);
     if (rc == 0 && (t->pub.names.failed || t->removal.gone.failed))
@@ -162,9 +162,8 @@ int mc_before_remove(struct weir_run *run, void *state, const struct weir_stage 
     uint64_t begin_ns = weir_now_ns();
     bool one;
 
-    t->removal.own = (stage->flags & WEIR_STAGE_LAST) != 0;
-    t->removal.keep = t->removal.own ? 0 : t->o->keep;
-    if (weir_local(run, choose, t, err) < 0 || share_names(run, t, err) < 0)
+    if (weir_agree(&run->par, choose(run, t, stage->flags & WEIR_STAGE_LAST, err), err) < 0 ||
+        share_names(run, t, err) < 0)
         return -1;
     one = t->removal.stays == 1;
     if (run->par.rank == 0 && t->removal.stays > 0 && run->repetition == 0)
@@ -215,14 +214,13 @@ const struct weir_phase mc_remove = {
 };
 
 /* The directories are empty now. */
-static int remove_directories(struct weir_run *run, void *state, struct weir_err *err)
+static int remove_directories(struct weir_run *run, struct mc_test *t, bool is_last,
+                              struct weir_err *err)
 {
-    struct mc_test *t = state;
-
     for (const char *at = NULL; run->par.rank == 0 && (at = weir_str_next(&t->removal.gone, at));)
         if (t->store->rmdir && t->store->rmdir(t, at, err) < 0)
             return -1;
-    if (t->removal.own && t->pub.made_dir)
+    if (is_last && t->pub.made_dir)
         rmdir(t->o->path); /* where nothing else is in it */
     return 0;
 }
@@ -232,7 +230,8 @@ int mc_after_remove(struct weir_run *run, void *state, const struct weir_stage *
 {
     struct mc_test *t = state;
     uint64_t begin_ns = weir_now_ns();
-    int rc = weir_local(run, remove_directories, t, err);
+    bool is_last = stage->flags & WEIR_STAGE_LAST;
+    int rc = weir_agree(&run->par, remove_directories(run, t, is_last, err), err);
 
     t->row.remove +=
         weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED) + seconds_since(begin_ns);
@@ -352,9 +351,7 @@ static int remove_own(struct weir_run *run, void *state, struct weir_err *err)
 
     if (!t->o->remove || t->pub.made_first < 0)
         return 0;
-    t->removal.own = true;
-    t->removal.keep = 0;
-    return choose(run, t, err) < 0 ? -1 : remove_gone(run, t, err);
+    return choose(run, t, true, err) < 0 ? -1 : remove_gone(run, t, err);
 }
 
 void mc_clean(struct weir_run *run, void *state)

@@ -206,19 +206,19 @@ int mc_conclude(struct weir_run *run, void *state, struct weir_err *err)
     return 0;
 }
 
-static void report_need(struct weir_report *r, const struct mc_need *need)
+static void report_need(struct weir_report *r, const int64_t need[MC_NEEDS])
 {
-    char text[4][WEIR_SIZE_TEXT];
+    static const char *const keys[] = { "rankMemoryBytes", "rankWriteBytes", "nodeMemoryBytes",
+                                        "nodeWriteBytes" };
+    char text[MC_NEEDS][WEIR_SIZE_TEXT];
 
-    weir_report_int(r, WEIR_FOR_DATA, "rankMemoryBytes", need->rank_memory);
-    weir_report_int(r, WEIR_FOR_DATA, "rankWriteBytes", need->rank_written);
-    weir_report_int(r, WEIR_FOR_DATA, "nodeMemoryBytes", need->node_memory);
-    weir_report_int(r, WEIR_FOR_DATA, "nodeWriteBytes", need->node_written);
+    for (int i = 0; i < MC_NEEDS; i++) {
+        weir_report_int(r, WEIR_FOR_DATA, keys[i], need[i]);
+        weir_size_show(need[i], text[i]);
+    }
     weir_report_line(r, "a rank needs up to %s of memory and writes up to %s, a node %s and %s",
-                     weir_size_show(need->rank_memory, text[0]),
-                     weir_size_show(need->rank_written, text[1]),
-                     weir_size_show(need->node_memory, text[2]),
-                     weir_size_show(need->node_written, text[3]));
+                     text[MC_RANK_MEMORY], text[MC_RANK_WRITTEN], text[MC_NODE_MEMORY],
+                     text[MC_NODE_WRITTEN]);
 }
 
 /* The job of which the tasks are a part, and the size of the model in the rules. */
@@ -260,7 +260,7 @@ static int report_test(struct weir_run *run, void *state, struct weir_err *err)
                      run->par.size == 1 ? "" : "s", weir_size_show((int64_t)t->save.bytes, size), (int)t->save.files,
                      t->save.files == 1 ? "" : "s");
     report_job(r, t);
-    report_need(r, &t->need);
+    report_need(r, t->need);
     weir_report_line(r, "tp %d, pp %d, dp %d, ep %d, ZeRO %d\n", (int)t->job.shape.tp, (int)t->job.shape.pp, (int)t->job.shape.dp,
                      (int)t->job.shape.ep, (int)t->job.shape.zero);
     return 0;

@@ -161,14 +161,11 @@ struct mc_publication {
 struct mc_removal {
     struct weir_str gone; /* directories, each with its NUL */
     const char *next;     /* of this rank, in the names of files */
-    int keep, stays;      /* number to keep; number that had foreign files */
-    bool own;             /* only those of this test */
+    int stays;            /* number of checkpoints that had foreign files */
 };
 
 /* Bytes in memory, and written, of the rank and of the node with the most. */
-struct mc_need {
-    int64_t rank_memory, rank_written, node_memory, node_written;
-};
+enum { MC_RANK_MEMORY, MC_RANK_WRITTEN, MC_NODE_MEMORY, MC_NODE_WRITTEN, MC_NEEDS };
 
 /* The bytes, opens and time of a load on this rank. */
 struct mc_use {
@@ -207,7 +204,7 @@ struct mc_test {
     struct {
         int first, tasks; /* --play: the rank that the first task is; tasks 0: they are all ranks */
     } play;
-    struct mc_need need;
+    int64_t need[MC_NEEDS];
     struct weir_pattern data; /* that are saved */
     struct weir_access access;
     struct weir_session session;
