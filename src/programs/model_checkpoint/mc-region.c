@@ -45,11 +45,6 @@ void mc_plan_free(struct mc_plan *p)
 
 /* ---- files ---- */
 
-int mc_region_of(enum mc_layout layout, enum mc_state state)
-{
-    return layout == MC_DEEPSPEED && state != MC_PARAMETER;
-}
-
 /* True when the layout has a file for this rank alone. */
 static bool has_own_file(const struct mc_test *t, int region)
 {

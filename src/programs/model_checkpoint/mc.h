@@ -247,7 +247,10 @@ bool mc_data_check(const struct mc_part *p, const struct mc_data *d, uint64_t at
 /* ---- mc-region.c: what a rank writes, and where ---- */
 
 /* The region of a rank in which a state is. */
-int mc_region_of(enum mc_layout layout, enum mc_state state);
+static inline int mc_region_of(enum mc_layout layout, enum mc_state state)
+{
+    return layout == MC_DEEPSPEED && state != MC_PARAMETER;
+}
 
 /* True for the region of the optimizer's state, which --layout=deepspeed has apart. */
 static inline bool mc_region_is_second(const struct mc_region *r)
