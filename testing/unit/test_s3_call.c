@@ -235,6 +235,26 @@ static void an_answer_without_an_end_is_refused(void **state)
     free(answer);
 }
 
+static void an_error_in_a_good_answer_is_an_error_and_repeated_where_that_may_help(void **state)
+{
+    static const struct http_act acts[] = {
+        { .answer = "HTTP/1.1 200 OK\r\nContent-Length: 36\r\n\r\n<Error><Code>SlowDown</Code></Error>" },
+        { .answer = "HTTP/1.1 200 OK\r\nContent-Length: 63\r\n\r\n"
+                    "<?xml version=\"1.0\"?>\n <Error><Code>AccessDenied</Code></Error>" },
+    };
+    struct bench *b = begin(acts, N(acts));
+    struct weir_str text = { 0 };
+    struct s3_call c = { .method = S3_POST, .object = { "bucket", "" }, .query = "delete=", .text = &text };
+
+    (void)state;
+    open_client(b, 1);
+    assert_int_equal(s3_call(b->client, &c, &b->err), -1);
+    assert_non_null(strstr(b->err.text, "the service responded 200, then reported AccessDenied"));
+    assert_non_null(strstr(b->err.text, "(tried 2 times)"));
+    weir_str_free(&text);
+    end(b, N(acts));
+}
+
 static void requests_are_in_flight_beside_a_blocking_one(void **state)
 {
     static const struct http_act acts[] = {
@@ -657,6 +677,7 @@ int main(void)
         cmocka_unit_test(the_words_of_the_service_are_in_the_error),
         cmocka_unit_test(the_path_of_an_endpoint_is_not_the_bucket),
         cmocka_unit_test(an_answer_without_an_end_is_refused),
+        cmocka_unit_test(an_error_in_a_good_answer_is_an_error_and_repeated_where_that_may_help),
         cmocka_unit_test(requests_are_in_flight_beside_a_blocking_one),
         cmocka_unit_test(requests_and_the_parts_of_their_times_are_counted),
         cmocka_unit_test(data_are_sent_with_their_checksum),

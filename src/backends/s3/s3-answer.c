@@ -262,6 +262,25 @@ static void judge_error(struct s3_handle *h)
     add_remedy(h);
 }
 
+/* True where a service that has begun a good answer before it knew reports an error in the body. */
+static bool is_late_error(const struct s3_handle *h)
+{
+    const char *at = h->call->text ? strchr(weir_str_text(h->call->text), '<') : NULL;
+
+    while (at && at[1] == '?')
+        at = strchr(at + 1, '<');
+    return at && strncmp(at, "<Error", strlen("<Error")) == 0;
+}
+
+static void judge_late_error(struct s3_handle *h)
+{
+    struct s3_answer *a = &h->call->answer;
+
+    (void)s3_xml(h->call->text, take_error, h, NULL);
+    s3_fail(a, EIO, "the service responded 200, then reported %s%s%s",
+            a->code[0] ? a->code : "no object", h->reply.message[0] ? ": " : "", h->reply.message);
+}
+
 static void judge_failure(struct s3_handle *h, CURLcode result)
 {
     struct s3_answer *a = &h->call->answer;
@@ -400,6 +419,8 @@ void s3_answer_judge(struct s3_handle *h, CURLcode result)
         judge_error(h);
     else if (result != CURLE_OK)
         judge_failure(h, result);
+    else if (is_late_error(h))
+        judge_late_error(h);
     else
         judge_data(h);
 }

@@ -96,9 +96,6 @@ bool s3_retry_later(struct s3_handle *h, CURLcode result);
 /* Take one of c->later whose time has come, or any when a signal ends the run. NULL: none; *wait_ms
  * is until the next one is due, 1000 at most. Local. */
 struct s3_handle *s3_retry_due(struct s3_client *c, int *wait_ms);
-/* Decide whether to send a request again whose status is good but whose answer has a temporary
- * error, after 'tried' requests. True: it was counted, and the wait is over. Local. */
-bool s3_again(struct s3_client *c, int tried);
 /* Return the wait before the next try, ns, after 'tried' failed ones. It doubles with each try; a
  * half of it depends on 'random', any number. asked_s: minimum that the service asks for, seconds
  * (0: none). */

@@ -14,15 +14,20 @@
 #define TRIES_BRIEF 2
 #define TRIES_AT_THE_END 3
 
-/* True for a refusal of the service that is temporary. */
+/* True for a refusal of the service that is temporary; also one in the body of a good answer. */
 static bool is_refused(const struct s3_answer *a)
 {
-    static const int statuses[] = { 408, 429, 500, 502, 503, 504 };
+    static const struct {
+        int status;
+        const char *code; /* NULL: any */
+    } rows[] = { { 408, NULL }, { 429, NULL }, { 500, NULL }, { 502, NULL }, { 503, NULL },
+                 { 504, NULL }, { 400, "RequestTimeout" }, { 200, "RequestTimeout" },
+                 { 200, "InternalError" }, { 200, "SlowDown" }, { 200, "ServiceUnavailable" } };
 
-    for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++)
-        if (a->status == statuses[i])
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+        if (a->status == rows[i].status && (!rows[i].code || strcmp(a->code, rows[i].code) == 0))
             return true;
-    return a->status == 400 && strcmp(a->code, "RequestTimeout") == 0;
+    return false;
 }
 
 /* The connection, not what was sent over it. A service that has never answered is not there. */
@@ -76,25 +81,6 @@ uint64_t s3_backoff_ns(int tried, int asked_s, uint64_t random)
 
 /* ---- requests that wait ---- */
 
-/* Count it; returns after how many ns. */
-static uint64_t again_ns(struct s3_client *c, bool refused, int tried, int asked_s)
-{
-    if (c->s->service)
-        c->s->service->count[refused ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
-    return s3_backoff_ns(tried, asked_s, weir_rng_at(weir_now_ns(), (uint64_t)c->s->par->rank));
-}
-
-bool s3_again(struct s3_client *c, int tried)
-{
-    uint64_t ns;
-
-    if (tried >= most_tries(c))
-        return false;
-    ns = again_ns(c, true, tried, 0);
-    weir_sleep_ns(s3_ends(c) ? 0 : ns);
-    return true;
-}
-
 /* Let a request wait until it is due; others go on. */
 static void postpone(struct s3_handle *h, uint64_t due_ns)
 {
@@ -141,7 +127,9 @@ struct s3_handle *s3_retry_due(struct s3_client *c, int *wait_ms)
 
 bool s3_retry_later(struct s3_handle *h, CURLcode result)
 {
+    const struct weir_session *s = h->client->s;
     struct s3_answer *a = &h->call->answer;
+    uint64_t now_ns;
     const bool begun = a->status != 429 && a->status != 503 && result != CURLE_COULDNT_CONNECT &&
                        result != CURLE_SSL_CONNECT_ERROR; /* the service may have done some of it */
 
@@ -149,7 +137,11 @@ bool s3_retry_later(struct s3_handle *h, CURLcode result)
         return true;
     if (!is_worth_it(h, result))
         return false;
-    postpone(h, weir_now_ns() + again_ns(h->client, a->status > 0, a->tried, h->reply.again_s));
+    if (s->service)
+        s->service->count[a->status > 0 ? WEIR_SENT_REFUSED : WEIR_SENT_LOST]++;
+    now_ns = weir_now_ns();
+    postpone(h, now_ns + s3_backoff_ns(a->tried, h->reply.again_s,
+                                       weir_rng_at(now_ns, (uint64_t)s->par->rank)));
     a->tried++;
     a->unsure += begun;
     return true;

@@ -126,67 +126,43 @@ static void add_element(struct weir_str *body, const struct part *p, const struc
     weir_str_addf(body, "</Part>");
 }
 
-struct outcome {
-    char code[64], message[256];
-    bool made; /* the answer names the object */
-};
-
-static int take_outcome(void *mine, const char *path, const char *words)
+static int take_made(void *mine, const char *path, const char *words)
 {
-    struct outcome *o = mine;
-
-    if (strcmp(path, "Error/Code") == 0)
-        snprintf(o->code, sizeof(o->code), "%s", words);
-    else if (strcmp(path, "Error/Message") == 0)
-        snprintf(o->message, sizeof(o->message), "%s", words);
-    else if (is_in_any(path, "ETag"))
-        o->made = true;
+    *(bool *)mine |= is_in_any(path, "ETag");
     return 0;
 }
 
-/* The service answers 200 before it knows, and says in the body how it went. */
-static int read_outcome(const struct weir_str *text, struct outcome *o, struct weir_err *err)
+/* Check that the answer names the object. */
+static int check_made(const struct weir_str *text, struct weir_err *err)
 {
-    *o = (struct outcome) { .made = false };
-    if (s3_xml(text, take_outcome, o, err) < 0)
-        return weir_err_within(err, "complete an upload");
-    if (o->made)
-        return 0;
-    return weir_refuse(err, WEIR_EIO, "complete an upload: the service responded 200, then reported %s%s%s",
-                       o->code[0] ? o->code : "no object", o->message[0] ? ": " : "", o->message);
+    bool made = false;
+    int rc = s3_xml(text, take_made, &made, err);
+
+    if (rc == 0 && !made)
+        rc = weir_refuse(err, WEIR_EIO, "the service responded 200, then reported no object");
+    return rc < 0 ? weir_err_within(err, "complete an upload") : 0;
 }
 
 /* An earlier try may have made the object though its answer was lost: then there is no such upload any more, or an object
  * that was not to be there. */
-static bool was_made(const struct s3_upload *u, const struct s3_answer *a, int tried,
-                     uint64_t bytes)
+static bool was_made(const struct s3_upload *u, const struct s3_answer *a, uint64_t bytes)
 {
     struct s3_call head = { .method = S3_HEAD, .object = u->object };
 
-    return (tried > 1 || a->unsure > 0) && (a->status == 404 || a->status == 412) &&
+    return a->unsure > 0 && (a->status == 404 || a->status == 412) &&
            s3_call(u->client, &head, NULL) == 0 && head.answer.length == bytes;
 }
 
-static bool may_pass(const struct outcome *o)
-{
-    return strcmp(o->code, "InternalError") == 0 || strcmp(o->code, "SlowDown") == 0 ||
-           strcmp(o->code, "ServiceUnavailable") == 0 || strcmp(o->code, "RequestTimeout") == 0;
-}
-
-/* A request with an error in the body of a good answer is repeated here: the transport does not see it. */
 static int send_list(const struct s3_upload *u, struct s3_call *c, uint64_t bytes,
                      struct weir_err *err)
 {
-    struct outcome how;
-
-    for (int tried = 1;; tried++) {
-        if (s3_call(u->client, c, err) < 0)
-            return was_made(u, &c->answer, tried, bytes) ? 0 : -1;
-        if (read_outcome(c->text, &how, err) == 0)
-            return 0;
-        if (!may_pass(&how) || !s3_again(u->client, tried))
-            return -1;
-    }
+    if (s3_call(u->client, c, err) == 0)
+        return check_made(c->text, err);
+    if (was_made(u, &c->answer, bytes))
+        return 0;
+    return c->answer.status == 200 && c->answer.code[0]
+               ? weir_refuse(err, WEIR_EIO, "complete an upload: %s", c->answer.why)
+               : -1;
 }
 
 /* Make the object of the first n parts: 'bytes' together. -1 and err: there is no such object, the
