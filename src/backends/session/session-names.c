@@ -13,22 +13,24 @@
 
 static const struct weir_ns no_names;
 
+/* The functions of the backend; none in a dry run. */
 static const struct weir_ns *names_of(const struct weir_session *s)
 {
-    return s->be->ns ? s->be->ns : &no_names;
+    return s->be->ns && !s->access.dry_run ? s->be->ns : &no_names;
 }
 
+/* There is no such function: that is an error, but in a dry run. */
 static int cannot(const struct weir_session *s, const char *what, const char *path,
                   struct weir_err *err)
 {
+    if (s->access.dry_run)
+        return 0;
     return weir_refuse(err, WEIR_EUSAGE, "%s cannot %s (needed for '%s')", s->be->name, what, path);
 }
 
 int weir_session_exists(struct weir_session *s, const char *path, bool *yes, struct weir_err *err)
 {
     *yes = false;
-    if (s->access.dry_run)
-        return 0;
     return names_of(s)->exists
                ? weir_session_leave(s, names_of(s)->exists(weir_session_enter(s, "exists", path), path, yes, err))
                : cannot(s, "report whether a file exists", path, err);
@@ -259,8 +261,6 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
                       struct weir_err *err)
 {
     *bytes = 0;
-    if (s->access.dry_run)
-        return 0;
     return names_of(s)->size
                ? weir_session_leave(s, names_of(s)->size(weir_session_enter(s, "size", path), path, bytes, err))
                : cannot(s, "report a file's size", path, err);
@@ -269,8 +269,6 @@ int weir_session_size(struct weir_session *s, const char *path, uint64_t *bytes,
 int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
                        struct weir_err *err)
 {
-    if (s->access.dry_run)
-        return 0;
     return names_of(s)->mkdir
                ? weir_session_leave(s, names_of(s)->mkdir(weir_session_enter(s, "mkdir", path), path, mode, err))
                : cannot(s, "create directories", path, err);
@@ -278,8 +276,6 @@ int weir_session_mkdir(struct weir_session *s, const char *path, unsigned mode,
 
 int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->access.dry_run)
-        return 0;
     return names_of(s)->rmdir
                ? weir_session_leave(s, names_of(s)->rmdir(weir_session_enter(s, "rmdir", path), path, err))
                : cannot(s, "remove directories", path, err);
@@ -288,18 +284,16 @@ int weir_session_rmdir(struct weir_session *s, const char *path, struct weir_err
 int weir_session_usage(struct weir_session *s, const char *path, struct weir_fs_usage *u,
                        struct weir_err *err)
 {
+    const struct weir_ns *ns = s->be->ns && s->be->ns->ordinary ? s->be->ns : names_of(s);
+
     *u = (struct weir_fs_usage) { 0 };
-    if (s->access.dry_run && !names_of(s)->ordinary)
-        return 0;
-    return names_of(s)->usage
-               ? weir_session_leave(s, names_of(s)->usage(weir_session_enter(s, "usage", path), path, u, err))
+    return ns->usage
+               ? weir_session_leave(s, ns->usage(weir_session_enter(s, "usage", path), path, u, err))
                : cannot(s, "report how full the file system is", path, err);
 }
 
 int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->access.dry_run)
-        return 0;
     return names_of(s)->syncfs
                ? weir_session_leave(s, names_of(s)->syncfs(weir_session_enter(s, "syncfs", path), path, err))
                : cannot(s, "sync a file system", path, err);
@@ -308,8 +302,6 @@ int weir_session_syncfs(struct weir_session *s, const char *path, struct weir_er
 int weir_session_list(struct weir_session *s, const char *dir, const char *begin, weir_name_fn *take, void *mine,
                       struct weir_err *err)
 {
-    if (s->access.dry_run)
-        return 0;
     return names_of(s)->list
                ? weir_session_leave(s, names_of(s)->list(weir_session_enter(s, "list", dir), dir, begin, take, mine, err))
                : cannot(s, "list files", dir, err);
@@ -317,9 +309,7 @@ int weir_session_list(struct weir_session *s, const char *dir, const char *begin
 
 int weir_session_reset_dir(struct weir_session *s, const char *path, struct weir_err *err)
 {
-    if (s->access.dry_run)
-        return 0;
-    return s->be->reset_dir
+    return s->be->reset_dir && !s->access.dry_run
                ? weir_session_leave(s, s->be->reset_dir(weir_session_enter(s, "reset layout", path), path, err))
                : cannot(s, "reset the layout of a directory", path, err);
 }

@@ -213,17 +213,14 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
 int weir_session_close(struct weir_file *f, struct weir_err *err)
 {
     uint64_t start_ns;
-    int rc = 0;
+    int rc;
 
     if (!f)
         return 0;
     if (f->in_flight > 0)
         weir_session_drain(f);
     start_ns = weir_now_ns();
-    if (!f->s->access.dry_run) {
-        weir_session_enter(f->s, "close", f->path);
-        rc = weir_session_leave(f->s, f->s->be->close(f, err));
-    }
+    rc = weir_session_close_slot(f, err);
     weir_hist_add(&f->s->stats->hist[WEIR_OP_CLOSE], weir_now_ns() - start_ns);
     free(f);
     return rc;
