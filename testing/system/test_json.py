@@ -545,7 +545,7 @@ def test_the_component_of_mpi_io_is_not_guessed(ior):
 def test_the_component_of_mpi_io_is_not_guessed(ior):
     if not conftest.OPEN_MPI:
         pytest.skip("other libraries have one component")
-    for words, component in (("romio321", "romio321"), ("^ompio", "unknown"), (None, "unknown")):
+    for words, component in ((conftest.ROMIO, conftest.ROMIO), ("^ompio", "unknown"), (None, "unknown")):
         run = ior("-a DUMMY -w -b 8k -t 8k --report=json:r.json", env={"OMPI_MCA_io": words} if words else None).ok()
         assert in_file(run)["provenance"]["environment"]["mpiIo"] == component
 
