@@ -9,7 +9,8 @@ import subprocess
 
 HERE = pathlib.Path(__file__).resolve().parent
 OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
-            "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+            "OMPI_MCA_pml": "ob1", "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}  # as the line above, for Open MPI 5
 POWERS = (4, 8, 16, 32, 64)
 
 Program = collections.namedtuple("Program", "name args ranks", defaults=(POWERS,))
