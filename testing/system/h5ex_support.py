@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How the tests run h5exerciser and read its table."""
+import json
+import subprocess
+import tempfile
+
 import pytest
 
 import conftest
@@ -31,3 +35,12 @@ def table(run):
 
 
 h5ex = conftest.fixture_of(Exerciser)
+
+
+def hdf5_version():
+    """The version of HDF5 in this build: (1, 10, 8)."""
+    with tempfile.NamedTemporaryFile() as out:
+        subprocess.run([conftest.IOR, "-a", "HDF5", "--dry-run", "--report=json:" + out.name], env=conftest.program_env(), check=True,
+                       capture_output=True)
+        version = json.load(open(out.name))["tests"][0]["Options"]["apiVersion"]
+    return tuple(int(n) for n in version.split()[0].split("."))
