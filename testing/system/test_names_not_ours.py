@@ -17,6 +17,7 @@ import threading
 import pytest
 
 import conftest
+from h5ex_support import h5ex  # noqa: F401
 from pairwise import Case, launch
 
 SECONDS = 90  # 24 000 files on a busy disk are among what is waited for
@@ -412,6 +413,26 @@ def test_a_file_that_another_process_has_put_in_place_of_ours_is_not_removed(ior
     run = ior.change_while_it_waits(preload, "-w -r -b 8k -t 8k -o f", change, np=None)
     run.fails(3, "'f' is not the file that this run created (inode ", "is not removed")
     assert (ior.cwd / "f").read_bytes() == b"x" * 8192
+
+
+@pytest.mark.parametrize("backend", ["HDF5", "NETCDF"])
+def test_a_file_of_arrays_that_another_process_has_put_in_place_of_ours_is_not_removed(h5ex, preload, need_backend, backend):
+    """The new file can be read, so that only the removal tells."""
+    def start(words):
+        env = {"LD_PRELOAD": preload("hold-sleep.c"), "HOLD": "2"}
+        return h5ex.start("-a %s --numdims 1 --minels 4096 --nsizes 1 -i 1 %s" % (backend, words), np=None, env=env)
+
+    need_backend(backend)
+    h5ex.finish(start("--keepfile -o other")).ok()
+    other = h5ex.cwd / "other"
+    proc = start("-d 0.001 -o h5")
+    new = h5ex.cwd / "h5"
+    conftest.wait_until(lambda: proc.poll() is not None or (new.exists() and new.stat().st_size == other.stat().st_size))
+    was = other.read_bytes()
+    other.rename(new)
+    (h5ex.cwd / "go").touch()
+    h5ex.finish(proc).fails(3, "'h5' is not the file that this run created (inode ", "is not removed")
+    assert new.read_bytes() == was
 
 
 def test_a_file_system_that_goes_away_ends_the_test(ior, preload):

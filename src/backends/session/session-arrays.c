@@ -124,6 +124,8 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     }
     s->opened = true;
+    if (flags & WEIR_OPEN_CREATE)
+        weir_session_keep_made(s, path);
     *out = f;
     return 0;
 }

@@ -3,9 +3,11 @@
 #include "backends/session/session.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include "base/hash.h"
@@ -184,6 +186,19 @@ static int find(struct weir_session *s, const char *path, struct weir_str *name,
     if (follow(s, path, name, err) < 0)
         return -1;
     return weir_session_exists(s, weir_str_text(name), there, err);
+}
+
+void weir_session_keep_made(struct weir_session *s, const char *path)
+{
+    struct statx x;
+
+    s->made.inode = 0;
+    if (!has_names(s) ||
+        statx(AT_FDCWD, weir_system_path(s->be, path), AT_STATX_DONT_SYNC, STATX_INO, &x) < 0)
+        return;
+    s->made.path = weir_hash(WEIR_HASH_BEGIN, path, strlen(path));
+    s->made.device = makedev(x.stx_dev_major, x.stx_dev_minor);
+    s->made.inode = x.stx_ino;
 }
 
 /* Fails if another file took the place of the one that was made. Not for FUSE: its inodes vary. */

@@ -2,14 +2,10 @@
 /* session.c - what every backend gets without writing it: dry run, sync, latencies */
 #include "backends/session/session.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "backends/array.h"
 #include "backends/session/complete.h"
-#include "base/hash.h"
 #include "base/mem.h"
 
 /* A closed session: what check and begin start from. */
@@ -168,20 +164,6 @@ static struct weir_file *take_file(struct weir_session *s, const char *path, str
     return f;
 }
 
-/* From what the kernel knows of the name that was just opened: a server is not asked. */
-static void keep_made(struct weir_session *s, const char *path)
-{
-    struct statx x;
-
-    s->made.inode = 0;
-    if ((s->flags & (WEIR_BE_NO_DATA | WEIR_BE_OBJECTS)) ||
-        statx(AT_FDCWD, weir_system_path(s->be, path), AT_STATX_DONT_SYNC, STATX_INO, &x) < 0)
-        return;
-    s->made.path = weir_hash(WEIR_HASH_BEGIN, path, strlen(path));
-    s->made.device = makedev(x.stx_dev_major, x.stx_dev_minor);
-    s->made.inode = x.stx_ino;
-}
-
 int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
                       const struct weir_extent *extent, struct weir_file **out,
                       struct weir_err *err)
@@ -204,8 +186,8 @@ int weir_session_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     }
     s->opened = true;
-    if ((flags & WEIR_OPEN_CREATE) && !s->access.dry_run)
-        keep_made(s, path);
+    if (flags & WEIR_OPEN_CREATE)
+        weir_session_keep_made(s, path);
     *out = f;
     return 0;
 }

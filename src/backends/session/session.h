@@ -210,6 +210,9 @@ int weir_session_is_new(struct weir_session *s, const char *path, bool *yes, str
  * links are refused (WEIR_EIO). weir_session_unlink and weir_session_remove never remove a
  * device, a pipe or a socket (WEIR_EIO). */
 int weir_session_has_file(struct weir_session *s, const char *path, bool *yes, struct weir_err *err);
+/* Keep which file was just opened to be made, for weir_session_remove: from what the kernel knows
+ * of the name, without a request to a server. Local. */
+void weir_session_keep_made(struct weir_session *s, const char *path);
 /* Remove a file. It is an error (WEIR_EIO) when the file that was opened last to be made has vanished or been replaced. */
 int weir_session_remove(struct weir_session *s, const char *path, struct weir_err *err);
 /* Check that a file may be created (weir_session_admit), and remove an old one of that name. */
