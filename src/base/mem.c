@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/size.h"
+
 /* One allocation of an arena. Arenas hold options and names: few and small, so each has
  * its own calloc and every overrun is visible to the sanitizers. */
 struct weir_arena_piece {
@@ -80,6 +82,7 @@ void weir_arena_free(struct weir_arena *a)
 
 int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
 {
+    char size[WEIR_SIZE_TEXT];
     size_t all;
     int rc;
 
@@ -98,7 +101,8 @@ int weir_mem_aligned(void **out, size_t align, size_t len, struct weir_err *err)
     if (rc != 0) {
         *out = NULL;
         errno = rc;
-        return weir_fail(err, WEIR_ESETUP, "allocate %zu bytes aligned to %zu", len, align);
+        return weir_fail(err, WEIR_ESETUP, "allocate %s aligned to %zu",
+                         weir_size_show(len > INT64_MAX ? INT64_MAX : (int64_t)len, size), align);
     }
     if (align >= WEIR_HUGE)
         madvise(*out, all & ~(align - 1), MADV_HUGEPAGE); /* a wish: EINVAL where there are none */

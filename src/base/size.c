@@ -106,7 +106,7 @@ int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, st
     const char *s = text;
     int64_t value = 0;
     enum reading how = read_number(&s, &value);
-    char instead[WEIR_SIZE_TEXT];
+    char instead[WEIR_SIZE_TEXT], low[WEIR_SIZE_TEXT], high[WEIR_SIZE_TEXT];
 
     if (how == READ_GARBAGE || *s != '\0') {
         suggest_whole(text, instead);
@@ -118,11 +118,14 @@ int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, st
         *out = value;
         return 0;
     }
-    if (max == INT64_MAX && min != INT64_MIN)
-        return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to 2^63-1",
-                           text, (long long)min);
-    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld", text,
-                       (long long)min, (long long)max);
+    if (min == INT64_MIN)
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld",
+                           text, (long long)min, (long long)max);
+    if (max == INT64_MAX)
+        return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %s to 2^63-1",
+                           text, weir_size_typed(min, low));
+    return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %s to %s", text,
+                       weir_size_typed(min, low), weir_size_typed(max, high));
 }
 
 #undef strtod /* here alone */

@@ -75,6 +75,8 @@ static void the_message_says_what_was_read(void **state)
                         "'1.5m' is not a whole number with an optional suffix k, m, g, t or p; write 1536k");
     assert_int_equal(weir_size_parse("10", 1, 9, &value, &err), -1);
     assert_string_equal(err.text, "'10' is out of range: it must be from 1 to 9");
+    assert_int_equal(weir_size_parse("1p", 4096, INT64_C(1) << 40, &value, &err), -1);
+    assert_string_equal(err.text, "'1p' is out of range: it must be from 4k to 1t");
 }
 
 static void overflow_is_refused_with_the_range(void **state)
