@@ -346,16 +346,18 @@ int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const 
 
     if (other)
         *other = found;
-    for (int i = 0; in && i < n; i++)
+    for (int i = 0; in && job && i < n; i++)
         if (job[i]) {
             in[i].program = job[i]->program;
             place_words(job[i], &in[i]);
         }
-    if (in && other)
+    if (in && job && tasks && other)
         found = weir_inside_clash(in, tasks, n, own, other, &err);
     else
-        weir_refuse(&err, WEIR_ESETUP, other ? "no memory" : "the pointer to the other job is NULL");
-    if (found >= 0 && found < n && job[found])
+        weir_refuse(&err, WEIR_ESETUP, !tasks ? "the pointer to the numbers of tasks is NULL"
+                                       : other ? "no memory"
+                                               : "the pointer to the other job is NULL");
+    if (found >= 0 && found < n && job && job[found])
         refuse(job[found], err.text);
     free(in);
     uselocale(caller);
