@@ -309,6 +309,18 @@ def test_a_name_that_is_too_long_is_refused_by_every_program(ior, program, args,
     assert not [f for f in ior.files() if f.startswith("x")]
 
 
+@pytest.mark.parametrize("program, args", [("mdtest", "-n 1 -d "), ("mdtest", "-n 1 -z 2 -b 2 -d "), ("md-workbench", "-P 2 -I 2 -D 1 -o "),
+                                           ("model_checkpoint", "--scale=1/16384 -o ")])
+def test_names_that_are_too_long_in_a_directory_are_refused_before_the_run(ior, program, args):
+    """The path of the directory itself is not too long."""
+    name = ("x" * 200 + "/") * 20 + "x" * 65
+    subprocess.run(["mkdir", "-p", name], cwd=ior.cwd, check=True)
+    run = subprocess.run([str(conftest.BUILD / "src" / program), *(args + name).split()], cwd=ior.cwd, capture_output=True, text=True,
+                         env=conftest.program_env(), timeout=60)
+    assert run.returncode == 1 and re.search(r"^ERROR: .*names .*(: File name too long| and the system allows 4095)$", run.stderr, re.M), run
+    assert subprocess.run(["ls", "-A", name], cwd=ior.cwd, check=True, capture_output=True).stdout == b""
+
+
 def test_nothing_is_made_of_a_path_that_is_too_long_further_on(ior):
     (ior.cwd / "c.ini").write_text("[global]\ndatadir = new/%s\n" % ("x" * 300))
     run = subprocess.run([str(conftest.BUILD / "src" / "weir-io500"), "c.ini"], cwd=ior.cwd, capture_output=True, text=True,

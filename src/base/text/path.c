@@ -222,6 +222,16 @@ bool weir_path_is_too_long(const char *path)
     return strlen(path) >= PATH_MAX;
 }
 
+int weir_path_holds(const char *dir, size_t below, struct weir_err *err)
+{
+    size_t len = strlen(dir) + below;
+
+    if (len < PATH_MAX)
+        return 0;
+    errno = ENAMETOOLONG;
+    return weir_fail(err, WEIR_EUSAGE, "names of %zu bytes in '%s'", len, dir);
+}
+
 int weir_path_leads(const char *path, struct weir_err *err)
 {
     struct weir_str part = { 0 }, target = { 0 };

@@ -61,3 +61,7 @@ bool weir_path_is_too_long(const char *path);
  * one of which another part is missing. Local. Returns 0, or -1 and err (WEIR_EUSAGE), which names the
  * part. */
 int weir_path_leads(const char *path, struct weir_err *err);
+
+/* Refuse (WEIR_EUSAGE) a directory for names that have 'below' bytes more than it has, with their
+ * slashes, where the system allows no path that long. Local. Returns 0, or -1 and err. */
+int weir_path_holds(const char *dir, size_t below, struct weir_err *err);

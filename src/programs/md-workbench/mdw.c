@@ -2,10 +2,12 @@
 /* mdw.c - the metadata workbench: option rows, the check of the options, and the program */
 #include "programs/md-workbench/mdw.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/size.h"
+#include "base/text/path.h"
 #include "base/text/wholefile.h"
 #include "engine/check/inputs.h"
 #include "engine/observe/gather.h"
@@ -262,13 +264,25 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
     return weir_small_files_check(&t->fs, run, (uint64_t)t->o->size, "md-workbench", err);
 }
 
+/* The longest name of an object is one that the system allows. */
+static int check_names(const struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+{
+    const struct mdw_options *o = t->o;
+    int64_t last = o->population + o->steps * o->run.repetitions;
+    int below = snprintf(NULL, 0, "/%d_%" PRId64 "/file-%" PRId64, run->world.size - 1,
+                         (int64_t)o->sets - 1, last - 1);
+
+    return weir_system_path(t->fs.be, o->prefix) ? weir_path_holds(o->prefix, (size_t)below, err)
+                                                 : 0;
+}
+
 /* All checks. Ranks may differ in memory and in the check of the backend. */
 static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdw_options *o = t->o;
     uint64_t sets = (uint64_t)o->sets * (uint64_t)run->world.size;
 
-    if (check_words(t, err) < 0 || check_count(t, run, err) < 0)
+    if (check_words(t, err) < 0 || check_count(t, run, err) < 0 || check_names(t, run, err) < 0)
         return -1;
     run->test->plan.inodes = sets * ((uint64_t)o->population + 1) + 1;
     run->test->plan.bytes = weir_product(sets * (uint64_t)o->population, (uint64_t)o->size);

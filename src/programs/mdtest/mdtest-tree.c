@@ -149,13 +149,15 @@ int mdtest_names_init(struct mdtest_names *n, const struct weir_dirtree *tree, s
 {
     /* Memory for the longest numbers. The limit of the system is checked with short ones. */
     size_t each = sizeof("/mdtest_tree..") + 2 * NUMBER;
-    size_t shortest = base_len + (size_t)tree->depth * sizeof("/mdtest_tree.");
+    size_t shortest = base_len + strlen("/" MDTEST_TESTS "0-0") +
+                      (size_t)(tree->depth + 1) * strlen("/mdtest_tree.0") +
+                      strlen("/dir.mdtest.0.0");
 
     memset(n, 0, sizeof(*n));
     if (shortest >= PATH_MAX)
         return weir_refuse(err, WEIR_EUSAGE,
-                           "names in a tree of depth %u (-z) have more than %d bytes, but the "
-                           "system allows at most %d", tree->depth, PATH_MAX, PATH_MAX);
+                           "names in a tree of depth %u (-z) have %zu bytes or more, and the "
+                           "system allows %d", tree->depth, shortest, PATH_MAX - 1);
     n->tree = tree;
     n->capacity = base_len + sizeof("/" MDTEST_TESTS "-") + 2 * NUMBER +
               (size_t)(tree->depth + 1) * each + sizeof("/file.mdtest..") + 2 * NUMBER + 8;

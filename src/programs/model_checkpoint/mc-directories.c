@@ -29,11 +29,22 @@ static int check_place(const char *path, struct weir_err *err)
                        path, weir_kind_of_file(st.st_mode));
 }
 
+/* The names of a save are such that the system allows. */
+static int check_names(const struct mc_test *t, struct weir_err *err)
+{
+    size_t staged = strlen("/.checkpoint-00000000.staged/"), longest = strlen(MC_METADATA);
+
+    for (int k = 0; k < t->save.regions; k++)
+        if (strlen(t->save.region[k].file) > longest)
+            longest = strlen(t->save.region[k].file);
+    return weir_path_holds(t->o->path, staged + longest, err);
+}
+
 /* One job saves into a directory at a time: its unpublished files would be taken for the rest
  * of a killed job. The lock ends with the process. Without locks the user takes care. */
 static int take_place(struct mc_test *t, struct weir_err *err)
 {
-    if (check_place(t->o->path, err) < 0)
+    if (check_place(t->o->path, err) < 0 || check_names(t, err) < 0)
         return -1;
     if (mkdir(t->o->path, 0777) == 0)
         t->pub.made_dir = true;
