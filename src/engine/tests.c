@@ -363,6 +363,7 @@ void weir_program_end(struct weir_run *run)
 {
     weir_report_place(&run->report);
     weir_report_end(&run->report, true, NULL); /* the same, or what was there from the start */
+    weir_str_free(&run->report.early);
     weir_observers_release(run);
     weir_par_free(&run->world);
     weir_arena_free(&run->arena);

@@ -3,7 +3,6 @@
  * added to a file */
 #include "engine/report/report.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,51 +184,21 @@ static void flush(struct weir_sink *s)
 
 /* ---- the end ---- */
 
-static void write_all(struct weir_sink *s, struct document *d, bool marked, FILE *out)
+static void end(struct weir_sink *s, const struct weir_fact *facts, int n, FILE *out)
 {
+    struct document *d = s->priv;
     int sys;
 
+    if (!weir_jsonlog_begun(&d->log)) /* the run failed before anything was reported */
+        return;
+    while (n > 0 && d->log.depth > 0)
+        weir_jsonlog_leave(&d->log);
+    for (int i = 0; i < n; i++)
+        put_fact(s, &facts[i]);
     complete_messages(d);
-    sys = weir_jsonlog_write(&d->log, marked, s->ops->adds, out);
+    sys = weir_jsonlog_write(&d->log, n > 0, s->ops->adds, out);
     if (s->sys == 0)
         s->sys = sys;
-}
-
-static int end_document(struct weir_sink *s, struct weir_err *err)
-{
-    struct document *d = s->priv;
-
-    if (weir_jsonlog_begun(&d->log)) /* else the run failed before anything was reported */
-        write_all(s, d, false, s->out);
-    return 0;
-}
-
-/* Add the line to its file, or to standard output. */
-static int add_line(struct weir_sink *s, bool marked, struct weir_err *err)
-{
-    char *text = NULL;
-    size_t len;
-    FILE *out = open_memstream(&text, &len);
-    int rc = -1;
-
-    if (out)
-        write_all(s, s->priv, marked, out);
-    if ((!out || fclose(out) != 0) && s->sys == 0)
-        s->sys = ENOMEM;
-    errno = s->sys;
-    if (s->sys != 0)
-        weir_fail(err, WEIR_ESETUP, "format the JSON line for %s", s->path);
-    else
-        rc = s->out ? (fprintf(s->out, "%s\n", text), 0) : weir_addline(s->path, text, err);
-    free(text);
-    return rc;
-}
-
-static int end_line(struct weir_sink *s, struct weir_err *err)
-{
-    struct document *d = s->priv;
-
-    return weir_jsonlog_begun(&d->log) ? add_line(s, false, err) : 0;
 }
 
 /* A document that was not written leaves what was reported until the run ended, but not how: it did
@@ -253,26 +222,10 @@ static const char *incomplete(const struct weir_sink *s)
     return weir_jsonlog_begun(&d->log) ? d->log.file.name : NULL;
 }
 
-static bool rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
-{
-    struct document *d = s->priv;
-
-    if (!weir_jsonlog_begun(&d->log))
-        return false;
-    while (d->log.depth > 0)
-        weir_jsonlog_leave(&d->log);
-    for (int i = 0; i < n; i++)
-        put_fact(s, &facts[i]);
-    if (s->ops->adds)
-        return add_line(s, true, NULL) == 0;
-    write_all(s, d, true, s->out);
-    return s->sys == 0;
-}
-
 #define JSON                                                                                       \
     .reader = WEIR_FOR_DATA, .document = true, .begin = begin_document, .enter = enter,            \
     .leave = leave, .fact = put_fact, .head = add_table, .row = add_row, .message = add_message,   \
-    .flush = flush, .rescue = rescue, .release = release
+    .flush = flush, .end = end, .release = release
 
-const struct weir_sink_ops weir_sink_json = { JSON, .end = end_document, .incomplete = incomplete };
-const struct weir_sink_ops weir_sink_jsonl = { JSON, .end = end_line, .adds = true };
+const struct weir_sink_ops weir_sink_json = { JSON, .incomplete = incomplete };
+const struct weir_sink_ops weir_sink_jsonl = { JSON, .adds = true };

@@ -365,25 +365,23 @@ static void write_metric(const struct exposition *e, enum metric metric, FILE *o
     weir_str_free(&value);
 }
 
-static void write_all(struct exposition *e, FILE *out)
+/* A test that is open ends here. */
+static void end(struct weir_sink *s, const struct weir_fact *facts_of_run, int n, FILE *out)
 {
+    struct exposition *e = s->priv;
+
+    if (strncmp(weir_str_text(&e->path), "/tests/", 7) == 0)
+        add_info(e, TEST_INFO);
     weir_str_clear(&e->path);
+    for (int i = 0; i < n; i++)
+        put_fact(s, &facts_of_run[i]);
     add_sample(e, RUN_END, NULL, NULL, (double)time(NULL));
     add_info(e, RUN_INFO);
     for (enum metric m = 0; m < METRICS; m++)
         write_metric(e, m, out);
     fprintf(out, "# EOF\n");
-}
-
-static int end(struct weir_sink *s, struct weir_err *err)
-{
-    struct exposition *e = s->priv;
-
-    if (s->out)
-        write_all(e, s->out);
     if ((e->failed || e->program.failed || e->path.failed) && s->sys == 0)
         s->sys = ENOMEM; /* comes back from the end */
-    return 0;
 }
 
 static void release(struct weir_sink *s, bool whole)
@@ -401,20 +399,6 @@ static void release(struct weir_sink *s, bool whole)
     s->priv = NULL;
 }
 
-/* A test that is open ends here. */
-static bool rescue(struct weir_sink *s, const struct weir_fact *facts_of_run, int n)
-{
-    struct exposition *e = s->priv;
-
-    if (strncmp(weir_str_text(&e->path), "/tests/", 7) == 0)
-        add_info(e, TEST_INFO);
-    weir_str_clear(&e->path);
-    for (int i = 0; i < n; i++)
-        put_fact(s, &facts_of_run[i]);
-    write_all(e, s->out);
-    return !e->failed;
-}
-
 const struct weir_sink_ops weir_sink_openmetrics = {
     .reader = WEIR_FOR_DATA,
     .document = true,
@@ -425,6 +409,5 @@ const struct weir_sink_ops weir_sink_openmetrics = {
     .fact = put_fact,
     .row = add_row,
     .end = end,
-    .rescue = rescue,
     .release = release,
 };

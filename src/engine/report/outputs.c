@@ -199,36 +199,60 @@ static int close_file(struct weir_sink *s, bool is_preview, struct weir_err *err
     return weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
 }
 
-/* A document that is renamed to its place. One that failed is not there, and one that was never
- * begun does not exist, either. */
-static int end_document(struct weir_sink *s, struct weir_err *err)
+/* Write a document that is renamed to its place. One that failed is not there, and one that was
+ * never begun does not exist, either. */
+static int put_document(struct weir_sink *s, const struct weir_fact *facts, int n,
+                        struct weir_err *err)
 {
     int rc = weir_wholefile_open(&s->whole, err);
 
-    s->out = s->whole.out;
-    if (s->ops->end(s, rc < 0 ? NULL : err) < 0)
-        rc = -1;
+    if (rc == 0)
+        s->ops->end(s, facts, n, s->whole.out);
     if (rc == 0 && s->sys != 0) {
         errno = s->sys;
         rc = weir_fail(err, WEIR_ESETUP, "write results to %s", s->path);
     }
-    if (weir_wholefile_close(&s->whole, rc == 0 && ftello(s->out) > 0, rc < 0 ? NULL : err) < 0)
+    if (weir_wholefile_close(&s->whole, rc == 0 && ftello(s->whole.out) > 0,
+                             rc < 0 ? NULL : err) < 0)
         rc = -1;
+    return rc;
+}
+
+/* Add a document that is one line to its file, or to standard output. */
+static int add_line(struct weir_sink *s, const struct weir_fact *facts, int n, struct weir_err *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    int rc = 0;
+
+    if (out)
+        s->ops->end(s, facts, n, out);
+    if ((!out || fclose(out) != 0) && s->sys == 0)
+        s->sys = ENOMEM;
+    errno = s->sys;
+    if (s->sys != 0)
+        rc = weir_fail(err, WEIR_ESETUP, "format the JSON line for %s", s->path);
+    else if (len > 0)
+        rc = s->out ? (fprintf(s->out, "%s\n", text), 0) : weir_addline(s->path, text, err);
+    free(text);
     return rc;
 }
 
 static int end_sink(struct weir_sink *s, bool is_preview, struct weir_err *err)
 {
     const char *left = s->ops->incomplete ? s->ops->incomplete(s) : NULL;
-    int rc;
+    int rc = 0;
 
     s->ended = true;
-    if (s->whole.place) {
-        rc = end_document(s, err);
-    } else {
-        rc = s->ops->end ? s->ops->end(s, err) : 0;
-        rc = close_file(s, is_preview, rc < 0 ? NULL : err) < 0 ? -1 : rc;
-    }
+    if (s->whole.place)
+        rc = put_document(s, NULL, 0, err);
+    else if (s->ops->adds)
+        rc = add_line(s, NULL, 0, err);
+    else if (s->ops->end)
+        s->ops->end(s, NULL, 0, s->out);
+    if (close_file(s, is_preview, rc < 0 ? NULL : err) < 0)
+        rc = -1;
     if (rc < 0 && left)
         weir_err_within(err, "the results until then are in '%s'", left);
     if (s->ops->release)
@@ -272,19 +296,15 @@ static bool stop_changes(struct weir_sink *s)
 /* Write a document to its place. */
 static void rescue(struct weir_sink *s, const struct weir_fact *facts, int n)
 {
-    bool done;
+    const char *left;
 
     if (!stop_changes(s))
         return;
-    if (s->ops->adds) {
-        s->ops->rescue(s, facts, n);
-        return;
-    }
-    done = weir_wholefile_open(&s->whole, NULL) == 0;
-    s->out = s->whole.out;
-    done = done && s->ops->rescue(s, facts, n);
-    if (weir_wholefile_close(&s->whole, done, NULL) == 0 && done && s->ops->incomplete)
-        unlink(s->ops->incomplete(s));
+    left = s->ops->incomplete ? s->ops->incomplete(s) : NULL;
+    if (s->ops->adds)
+        add_line(s, facts, n, NULL);
+    else if (put_document(s, facts, n, NULL) == 0 && left)
+        unlink(left);
 }
 
 void weir_report_rescue(struct weir_report *r, int64_t status, const char *error)
@@ -295,7 +315,7 @@ void weir_report_rescue(struct weir_report *r, int64_t status, const char *error
         struct weir_fact facts[] = { { "status", WEIR_FOR_DATA, WEIR_FACT_INT, .num = status },
                                      { "error", WEIR_FOR_DATA, WEIR_FACT_STR, .str = error } };
 
-        if (!s->ops->rescue || s->ended || !(s->whole.place || s->ops->adds))
+        if (s->ended || !(s->whole.place || s->ops->adds))
             continue;
         facts[1].str = weir_report_shown(r, "error", error, &buffer);
         rescue(s, facts, 2);

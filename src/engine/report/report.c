@@ -12,12 +12,6 @@
 
 #define EACH(s, r) for (struct weir_sink *s = (r)->sink; s < (r)->sink + (r)->n; s++)
 
-/* A message from before there were sinks. */
-struct weir_message {
-    const char *kind, *text;
-    struct weir_message *next;
-};
-
 const char *weir_report_shown(const struct weir_report *r, const char *key, const char *value,
                               struct weir_str *buffer)
 {
@@ -27,13 +21,13 @@ const char *weir_report_shown(const struct weir_report *r, const char *key, cons
 /* A rescue must not meet a document in the middle of a change. Writing text may block, and needs no lock. */
 static void lock(struct weir_sink *s)
 {
-    if (s->ops->rescue)
+    if (s->ops->document)
         pthread_mutex_lock(&s->lock);
 }
 
 static void unlock(struct weir_sink *s)
 {
-    if (s->ops->rescue)
+    if (s->ops->document)
         pthread_mutex_unlock(&s->lock);
 }
 
@@ -55,8 +49,10 @@ static void begin(struct weir_report *r)
         return;
     r->begun = true;
     EACH(s, r)
-        for (const struct weir_message *m = r->early; m && s->ops->message; m = m->next)
-            emit_message(r, s, m->kind, m->text);
+        for (const char *kind, *text = NULL; s->ops->message && (kind = weir_str_next(&r->early, text));) {
+            text = weir_str_next(&r->early, kind);
+            emit_message(r, s, kind, text);
+        }
 }
 
 /* True when this sink takes part in the current report. */
@@ -73,19 +69,6 @@ static void flush_rows(struct weir_report *r)
             s->sys = errno; /* comes back from the end */
 }
 
-static struct weir_message *keep_message(struct weir_report *r, const char *kind, const char *text)
-{
-    struct weir_message *m = weir_arena_alloc(r->arena, sizeof(*m), NULL);
-
-    if (m)
-        *m = (struct weir_message) { .kind = weir_arena_strdup(r->arena, kind, NULL),
-                                     .text = weir_arena_strdup(r->arena, text, NULL) };
-    if (m && m->kind && m->text)
-        return m;
-    r->lost = true; /* documents lack it */
-    return NULL;
-}
-
 /* True when a result on standard output has the messages. The CSV of old readers has no column for them. */
 static bool keeps_messages(struct weir_report *r)
 {
@@ -99,13 +82,15 @@ static bool keeps_messages(struct weir_report *r)
 void weir_report_place(struct weir_report *r)
 {
     const struct weir_log plain = { .fd = r->log->fd };
-    const struct weir_message *m = r->placed || keeps_messages(r) ? NULL : r->early;
+    const bool shows = !r->placed && !keeps_messages(r);
 
-    for (; m; m = m->next)
-        if (strcmp(m->kind, "note") == 0)
-            weir_note(&plain, "%s", m->text);
+    for (const char *kind, *text = NULL; shows && (kind = weir_str_next(&r->early, text));) {
+        text = weir_str_next(&r->early, kind);
+        if (strcmp(kind, "note") == 0)
+            weir_note(&plain, "%s", text);
         else
-            weir_warn(&plain, NULL, "%s", m->text);
+            weir_warn(&plain, NULL, "%s", text);
+    }
     r->placed = true;
 }
 
@@ -122,13 +107,11 @@ static void fail(struct weir_report *r)
 
 static bool take_early(struct weir_report *r, const char *kind, const char *text)
 {
-    struct weir_message *m = r->arena ? keep_message(r, kind, text) : NULL;
-
-    if (!m)
+    if (!r->arena)
         return false;
-    *(r->latest ? &r->latest->next : &r->early) = m;
-    r->latest = m;
-    return !r->placed || keeps_messages(r);
+    weir_str_addf(&r->early, "%s%c%s%c", kind, 0, text, 0);
+    r->lost |= r->early.failed; /* documents lack it */
+    return !r->early.failed && (!r->placed || keeps_messages(r));
 }
 
 bool weir_report_message(struct weir_report *r, const char *kind, const char *text)

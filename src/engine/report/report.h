@@ -64,7 +64,7 @@ struct weir_sink_ops {
     bool document;   /* written at the end, when it is known how the run and the other outputs ended: a
                       * file that is in its place when it is whole, else not there */
     bool keeps;      /* of a document: the file of an earlier run stays until then */
-    bool adds;       /* of a document: it is added to its file, by 'end'; there is no 'out' */
+    bool adds;       /* of a document: it is one line, which is added to its file */
     int (*begin)(struct weir_sink *, struct weir_err *); /* its place is known */
     void (*enter)(struct weir_sink *, const char *key, bool list);
     void (*leave)(struct weir_sink *);
@@ -74,14 +74,12 @@ struct weir_sink_ops {
     void (*message)(struct weir_sink *, const char *kind, const char *text);
     void (*fail)(struct weir_sink *); /* an error comes on standard error: end an open line */
     void (*flush)(struct weir_sink *); /* where 'out' does not get what is reported at once */
-    /* Write what is left, nothing where there is no 'out'. */
-    int (*end)(struct weir_sink *, struct weir_err *);
+    /* Write what is left into 'out': of a document all of it, of one that was not begun nothing. With
+     * facts of the run it ends early, and is marked as unfinished: called from another thread while the
+     * main thread hangs. */
+    void (*end)(struct weir_sink *, const struct weir_fact *, int n, FILE *out);
     /* Free priv; all of it reached its place, or not. */
     void (*release)(struct weir_sink *, bool whole);
-    /* For documents: write the contents so far with these facts of the run into 'out', marked
-     * as unfinished, from another thread while the main thread hangs; nothing is freed. False:
-     * it was not written. */
-    bool (*rescue)(struct weir_sink *, const struct weir_fact *, int n);
     /* The file that has what was reported until now; NULL: there is none. */
     const char *(*incomplete)(const struct weir_sink *);
 };
@@ -151,8 +149,8 @@ struct weir_report {
     bool is_preview; /* the output is of a dry run: the reader of a pipe has what it wants */
     int depth;                  /* objects and lists that are open */
     const struct weir_log *log; /* for messages that no result has */
-    struct weir_arena *arena;   /* for early and paths; NULL: nothing is kept */
-    struct weir_message *early, *latest; /* messages from before that: the first, the last */
+    struct weir_arena *arena;   /* for paths; NULL: no message is kept */
+    struct weir_str early;      /* messages from before that: kind, NUL, text, NUL */
     weir_hide_fn *hide; /* NULL: names are shown */
     const void *names;  /* argument of hide */
     struct weir_missing missing; /* of the run */

@@ -185,7 +185,7 @@ static void end_last_line(struct weir_sink *s)
 }
 
 /* Where there were no rows, the table has remarks alone. */
-static int end_csv(struct weir_sink *s, struct weir_err *err)
+static void end_csv(struct weir_sink *s, const struct weir_fact *facts, int n, FILE *out)
 {
     struct csv *c = s->priv;
     struct weir_str line = { 0 };
@@ -198,7 +198,6 @@ static int end_csv(struct weir_sink *s, struct weir_err *err)
     end_last_line(s);
     free(c);
     s->priv = NULL;
-    return 0;
 }
 
 #define CSV                                                                                        \
