@@ -156,18 +156,22 @@ void weir_observers_command(struct weir_run *run, const char *line, pid_t child)
     CALL(TAKES, command, line, child);
 }
 
-static struct weir_str *text_of(const one *o)
+/* The texts of a row, and in *n how many. */
+static struct weir_str *texts_of(const one *o, int *n)
 {
-    return TAKES(o, text) ? (void *)((char *)o->state + o->row->text) : NULL;
+    *n = !TAKES(o, text) ? 0 : o->row->texts ? o->row->texts : 1;
+    return (void *)((char *)o->state + o->row->text);
 }
 
 void weir_observers_test_end(struct weir_run *run)
 {
     EACH(o) {
-        const struct weir_str *text = text_of(o);
+        int n;
+        const struct weir_str *text = texts_of(o, &n);
 
-        if (text && text->len > 0)
-            weir_report_line(&run->report, "%s", text->text);
+        for (; n > 0; n--, text++)
+            if (text->len > 0)
+                weir_report_line(&run->report, "%s", text->text);
         if (TAKES(o, test_end))
             o->row->test_end(run, o->state);
     }
@@ -176,8 +180,11 @@ void weir_observers_test_end(struct weir_run *run)
 void weir_observers_test_free(struct weir_run *run)
 {
     EACH_BACK(o) {
-        if (text_of(o))
-            weir_report_free(&run->report, text_of(o));
+        int n;
+        struct weir_str *text = texts_of(o, &n);
+
+        for (; n > 0; n--)
+            weir_report_free(&run->report, text++);
         if (TAKES(o, test_free))
             o->row->test_free(run, o->state);
     }

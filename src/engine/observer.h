@@ -26,6 +26,7 @@ struct weir_observer {
     int maxima, sums;   /* numbers of this row in the maximum and in the sum of a phase */
     size_t text;        /* where its state has a struct weir_str with tables for people, which stand where test_end
                          * comes and are freed before test_free; 0: nowhere */
+    int texts;          /* of several after each other their number; 0: one */
 
     /* LOCAL, the same on all: true when it takes part in a test. NULL: yes. Otherwise no
      * function below from test_begin on is called in that test. */

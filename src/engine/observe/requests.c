@@ -96,7 +96,7 @@ struct state {
     uint64_t *sum; /* SUMS of each endpoint */
     int64_t n;     /* endpoints; 0: the test asks no service */
     const struct weir_service_stats *stats;
-    struct weir_str text, operations; /* tables for people */
+    struct weir_str endpoints, operations; /* tables for people */
 };
 
 struct endpoint_row {
@@ -222,7 +222,7 @@ static struct endpoint_row report_endpoint(struct weir_run *run, const struct we
     }
     weir_report_row(&run->report, &endpoints, &row);
     if (s->n > 1)
-        weir_col_keep(&s->text, "Endpoints (open and close are in their times)", endpoint_cols,
+        weir_col_keep(&s->endpoints, "Endpoints (open and close are in their times)", endpoint_cols,
                       &row);
     return row;
 }
@@ -279,26 +279,12 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     return 0;
 }
 
-static void test_end(struct weir_run *run, void *state)
-{
-    const struct state *s = state;
-
-    if (s->operations.len > 0)
-        weir_report_line(&run->report, "%s", s->operations.text);
-}
-
-static void test_free(struct weir_run *run, void *state)
-{
-    weir_report_free(&run->report, &((struct state *)state)->operations);
-}
-
 const struct weir_observer weir_requests = {
     .name = "requests",
     .state_size = sizeof(struct state),
     .test_start = find_endpoints,
     .after = after,
     .measured = measured,
-    .text = offsetof(struct state, text),
-    .test_end = test_end,
-    .test_free = test_free,
+    .text = offsetof(struct state, endpoints),
+    .texts = 2,
 };

@@ -209,7 +209,9 @@ struct row {
 };
 
 #define RATE(f, k, h, title, ...)                                                                  \
-    COL_REAL(struct row, f, k, h, .head = (title), .none = "-", .width = 12, .digits = 6, __VA_ARGS__)
+    COL_REAL(struct row, f, k, h, .head = (title), .none = "-", .width = 12, .digits = 6, PER,     \
+             __VA_ARGS__)
+#define PER .per = offsetof(struct row, unit)
 
 static const struct weir_col cols[] = {
     COL_STR(struct row, operation, "operation", "The kind of phase", .head = "Rates", .width = -24,
@@ -220,7 +222,7 @@ static const struct weir_col cols[] = {
     RATE(c.low, "low", "Nonparametric 95 % interval of the median: from", "95 % from", .gap = 1),
     RATE(c.high, "high", "to; null for fewer than 6 repetitions", "to", .gap = 1),
     RATE(c.harmonic, "harmonicMean", "Of the rates", "Harmonic", .gap = 2),
-    COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit"),
+    COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", PER),
     WEIR_COL_END
 };
 
@@ -267,48 +269,38 @@ static void note_end(const struct weir_run *run, enum end end, double widest, co
                   run->repetition, run->repetition == 1 ? "" : "s", width, o->until);
 }
 
-/* Write the series as a table for people, below the findings. */
-static void write_table(const struct state *u, struct weir_str *out)
+/* Report each series for programs, and keep a table of them for people, below the findings. */
+static void report_rates(struct weir_run *run, const struct state *u)
 {
-    const double mib = 1048576;
+    struct weir_report *r = &run->report;
+    struct weir_str table = { 0 };
     struct row row;
 
-    if (u->kinds == 0)
-        return;
-    weir_col_heading(out, cols);
+    weir_report_head(r, &rates);
+    weir_col_heading(&table, cols);
     for (int i = 0; i < u->kinds; i++) {
         if (!fill_row(&u->series[i], &row)) {
-            out->failed = true;
-            return;
+            table.failed = true;
+            break;
         }
-        if (u->series[i].moves_bytes)
-            row = (struct row) { row.operation, "MiB/s", row.repetitions,
-                                 { row.c.median / mib, row.c.low / mib, row.c.high / mib,
-                                   row.c.harmonic / mib } };
-        weir_str_addc(out, '\n');
-        weir_col_text(out, cols, &row);
+        weir_report_row(r, &rates, &row);
+        weir_str_addc(&table, '\n');
+        weir_col_text(&table, cols, &row);
     }
-    weir_str_addc(out, '\n');
+    weir_str_addc(&table, '\n');
+    if (run->test->plan.options->findings) {
+        run->test->rates = weir_arena_strdup(&run->arena, weir_str_text(&table), NULL);
+        r->lost |= !run->test->rates;
+    }
+    weir_report_free(r, &table);
 }
 
-static void keep_table(struct weir_run *run, const struct state *u)
-{
-    struct weir_str table = { 0 };
-
-    write_table(u, &table);
-    run->test->rates = weir_arena_strdup(&run->arena, weir_str_text(&table), NULL);
-    run->report.lost |= !run->test->rates;
-    weir_report_free(&run->report, &table);
-}
-
-/* Report why the repetitions ended, for people, and each series, for programs. */
+/* Report why the repetitions ended, and the rates. */
 static void test_end(struct weir_run *run, void *state)
 {
     const struct weir_run_options *o = run->test->plan.options;
     const struct state *u = state;
-    struct weir_report *r = &run->report;
     const char *key = "";
-    struct row row;
 
     if (run->par.rank != 0)
         return;
@@ -317,17 +309,10 @@ static void test_end(struct weir_run *run, void *state)
         enum end end = end_of(run, u, widest);
 
         note_end(run, end, widest, key);
-        weir_report_str(r, WEIR_FOR_DATA, "untilEnded", ends[end]);
+        weir_report_str(&run->report, WEIR_FOR_DATA, "untilEnded", ends[end]);
     }
     if (u->kinds > 0)
-        weir_report_head(r, &rates);
-    for (int i = 0; i < u->kinds; i++)
-        if (fill_row(&u->series[i], &row))
-            weir_report_row(r, &rates, &row);
-        else
-            r->lost = true;
-    if (o->findings)
-        keep_table(run, u);
+        report_rates(run, u);
 }
 
 static void test_free(struct weir_run *run, void *state)
