@@ -247,8 +247,8 @@ int weir_observers_after(struct weir_run *run, struct weir_phase_rec *rec, struc
         if (TAKES(o, after) &&
             o->row->after(run, o->state, rec, rc < 0 ? weir_run_second(run) : err) < 0)
             rc = -1;
-        rec->max += o->row->maxima;
-        rec->sum += o->row->sums;
+        rec->maxima += o->row->maxima;
+        rec->sums += o->row->sums;
     }
     return rc;
 }

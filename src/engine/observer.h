@@ -97,8 +97,8 @@ struct weir_observer {
     void (*max)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, int64_t *max);
     /* As max, for the sum of all ranks; rec has the times of all ranks. */
     void (*add)(struct weir_run *run, void *state, const struct weir_phase_rec *rec, uint64_t *sum);
-    /* TOGETHER. rec->max and rec->sum are the numbers of this row, of all ranks. With rec->failed it
-     * only ends what start began. All are called; the first error wins. */
+    /* TOGETHER. rec->maxima and rec->sums are the numbers of this row, of all ranks. With
+     * rec->failed it only ends what start began. All are called; the first error wins. */
     int (*after)(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err);
     /* LOCAL, on rank 0 in the first repetition: ior has opened the file of a phase, outside of the

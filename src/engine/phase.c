@@ -128,28 +128,12 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
            mark[WEIR_MARK_WORK] + mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE];
 }
 
-/* Numbers of a record: the least and the most of all ranks, and sums. Until they are merged they are
- * those of this rank. */
-#define AT(field) offsetof(struct weir_phase_rec, field)
-#define EACH_DIR(m)                                                                                \
-    AT(by_dir[0].m), AT(by_dir[1].m), AT(by_dir[2].m), AT(by_dir[3].m), AT(by_dir[4].m)
-_Static_assert(sizeof(((struct weir_counters *)0)->by_dir) == WEIR_DIRS * 2 * sizeof(uint64_t),
+_Static_assert(sizeof(((struct weir_counters *)0)->by_dir) ==
+                   sizeof(((struct weir_phase_numbers *)0)->by_dir),
                "all of them are counted (run.h), and merged");
-static const size_t least[] = { AT(steps_min), AT(done_min), AT(own_ns_min), AT(work_ns_min),
-                                AT(rate_min),  EACH_DIR(ops_min) };
-static const size_t most[] = { AT(steps_max), AT(done_max), AT(own_ns_max), AT(work_ns_max),
-                               AT(end_max), EACH_DIR(ops_max) };
-static const size_t summed[] = { AT(bytes_sum),   AT(wrong_sum),     AT(steps_sum),
-                                 AT(busy_ns_sum), AT(fill_ns_sum),   AT(verify_ns_sum),
-                                 AT(records_sum), AT(dropped_sum),   AT(done_sum),
-                                 AT(ended[WEIR_END_WORK]), AT(ended[WEIR_END_COUNT]),
-                                 AT(ended[WEIR_END_TIME]), AT(ended[WEIR_END_STEADY]),
-                                 EACH_DIR(ops_sum),
-                                 AT(by_dir[WEIR_DIR_WRITE].bytes_sum),
-                                 AT(by_dir[WEIR_DIR_READ].bytes_sum) };
 
-/* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last;
- * then the others. Minima are maxima of negative numbers. */
+/* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last.
+ * Then the numbers of the ranks: the least, which are negative, and the most. */
 enum {
     FIRST,
     LAST = FIRST + WEIR_MARKS,
@@ -157,21 +141,33 @@ enum {
     TIMES, /* number of times, which a new estimate of the clocks changes */
     APART = TIMES, /* ns by which a counter and the kernel's clock differ */
     DISAGREES,     /* not 0: by too much */
-    LEAST,
-    MOST = LEAST + sizeof(least) / sizeof(*least),
-    MAXIMA = MOST + sizeof(most) / sizeof(*most),
-    SUMS = sizeof(summed) / sizeof(*summed)
+    NUMBERS,
+    MAXIMA = NUMBERS + 2 * WEIR_PHASE_NUMBERS
 };
 
 /* The maximum and the sum of all ranks: the numbers of the core, then those of the observers. */
 struct merged {
     int64_t max[MAXIMA + WEIR_MAXIMA_MAX];
-    uint64_t sum[SUMS + WEIR_SUMS_MAX];
+    uint64_t sum[WEIR_PHASE_NUMBERS + WEIR_SUMS_MAX];
 };
 
-static uint64_t *field(struct weir_phase_rec *rec, size_t at)
+void weir_phase_put_ends(const struct weir_phase_numbers *own, int64_t *max)
 {
-    return (uint64_t *)(void *)((char *)rec + at);
+    const uint64_t *n = (const uint64_t *)own;
+
+    for (size_t i = 0; i < WEIR_PHASE_NUMBERS; i++) {
+        max[i] = -(int64_t)n[i];
+        max[WEIR_PHASE_NUMBERS + i] = (int64_t)n[i];
+    }
+}
+
+void weir_phase_take_ends(const int64_t *max, struct weir_phase_numbers *least,
+                          struct weir_phase_numbers *most)
+{
+    for (size_t i = 0; i < WEIR_PHASE_NUMBERS; i++) {
+        ((uint64_t *)least)[i] = (uint64_t)-max[i];
+        ((uint64_t *)most)[i] = (uint64_t)max[WEIR_PHASE_NUMBERS + i];
+    }
 }
 
 static uint64_t own_rate(uint64_t bytes, uint64_t ns)
@@ -186,26 +182,25 @@ static void fill_record(struct weir_phase_context *c)
 {
     const struct weir_counters *own = &c->run->counters;
     struct weir_phase_rec *rec = c->rec;
+    struct weir_phase_numbers *n = &rec->sum;
 
-    rec->steps_min = rec->steps_max = rec->steps_sum = rec->steps;
-    rec->done_min = rec->done_max = rec->done_sum = weir_phase_own_done(c);
-    rec->own_ns_min = rec->own_ns_max = weir_phase_own_ns(rec);
-    rec->rate_min = own_rate(own->bytes, rec->own_ns_min);
-    rec->work_ns_min = rec->work_ns_max = rec->busy_ns_sum =
-        rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
-    rec->end_max = own->end;
-    rec->bytes_sum = own->bytes;
-    rec->wrong_sum = own->wrong;
-    rec->fill_ns_sum = own->fill_ns;
-    rec->verify_ns_sum = own->verify_ns;
-    rec->records_sum = c->run->records.n;
-    rec->dropped_sum = c->run->records.dropped;
-    rec->ended[weir_limits_end(c)] = 1;
-    for (int d = 0; d < WEIR_DIRS; d++) {
-        uint64_t ops = own->by_dir[d].ops;
-
-        rec->by_dir[d] = (struct weir_dir_work) { ops, ops, ops, own->by_dir[d].bytes };
-    }
+    *n = (struct weir_phase_numbers) {
+        .steps = rec->steps,
+        .done = weir_phase_own_done(c),
+        .bytes = own->bytes,
+        .wrong = own->wrong,
+        .own_ns = weir_phase_own_ns(rec),
+        .work_ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
+        .end = own->end,
+        .fill_ns = own->fill_ns,
+        .verify_ns = own->verify_ns,
+        .records = c->run->records.n,
+        .dropped = c->run->records.dropped,
+    };
+    n->rate = own_rate(n->bytes, n->own_ns);
+    n->ended[weir_limits_end(c)] = 1;
+    memcpy(n->by_dir, own->by_dir, sizeof(n->by_dir));
+    rec->min = rec->max = *n;
 }
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)
@@ -238,9 +233,7 @@ static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int6
     max[DISAGREES] = !weir_clock_compare(&apart_ns);
     max[APART] = (int64_t)apart_ns;
     fill_times(run, rec, max);
-    for (int i = LEAST; i < MAXIMA; i++)
-        max[i] = i < MOST ? -(int64_t)*field(rec, least[i - LEAST])
-                          : (int64_t)*field(rec, most[i - MOST]);
+    weir_phase_put_ends(&rec->sum, max + NUMBERS);
     weir_allmax_i64(&run->par, max, n);
     leave_counters(run, max);
     if (weir_clock_is_old(&run->clock, max[LAST + WEIR_MARK_CLOSED])) {
@@ -253,20 +246,16 @@ static void find_extremes(struct weir_run *run, struct weir_phase_rec *rec, int6
         rec->last[m] = max[LAST + m];
     }
     rec->clock_error_ns = weir_clock_between(&run->par, (uint64_t)(max[CLOCK_ERROR] + max[APART]));
-    for (int i = LEAST; i < MAXIMA; i++)
-        *field(rec, i < MOST ? least[i - LEAST] : most[i - MOST]) =
-            (uint64_t)(i < MOST ? -max[i] : max[i]);
+    weir_phase_take_ends(max + NUMBERS, &rec->min, &rec->max);
 }
 
 static void sum_up(struct weir_run *run, struct weir_phase_rec *rec, uint64_t *sum)
 {
-    int n = SUMS + weir_observers_add(run, rec, sum + SUMS);
+    int n = WEIR_PHASE_NUMBERS + weir_observers_add(run, rec, sum + WEIR_PHASE_NUMBERS);
 
-    for (int i = 0; i < SUMS; i++)
-        sum[i] = *field(rec, summed[i]);
+    memcpy(sum, &rec->sum, sizeof(rec->sum));
     weir_allsum_u64(&run->par, sum, n);
-    for (int i = 0; i < SUMS; i++)
-        *field(rec, summed[i]) = sum[i];
+    memcpy(&rec->sum, sum, sizeof(rec->sum));
 }
 
 /* With an unknown number of passes as many as are allowed. */
@@ -310,12 +299,12 @@ static void reset_times(struct weir_run *run)
 static int check_records(const struct weir_run *run, const struct weir_phase_rec *rec,
                          struct weir_err *err)
 {
-    if (rec->dropped_sum == 0)
+    if (rec->sum.dropped == 0)
         return 0;
     return weir_warn(&run->log, err,
                      "the buffer of operations is too small for the %s phase: %" PRIu64
                      " are recorded, %" PRIu64 " are not; give a larger --timeline-limit",
-                     rec->phase->key, rec->records_sum, rec->dropped_sum);
+                     rec->phase->key, rec->sum.records, rec->sum.dropped);
 }
 
 static void begin_record(struct weir_phase_context *c)
@@ -341,8 +330,8 @@ static int conclude(struct weir_phase_context *c, struct weir_err *err)
     fill_record(c);
     find_extremes(c->run, c->rec, m.max);
     sum_up(c->run, c->rec, m.sum);
-    c->rec->max = m.max + MAXIMA;
-    c->rec->sum = m.sum + SUMS;
+    c->rec->maxima = m.max + MAXIMA;
+    c->rec->sums = m.sum + WEIR_PHASE_NUMBERS;
     return weir_observers_after(c->run, c->rec, c->rec->failed ? weir_run_second(c->run) : err);
 }
 

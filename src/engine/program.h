@@ -156,20 +156,28 @@ struct weir_cached {
     double looked, resident, dirty;
 };
 
-/* The work that was done when the deadline came. */
+/* Numbers of a rank in a phase; or the minimum, the maximum, or the sum of each over all ranks. Times
+ * in ns. All members are of one type: phase.c merges them as an array. */
+struct weir_phase_numbers {
+    uint64_t steps, done; /* done: operations in these steps */
+    uint64_t bytes, wrong;
+    struct weir_dir_work by_dir[WEIR_DIRS]; /* zero where the phase is not mixed */
+    uint64_t own_ns;  /* time in open, work and close together */
+    uint64_t work_ns; /* T3 - T2 */
+    uint64_t rate;    /* bytes a second in own_ns; INT64_MAX: none moved bytes. It has no sum */
+    uint64_t end;     /* counters.end. It has no sum */
+    uint64_t fill_ns, verify_ns;
+    uint64_t ended[WEIR_ENDS]; /* 1: this was the end; no meaning when interrupted */
+    uint64_t records, dropped; /* operations in the records; operations that did not fit */
+};
+#define WEIR_PHASE_NUMBERS (sizeof(struct weir_phase_numbers) / sizeof(uint64_t))
+
+/* The work that was done when the deadline came: steps, done and bytes. */
 struct weir_stonewall {
     bool known; /* wear-out was asked for: the rest is measured */
-    uint64_t steps_sum, steps_min, steps_max;
-    uint64_t done_sum, done_min, done_max; /* operations */
+    struct weir_phase_numbers min, max, sum;
     uint64_t steps; /* own */
-    uint64_t bytes_sum, bytes_min;
     uint64_t time_ns; /* rank 0's time in the loop when it stopped */
-};
-
-/* One of the operations of a mixed phase. */
-struct weir_dir_work {
-    uint64_t ops_sum, ops_min, ops_max; /* of all ranks; of one */
-    uint64_t bytes_sum;
 };
 
 /* The results of a phase; the same on all ranks but for the fields marked "own". Times in ns. */
@@ -180,30 +188,19 @@ struct weir_phase_rec {
     const struct weir_timing *timing;
     const struct weir_again *again; /* the phase is a repetition by an observer; NULL: it is not */
     struct weir_bounds bounds;
-    const int64_t *max; /* of an observer, while it is called after the phase (observer.h) */
-    const uint64_t *sum;
+    const int64_t *maxima; /* of an observer, while it is called after the phase (observer.h) */
+    const uint64_t *sums;
     int repetition;
     int64_t first[WEIR_MARKS],
         last[WEIR_MARKS];      /* earliest and latest over the ranks, on rank 0's clock */
     uint64_t clock_error_ns;   /* how wrong times of different ranks may be to each other */
     uint64_t mark[WEIR_MARKS]; /* own, local clock */
     uint64_t steps;            /* own */
-    uint64_t steps_sum, steps_min, steps_max;
-    uint64_t done_sum, done_min, done_max; /* operations in these steps */
-    uint64_t bytes_sum, wrong_sum;
+    struct weir_phase_numbers min, max, sum; /* own until they are merged */
     uint64_t wrong_found; /* those that the program finds after the phase, of all ranks */
-    struct weir_dir_work by_dir[WEIR_DIRS]; /* zero where the phase is not mixed */
-    uint64_t busy_ns_sum; /* T3 - T2 summed over the ranks */
-    uint64_t own_ns_min, own_ns_max; /* time of a rank in open, work and close together */
-    uint64_t rate_min; /* bytes a second of a rank in its own_ns; INT64_MAX: none moved bytes */
-    uint64_t work_ns_min, work_ns_max; /* T3 - T2 of a rank */
     const struct weir_cached *cached; /* rank 0; NULL: not looked for */
     const struct weir_steady_verdict *steady; /* by --until=steady, the same on all ranks; NULL: not asked for */
     const struct weir_rate_reached *rate; /* rank 0; NULL: at no rate */
-    uint64_t end_max;     /* highest counters.end */
-    uint64_t fill_ns_sum, verify_ns_sum;
-    uint64_t ended[WEIR_ENDS]; /* ranks for which this was the end; no meaning when interrupted */
-    uint64_t records_sum, dropped_sum; /* operations in the records; operations that did not fit */
     struct weir_stonewall stonewall;
     bool interrupted; /* a signal ended it early; the values here are nevertheless measured */
     bool failed;      /* the values here have no meaning but the times */
@@ -212,7 +209,7 @@ struct weir_phase_rec {
 /* Return the number of places with wrong data, of all ranks, by now. Local. */
 static inline uint64_t weir_phase_wrong(const struct weir_phase_rec *rec)
 {
-    return rec->wrong_sum + rec->wrong_found;
+    return rec->sum.wrong + rec->wrong_found;
 }
 
 /* ---- stages ---- */

@@ -14,12 +14,15 @@
 #include "par/clock.h"
 #include "par/comm.h"
 
+/* The work of one of the operations of a mixed phase. */
+struct weir_dir_work {
+    uint64_t ops, bytes;
+};
+
 /* The work of this rank's steps in the current phase; the phase engine clears and merges it. */
 struct weir_counters {
     uint64_t bytes;              /* moved */
-    struct {
-        uint64_t ops, bytes;
-    } by_dir[5]; /* of a mixed phase, by enum weir_dir; phase.c asserts that WEIR_DIRS is 5 */
+    struct weir_dir_work by_dir[5]; /* of a mixed phase, by enum weir_dir (phase.c: 5) */
     uint64_t wrong;              /* transfers whose data were not right */
     uint64_t end;                /* one past the highest byte written in this rank's file */
     uint64_t fill_ns, verify_ns; /* spent making and checking data */

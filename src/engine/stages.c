@@ -100,7 +100,7 @@ static void report_phase(struct weir_run *run, const struct weir_stage *s,
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
 
     weir_report_line(&run->report, "%-12s %12.2f MiB/s %14.2f ops/s %12.6f s", s->key,
-                     (double)rec->bytes_sum / seconds / WEIR_MIB, (double)rec->done_sum / seconds,
+                     (double)rec->sum.bytes / seconds / WEIR_MIB, (double)rec->sum.done / seconds,
                      seconds);
 }
 

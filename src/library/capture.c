@@ -34,13 +34,14 @@ static void set_stonewall(const struct weir_metrics *d, struct weir_result *r)
 {
     const struct weir_stonewall *w = &d->rec.stonewall;
 
-    r->stonewalled = w->known || d->rec.ended[WEIR_END_TIME] > 0 || d->rec.ended[WEIR_END_STEADY] > 0;
+    r->stonewalled = w->known || d->rec.sum.ended[WEIR_END_TIME] > 0 ||
+                     d->rec.sum.ended[WEIR_END_STEADY] > 0;
     if (w->known) {
         r->stonewall_seconds = (double)w->time_ns / WEIR_NS_PER_S;
-        r->stonewall_bytes = w->bytes_sum;
-        r->stonewall_operations = w->done_sum;
-        r->stonewall_operations_min = w->done_min;
-        r->stonewall_operations_max = w->done_max;
+        r->stonewall_bytes = w->sum.bytes;
+        r->stonewall_operations = w->sum.done;
+        r->stonewall_operations_min = w->min.done;
+        r->stonewall_operations_max = w->max.done;
     } else if (r->stonewalled) { /* no rank went on after it */
         r->stonewall_seconds = r->work_seconds;
         r->stonewall_bytes = r->bytes;
@@ -58,15 +59,15 @@ static void result_of(const struct weir_metrics *d, struct weir_result *r)
         .repetition = (int)d->iter,
         .tasks = (int)d->tasks,
         .interrupted = d->interrupted != 0,
-        .bytes = d->rec.bytes_sum,
-        .operations = d->rec.done_sum,
-        .operations_min = d->rec.done_min,
-        .operations_max = d->rec.done_max,
+        .bytes = d->rec.sum.bytes,
+        .operations = d->rec.sum.done,
+        .operations_min = d->rec.min.done,
+        .operations_max = d->rec.max.done,
         .wrong = (uint64_t)d->wrong,
         .seconds = d->total_ns / WEIR_NS_PER_S,
         .work_seconds = d->work_ns / WEIR_NS_PER_S,
-        .bytes_per_s = rate(d->rec.bytes_sum, d->total_ns),
-        .operations_per_s = rate(d->rec.done_sum, d->work_ns),
+        .bytes_per_s = rate(d->rec.sum.bytes, d->total_ns),
+        .operations_per_s = rate(d->rec.sum.done, d->work_ns),
         .operation_time = calls_of(d->whole.n > 0 ? &d->whole : &d->op[WEIR_OP_XFER]),
         .open_time = calls_of(&d->op[WEIR_OP_OPEN]),
         .transfer_time = calls_of(&d->op[WEIR_OP_XFER]),

@@ -41,7 +41,7 @@ static void begin(struct bench *b, bool asked)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     b->run.par = (struct weir_par) { .comm = MPI_COMM_WORLD, .rank = rank, .size = size };
     b->run.program = &toy;
-    b->rec.work_ns_max = 1;
+    b->rec.max.work_ns = 1;
     if (weir_records_begin(&b->run.records, 1, WEIR_ALL_HISTS, &err) < 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
     if (has_session(rank, size))

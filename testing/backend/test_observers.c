@@ -95,7 +95,7 @@ static void add(struct weir_run *run, void *s, const struct weir_phase_rec *rec,
 static int after(struct weir_run *run, void *s, struct weir_phase_rec *rec, struct weir_err *err)
 {
     (void)err;
-    note(s, rec->max[0] == run->par.size - 1 && rec->sum[0] == (uint64_t)run->par.size ? "after"
+    note(s, rec->maxima[0] == run->par.size - 1 && rec->sums[0] == (uint64_t)run->par.size ? "after"
                                                                                        : "wrong");
     return 0;
 }

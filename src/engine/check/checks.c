@@ -382,7 +382,7 @@ static void collect(struct weir_run *run, struct checks *t, struct weir_phase_re
 
     for (int i = 0; i < run->test->sessions; i++)
         weir_collect_applied(run->test->session[i], NULL, f);
-    if (run->par.rank != 0 || rec->steps_sum == 0)
+    if (run->par.rank != 0 || rec->sum.steps == 0)
         return;
     f->evicted = run->test->evicted;
     weir_collect_seen(&t->cached, rec);

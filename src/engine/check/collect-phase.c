@@ -35,7 +35,7 @@ static double found_cached(const struct weir_checks_sums *s, enum weir_moves mov
 
 void weir_collect_seen(struct weir_cached *cached, struct weir_phase_rec *rec)
 {
-    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sums;
 
     if (s->looked == 0 || s->cache_unknown > 0)
         return;
@@ -87,7 +87,7 @@ static double dirty_share(const struct weir_phase_rec *rec, const struct weir_ch
         return NAN;
     if (moves == WEIR_MOVES_OUT || s->dirty == 0)
         return (double)s->dirty / looked;
-    part = (double)rec->by_dir[WEIR_DIR_WRITE].bytes_sum / f->planned_bytes;
+    part = (double)rec->sum.by_dir[WEIR_DIR_WRITE].bytes / f->planned_bytes;
     if ((double)s->dirty_before > UNCACHED_MIN * looked || !(part > 0))
         return NAN;
     return fmin(1, (double)s->dirty / (looked * fmin(1, part)));
@@ -111,7 +111,7 @@ static void note_cache(const struct weir_run *run, const struct weir_phase_rec *
                        const struct weir_cache_stat *own, struct weir_inputs *f,
                        struct weir_inputs_phase *p)
 {
-    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sums;
 
     if (f->objects || f->intercepted)
         return;
@@ -180,21 +180,21 @@ void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec 
                         const struct weir_cache_stat *own, struct weir_inputs *f,
                         struct weir_inputs_phase *p)
 {
-    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sums;
     double total = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED), tasks = run->par.size;
     double work = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     bool moves = p->moves != WEIR_MOVES_NOTHING;
-    double rate = (double)(moves ? rec->bytes_sum : rec->done_sum) / total;
+    double rate = (double)(moves ? rec->sum.bytes : rec->sum.done) / total;
 
     p->n++;
     LEAST(shortest_s, total);
-    MOST(bytes, (double)rec->bytes_sum);
-    LEAST(busy_s, (double)rec->busy_ns_sum / tasks / 1e9);
+    MOST(bytes, (double)rec->sum.bytes);
+    LEAST(busy_s, (double)rec->sum.work_ns / tasks / 1e9);
     MOST(tail, tail_of(s, run->par.size));
     if (total >= CPU_LEAST_S)
         MOST(cpu, (double)s->user_ns / tasks / 1e9 / total);
     MOST(unsteady, unsteady_of(run, work, moves));
-    MOST(data, (double)(rec->fill_ns_sum + rec->verify_ns_sum) / tasks / 1e9 / work);
+    MOST(data, (double)(rec->sum.fill_ns + rec->sum.verify_ns) / tasks / 1e9 / work);
     if (run->par.size > 1)
         MOST(clock, (double)rec->clock_error_ns / 1e9 / total);
     if (rec->steady)
@@ -205,12 +205,12 @@ void weir_collect_phase(const struct weir_run *run, const struct weir_phase_rec 
     f->service.lost += (double)s->lost;
     if (s->stored > 0 && p->moves == WEIR_MOVES_OUT) {
         f->stored = (double)s->stored;
-        f->filtered = f->stored / fmin((double)rec->bytes_sum, f->planned_bytes); /* of one pass */
+        f->filtered = f->stored / fmin((double)rec->sum.bytes, f->planned_bytes); /* of one pass */
     }
     f->retries = (isnan(f->retries) ? 0 : f->retries) + (double)s->retries;
     if (p->nrates < WEIR_INPUTS_RATES)
         p->rates[p->nrates++] =
-            f->by_slowest && rec->rate_min < INT64_MAX ? (double)rec->rate_min : rate;
+            f->by_slowest && rec->min.rate < INT64_MAX ? (double)rec->min.rate : rate;
     if (!moves)
         return;
     note_cache(run, rec, own, f, p);
@@ -224,8 +224,8 @@ void weir_collect_objects(const struct weir_phase_rec *rec, struct weir_inputs *
     struct weir_inputs_service *v = &f->service;
     enum weir_moves moves = weir_stage_moves(rec->stage);
     double all = f->planned_bytes;
-    double bytes = (double)(moves == WEIR_MOVES_BOTH ? rec->by_dir[WEIR_DIR_READ].bytes_sum
-                                                     : rec->bytes_sum);
+    double bytes = (double)(moves == WEIR_MOVES_BOTH ? rec->sum.by_dir[WEIR_DIR_READ].bytes
+                                                     : rec->sum.bytes);
 
     if (rec->stage->flags & WEIR_STAGE_CHECKS)
         moves = WEIR_MOVES_IN;
@@ -241,6 +241,6 @@ void weir_collect_objects(const struct weir_phase_rec *rec, struct weir_inputs *
     v->read_since += bytes;
     if (all > 0)
         v->reread = fmax(v->reread, v->read_since / all);
-    if (rec->verify_ns_sum > 0 && v->written && v->of_others == 1)
+    if (rec->sum.verify_ns > 0 && v->written && v->of_others == 1)
         v->stale = (isnan(v->stale) ? 0 : v->stale) + (double)weir_phase_wrong(rec);
 }

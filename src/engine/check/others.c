@@ -80,11 +80,11 @@ static double beyond(uint64_t device, double own)
 static void note_reached(const struct weir_others_device *d, const struct weir_phase_rec *rec,
                          struct weir_inputs_phase *p)
 {
-    double given = (double)((const struct weir_checks_sums *)rec->sum)->reached;
+    double given = (double)((const struct weir_checks_sums *)rec->sums)->reached;
 
     if (d->on.n == 0)
         return;
-    p->asked += (double)rec->bytes_sum;
+    p->asked += (double)rec->sum.bytes;
     p->reached += d->known ? fmin(given, (double)d->reached) : given;
 }
 
@@ -92,8 +92,8 @@ static void note_reached(const struct weir_others_device *d, const struct weir_p
 static void note_requests(const struct weir_others_device *d, const struct weir_phase_rec *rec,
                           struct weir_inputs_phase *p)
 {
-    uint64_t mixed = rec->by_dir[WEIR_DIR_WRITE].ops_sum;
-    uint64_t writes = p->moves == WEIR_MOVES_BOTH ? mixed : rec->steps_sum;
+    uint64_t mixed = rec->sum.by_dir[WEIR_DIR_WRITE].ops;
+    uint64_t writes = p->moves == WEIR_MOVES_BOTH ? mixed : rec->sum.steps;
 
     if (d->known && (p->moves & WEIR_MOVES_OUT) && d->requests > 0)
         p->joined = fmax(p->joined, (double)writes / (double)d->requests);
@@ -102,10 +102,10 @@ static void note_requests(const struct weir_others_device *d, const struct weir_
 static void note_device(struct weir_others_device *d, const struct weir_phase_rec *rec,
                         struct weir_inputs *f, struct weir_inputs_phase *p)
 {
-    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sum;
-    double small = rec->bytes_sum < SMALL * rec->steps_sum ? (double)rec->steps_sum : 0;
+    const struct weir_checks_sums *s = (const struct weir_checks_sums *)rec->sums;
+    double small = rec->sum.bytes < SMALL * rec->sum.steps ? (double)rec->sum.steps : 0;
 
-    d->asked += (double)rec->bytes_sum;
+    d->asked += (double)rec->sum.bytes;
     d->slack += SMALL * (small + (double)s->syncs);
     note_requests(d, rec, p);
     if (s->io_unknown > 0)
@@ -221,7 +221,7 @@ void weir_others_before(const struct weir_run *run, struct weir_others *o)
 void weir_others_note(struct weir_others *o, const struct weir_phase_rec *rec,
                       struct weir_inputs *f, struct weir_inputs_phase *p)
 {
-    int64_t most = *rec->max;
+    int64_t most = *rec->maxima;
 
     f->others_cpu = most >= 0 ? (double)most / PPM : NAN;
     note_device(&o->device, rec, f, p);

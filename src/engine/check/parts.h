@@ -127,7 +127,7 @@ void weir_collect_objects(const struct weir_phase_rec *rec, struct weir_inputs *
  * or kept those of all passes but one. Local. */
 static inline bool weir_checks_repeats(const struct weir_phase_rec *rec, const struct weir_inputs *f)
 {
-    return rec->bounds.min_s > 0 && (double)rec->bytes_sum > f->planned_bytes;
+    return rec->bounds.min_s > 0 && (double)rec->sum.bytes > f->planned_bytes;
 }
 
 /* ---- straggler.c: ranks without which a phase would have been shorter ---- */

@@ -140,14 +140,14 @@ static void find(struct weir_run *run, const struct weir_phase_rec *rec, struct 
                             mark[WEIR_MARK_WORKED] - mark[WEIR_MARK_WORK],
                             mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE] };
     uint64_t mine = weir_phase_own_ns(rec), sum[PARTS];
-    struct weir_straggler_times t = { .ranks = run->par.size, .shortest = rec->own_ns_min };
+    struct weir_straggler_times t = { .ranks = run->par.size, .shortest = rec->min.own_ns };
     int who[WEIR_STRAGGLERS + 1];
 
     *out = (struct stragglers) { .n = 0 };
     if (run->par.size < WEIR_STRAGGLER_RANKS)
         return;
     t.span = (uint64_t)(rec->last[WEIR_MARK_CLOSED] - rec->first[WEIR_MARK_OPEN]);
-    if ((double)(rec->own_ns_max - rec->own_ns_min) < WEIR_STRAGGLER_SHARE * (double)t.span)
+    if ((double)(rec->max.own_ns - rec->min.own_ns) < WEIR_STRAGGLER_SHARE * (double)t.span)
         return; /* nearly always: nothing is asked of the others */
     find_longest(run, mine, &t, who);
     out->n = weir_straggler_count(&t, &out->share);

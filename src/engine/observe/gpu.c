@@ -175,13 +175,13 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                        .test = run->test->id,
                        .iter = rec->repetition };
 
-    if (rec->failed || !rec->stage || rec->sum[WEIR_GPU_COPIES] == 0)
+    if (rec->failed || !rec->stage || rec->sums[WEIR_GPU_COPIES] == 0)
         return 0;
-    row.copies = (int64_t)rec->sum[WEIR_GPU_COPIES];
-    row.bytes = (int64_t)rec->sum[WEIR_GPU_COPIED];
-    row.seconds = (double)rec->sum[WEIR_GPU_COPY_NS] / WEIR_NS_PER_S;
-    row.share = 100 * (double)rec->sum[WEIR_GPU_COPY_NS] /
-                (double)(rec->busy_ns_sum ? rec->busy_ns_sum : 1);
+    row.copies = (int64_t)rec->sums[WEIR_GPU_COPIES];
+    row.bytes = (int64_t)rec->sums[WEIR_GPU_COPIED];
+    row.seconds = (double)rec->sums[WEIR_GPU_COPY_NS] / WEIR_NS_PER_S;
+    row.share = 100 * (double)rec->sums[WEIR_GPU_COPY_NS] /
+                (double)(rec->sum.work_ns ? rec->sum.work_ns : 1);
     weir_report_row(&run->report, &table, &row);
     if (run->log.verbose >= 1)
         weir_report_line(&run->report, "copies between host and GPU in %s: %.6f s of all tasks, "

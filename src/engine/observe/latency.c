@@ -50,8 +50,8 @@ static void merge_ends(const struct weir_run *run, const struct weir_session *s,
 {
     uint64_t ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
 
-    ends[2 * n] = ns == rec->work_ns_min ? run->par.rank : -1;
-    ends[2 * n + 1] = ns == rec->work_ns_max ? run->par.rank : -1;
+    ends[2 * n] = ns == rec->min.work_ns ? run->par.rank : -1;
+    ends[2 * n + 1] = ns == rec->max.work_ns ? run->par.rank : -1;
     ends[2 * n + 2] = s->service && s->service->count[WEIR_SENT] > 0;
     for (int i = 0; i < n; i++)
         weir_hist_ends(hist_of(run, s, i), &ends[2 * i]);

@@ -191,7 +191,7 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 static void find_reached(const struct weir_ratelimit *p, const struct weir_phase_rec *rec,
                          struct weir_rate_reached *out)
 {
-    const uint64_t *sum = rec->sum;
+    const uint64_t *sum = rec->sums;
 
     if (p->plan.load.rate <= 0 || sum[OPS] == 0)
         return;
@@ -202,7 +202,7 @@ static void find_reached(const struct weir_ratelimit *p, const struct weir_phase
     if (sum[TAKEN_NS] > 0)
         out->reached *= (double)sum[PLANNED_NS] / (double)sum[TAKEN_NS];
     out->late_share = (double)sum[LATE] / (double)sum[OPS];
-    out->late_ns = (double)rec->max[MOST_LATE];
+    out->late_ns = (double)rec->maxima[MOST_LATE];
 }
 
 /* Fill the columns that are the same for all operations of the phase. */
@@ -220,8 +220,8 @@ static struct load_row begin_row(const struct weir_run *run, const struct weir_p
         .arrivals = weir_arrivals[run->ratelimit->plan.load.arrivals],
         .late = 100 * s->reached.late_share,
         .late_ns = s->reached.late_ns,
-        .slept_ns = (double)rec->sum[SLEPT_NS] / run->par.size,
-        .spun_ns = (double)rec->sum[SPUN_NS] / run->par.size,
+        .slept_ns = (double)rec->sums[SLEPT_NS] / run->par.size,
+        .spun_ns = (double)rec->sums[SPUN_NS] / run->par.size,
     };
 }
 
@@ -256,7 +256,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
     s->reached = (struct weir_rate_reached) { NAN, NAN, NAN, NAN, false };
     rec->rate = &s->reached;
     if (s->percent == 0)
-        s->reached.reached = (double)rec->done_sum /
+        s->reached.reached = (double)rec->sum.done /
                              weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     else
         find_reached(run->ratelimit, rec, &s->reached);
@@ -293,7 +293,7 @@ static int run_point(struct weir_run *run, struct state *s, struct curve *c, int
         if (weir_stages_again(run, c->stage[k], &again, &rec, err) < 0)
             return -1;
         if (point == 0)
-            c->max_rate[k] = (double)rec.done_sum / run->par.size / weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
+            c->max_rate[k] = (double)rec.sum.done / run->par.size / weir_phase_span(&rec, WEIR_MARK_WORK, WEIR_MARK_WORKED);
     }
     return 0;
 }

@@ -27,11 +27,11 @@ static const struct weir_col cols[] = {
     COUNT("iter", iter, "Repetition, from 0"),
     COL_STR(M, operation, "operation", "Phase", .csv = "operation"),
     COUNT("tasks", tasks, "Tasks"),
-    COUNT("bytes", rec.bytes_sum, "Bytes moved by all tasks"),
-    COUNT("steps", rec.steps_sum, "Steps of all tasks: transfers, items, calls, rounds"),
-    COUNT("stepsMin", rec.steps_min, "Fewest of a task"),
-    COUNT("stepsMax", rec.steps_max, "Most of a task"),
-    COUNT("operations", rec.done_sum, "Operations of all tasks; a step may have several, or none"),
+    COUNT("bytes", rec.sum.bytes, "Bytes moved by all tasks"),
+    COUNT("steps", rec.sum.steps, "Steps of all tasks: transfers, items, calls, rounds"),
+    COUNT("stepsMin", rec.min.steps, "Fewest of a task"),
+    COUNT("stepsMax", rec.max.steps, "Most of a task"),
+    COUNT("operations", rec.sum.done, "Operations of all tasks; a step may have several, or none"),
     COUNT("wrong", wrong, "Transfers whose data were not right"),
     SECONDS("openTime", open_ns, "First open begun to last open done, seconds"),
     SECONDS("workTime", work_ns, "First transfer begun to last transfer done, seconds"),
@@ -58,10 +58,11 @@ static const struct weir_col cols[] = {
     COUNT("interrupted", interrupted, "1 when a signal ended the phase early"),
     COL_STR(M, ended, "ended",
             "What ended the steps of all tasks: work, count, time, steady; mixed, signal", .csv = "ended"),
-    COUNT("tasksByWork", rec.ended[WEIR_END_WORK], "Tasks that had no more to do"),
-    COUNT("tasksByCount", rec.ended[WEIR_END_COUNT], "Tasks that did as many steps as are allowed"),
-    COUNT("tasksByTime", rec.ended[WEIR_END_TIME], "Tasks whose time was up"),
-    COUNT("tasksBySteady", rec.ended[WEIR_END_STEADY], "Tasks that --until=steady ended"),
+    COUNT("tasksByWork", rec.sum.ended[WEIR_END_WORK], "Tasks that had no more to do"),
+    COUNT("tasksByCount", rec.sum.ended[WEIR_END_COUNT],
+          "Tasks that did as many steps as are allowed"),
+    COUNT("tasksByTime", rec.sum.ended[WEIR_END_TIME], "Tasks whose time was up"),
+    COUNT("tasksBySteady", rec.sum.ended[WEIR_END_STEADY], "Tasks that --until=steady ended"),
     LATENCY("open", WEIR_OP_OPEN),
     LATENCY("transfer", WEIR_OP_XFER),
     LATENCY("sync", WEIR_OP_SYNC),
@@ -90,9 +91,9 @@ static const struct weir_table phases = {
 static const struct weir_col mix_cols[] = {
     COL_INT(M, iter, NULL, NULL, .head = "iter", .width = 4, .gap = 1),
     COL_STR(M, operation, NULL, NULL, .head = "Operation", .width = -12, .gap = 1),
-    COL_INT(M, rec.done_sum, NULL, NULL, .head = "Operations", .width = 10, .gap = 1),
+    COL_INT(M, rec.sum.done, NULL, NULL, .head = "Operations", .width = 10, .gap = 1),
     COL_REAL(M, per_second, NULL, NULL, .head = "ops/s", .width = 10, .digits = 5, .gap = 1),
-    COL_INT(M, rec.bytes_sum, NULL, NULL, .head = "Bytes", .width = 14, .gap = 1),
+    COL_INT(M, rec.sum.bytes, NULL, NULL, .head = "Bytes", .width = 14, .gap = 1),
     WEIR_LATENCY_SHOWN(M, whole),
     WEIR_COL_END
 };
@@ -112,7 +113,7 @@ static const char *name_end(const struct weir_phase_rec *rec, uint64_t tasks)
     static const char *const names[WEIR_ENDS] = { "work", "count", "time", "steady" };
 
     for (int i = 0; i < WEIR_ENDS && !rec->interrupted; i++)
-        if (rec->ended[i] == tasks)
+        if (rec->sum.ended[i] == tasks)
             return names[i];
     return rec->interrupted ? "signal" : "mixed";
 }
@@ -135,10 +136,10 @@ static void gather(const struct weir_run *run, const struct weir_phase_rec *rec,
         .work_ns = span_ns(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
         .close_ns = span_ns(rec, WEIR_MARK_CLOSE, WEIR_MARK_CLOSED),
         .total_ns = span_ns(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED),
-        .fill_ns = (double)rec->fill_ns_sum / run->par.size,
-        .verify_ns = (double)rec->verify_ns_sum / run->par.size,
-        .fastest_ns = (double)rec->work_ns_min,
-        .slowest_ns = (double)rec->work_ns_max,
+        .fill_ns = (double)rec->sum.fill_ns / run->par.size,
+        .verify_ns = (double)rec->sum.verify_ns / run->par.size,
+        .fastest_ns = (double)rec->min.work_ns,
+        .slowest_ns = (double)rec->max.work_ns,
         .stop_ns = (double)(rec->last[WEIR_MARK_WORKED] - rec->first[WEIR_MARK_WORKED]),
         .clock_error_ns = (double)rec->clock_error_ns,
     };
@@ -171,9 +172,9 @@ static void add_latencies(struct weir_run *run, struct weir_session *s,
 static void report_row(struct weir_run *run, const struct weir_phase_rec *rec, struct weir_metrics *m)
 {
     const unsigned data = WEIR_STAGE_WRITES | WEIR_STAGE_READS | WEIR_STAGE_CHECKS;
-    bool moves = m->rec.bytes_sum > 0 && rec->stage && (rec->stage->flags & data);
+    bool moves = m->rec.sum.bytes > 0 && rec->stage && (rec->stage->flags & data);
 
-    m->rate = (double)(moves ? m->rec.bytes_sum : m->rec.done_sum) * WEIR_NS_PER_S / m->total_ns;
+    m->rate = (double)(moves ? m->rec.sum.bytes : m->rec.sum.done) * WEIR_NS_PER_S / m->total_ns;
     m->unit = moves ? "bytes/s" : "ops/s";
     weir_report_row(&run->report, &phases, m);
 }
@@ -182,20 +183,20 @@ static void report_row(struct weir_run *run, const struct weir_phase_rec *rec, s
 static void report_dir(struct weir_run *run, struct state *s, const struct weir_phase_rec *rec,
                        enum weir_dir dir, struct weir_metrics m)
 {
-    const struct weir_dir_work *work = &rec->by_dir[dir];
+    const struct weir_dir_work *work = &rec->sum.by_dir[dir];
     int op = rec->phase->mixed + (int)dir;
 
     m.operation = run->program->operations[op].key;
-    m.rec.bytes_sum = work->bytes_sum;
-    m.rec.steps_sum = m.rec.done_sum = work->ops_sum;
-    m.rec.steps_min = m.rec.done_min = work->ops_min;
-    m.rec.steps_max = m.rec.done_max = work->ops_max;
+    m.rec.sum.bytes = work->bytes;
+    m.rec.sum.steps = m.rec.sum.done = work->ops;
+    m.rec.min.steps = m.rec.min.done = rec->min.by_dir[dir].ops;
+    m.rec.max.steps = m.rec.max.done = rec->max.by_dir[dir].ops;
     m.wrong = dir == WEIR_DIR_READ ? m.wrong : 0;
     weir_latency_of(&run->records.hist[op], &m.op[WEIR_OP_XFER]);
     m.whole = m.op[WEIR_OP_XFER];
     if (m.response.n > 0)
         weir_latency_of(&run->ratelimit->response[op], &m.response);
-    m.per_second = m.work_ns > 0 ? (double)work->ops_sum * WEIR_NS_PER_S / m.work_ns : NAN;
+    m.per_second = m.work_ns > 0 ? (double)work->ops * WEIR_NS_PER_S / m.work_ns : NAN;
     report_row(run, rec, &m);
     if (s->mixes && run->par.rank == 0)
         weir_col_keep(&s->text, "Operations of the mix (times in ms)", mix_cols, &m);
@@ -209,14 +210,14 @@ static void measured(struct weir_run *run, void *state, struct weir_session *s,
 
     if (!rec)
         weir_report_head(&run->report, &phases);
-    own->mixes = rec && rec->by_dir[WEIR_DIR_LIST].ops_sum + rec->by_dir[WEIR_DIR_HEAD].ops_sum +
-                                rec->by_dir[WEIR_DIR_DELETE].ops_sum > 0;
+    own->mixes = rec && rec->sum.by_dir[WEIR_DIR_LIST].ops + rec->sum.by_dir[WEIR_DIR_HEAD].ops +
+                                rec->sum.by_dir[WEIR_DIR_DELETE].ops > 0;
     if (!rec || !(run->report.details || own->mixes))
         return;
     gather(run, rec, &m);
     add_latencies(run, s, rec, &m);
     for (int dir = 0; rec->phase->mixed && dir < WEIR_DIRS; dir++)
-        if (dir <= WEIR_DIR_READ || rec->by_dir[dir].ops_sum > 0)
+        if (dir <= WEIR_DIR_READ || rec->sum.by_dir[dir].ops > 0)
             report_dir(run, own, rec, (enum weir_dir)dir, m);
     if (!rec->phase->mixed)
         report_row(run, rec, &m);

@@ -379,7 +379,7 @@ static void show_end(const struct progress *p, const struct weir_phase_rec *rec,
     weir_str_addf(&line, "%s: over after %.1f s", p->turn ? p->turn->name : p->key, seconds(now_ns - p->begin_ns));
     if (!p->turn) {
         weir_str_addf(&line, ", ");
-        add_rates(p, rec->bytes_sum, rec->steps_sum, false, now_ns, &line);
+        add_rates(p, rec->sum.bytes, rec->sum.steps, false, now_ns, &line);
         if (p->first_ns > 0)
             weir_str_addf(&line, "; the first task was done after %.1f s",
                           seconds(first_ns < seen_ns ? first_ns : seen_ns));

@@ -269,7 +269,7 @@ static void note(const struct weir_run *run, const struct state *s, const struct
         weir_note(&run->log, "--until=steady: the %s phase was steady after %" PRId64 " rounds in %.3g s%s; the rates of the "
                   "tables are those of the whole phase",
                   rec->phase->key, v->rounds, (double)(s->last_ns - s->begin_ns) / WEIR_NS_PER_S,
-                  rec->ended[WEIR_END_STEADY] > 0 ? ", and ended" : "");
+                  rec->sum.ended[WEIR_END_STEADY] > 0 ? ", and ended" : "");
     else
         weir_note(&run->log, "--until=steady: the %s phase was never steady: %s", rec->phase->key,
                   weir_steady_why(v, why));

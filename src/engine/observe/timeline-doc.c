@@ -124,11 +124,11 @@ static void add_rate(struct weir_json *j, const struct weir_phase_rec *rec)
     double seconds = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     const char *unit = rec->phase->unit ? rec->phase->unit : "transfers";
     bool moves =
-        rec->bytes_sum > 0 && (!rec->phase->unit || (rec->phase->flags & WEIR_PHASE_BYTES));
+        rec->sum.bytes > 0 && (!rec->phase->unit || (rec->phase->flags & WEIR_PHASE_BYTES));
 
-    weir_json_int(j, "bytes", (int64_t)rec->bytes_sum);
-    weir_json_int(j, "steps", (int64_t)rec->steps_sum);
-    weir_json_real(j, "rate", (double)(moves ? rec->bytes_sum : rec->steps_sum) / seconds);
+    weir_json_int(j, "bytes", (int64_t)rec->sum.bytes);
+    weir_json_int(j, "steps", (int64_t)rec->sum.steps);
+    weir_json_real(j, "rate", (double)(moves ? rec->sum.bytes : rec->sum.steps) / seconds);
     weir_json_str(j, "rate_unit", moves ? "bytes" : unit);
 }
 

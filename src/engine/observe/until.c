@@ -131,7 +131,7 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
     uint64_t work;
 
     if (run->par.rank != 0 || rec->failed || !stage || (stage->flags & others) ||
-        rec->interrupted || rec->steps_sum == 0 || run->test->plan.options->dry_run)
+        rec->interrupted || rec->sum.steps == 0 || run->test->plan.options->dry_run)
         return 0;
     s = series_of(state, stage);
     if (!s)
@@ -140,8 +140,8 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
         run->report.lost = true;
         return 0;
     }
-    s->moves_bytes = rec->bytes_sum > 0 && (stage->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS));
-    work = s->moves_bytes ? rec->bytes_sum : rec->done_sum;
+    s->moves_bytes = rec->sum.bytes > 0 && (stage->flags & (WEIR_STAGE_WRITES | WEIR_STAGE_READS));
+    work = s->moves_bytes ? rec->sum.bytes : rec->sum.done;
     *weir_series_add(&s->rates) =
         (double)work / weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     return 0;

@@ -371,7 +371,7 @@ static void add(struct weir_run *run, void *state, const struct weir_phase_rec *
 static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec,
                  struct weir_err *err)
 {
-    return rec->failed || *rec->sum == 0 ? 0 : before(run, state, rec, err);
+    return rec->failed || *rec->sums == 0 ? 0 : before(run, state, rec, err);
 }
 
 static int test_start(struct weir_run *run, void *state, struct weir_err *err)

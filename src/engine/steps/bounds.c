@@ -175,26 +175,22 @@ static bool begin_wear_out(struct weir_phase_context *c, void *state)
 /* Keeps the counters of the moment of the stonewall. */
 static void keep_stonewall(struct weir_phase_context *c)
 {
-    struct weir_phase_rec *rec = c->rec;
-    uint64_t sum[3] = { c->run->counters.bytes, rec->steps, weir_phase_own_done(c) };
-    int64_t v[6] = { -(int64_t)rec->steps, (int64_t)rec->steps, -(int64_t)sum[0],
-                     0,                    -(int64_t)sum[2],    (int64_t)sum[2] };
+    const struct weir_par *par = &c->run->par;
+    struct weir_stonewall *s = &c->rec->stonewall;
+    int64_t max[2 * WEIR_PHASE_NUMBERS];
 
-    if (c->run->par.rank == 0)
-        v[3] = (int64_t)(c->clock - rec->mark[WEIR_MARK_WORK]);
-    weir_allmax_i64(&c->run->par, v, 6);
-    weir_allsum_u64(&c->run->par, sum, 3);
-    rec->stonewall.known = true;
-    rec->stonewall.steps = rec->steps;
-    rec->stonewall.steps_min = (uint64_t)-v[0];
-    rec->stonewall.steps_max = (uint64_t)v[1];
-    rec->stonewall.bytes_min = (uint64_t)-v[2];
-    rec->stonewall.bytes_sum = sum[0];
-    rec->stonewall.steps_sum = sum[1];
-    rec->stonewall.done_sum = sum[2];
-    rec->stonewall.done_min = (uint64_t)-v[4];
-    rec->stonewall.done_max = (uint64_t)v[5];
-    rec->stonewall.time_ns = (uint64_t)v[3];
+    s->sum = (struct weir_phase_numbers) { .steps = c->rec->steps,
+                                           .done = weir_phase_own_done(c),
+                                           .bytes = c->run->counters.bytes };
+    if (par->rank == 0)
+        s->sum.work_ns = c->clock - c->rec->mark[WEIR_MARK_WORK];
+    weir_phase_put_ends(&s->sum, max);
+    weir_allmax_i64(par, max, 2 * WEIR_PHASE_NUMBERS);
+    weir_allsum_u64(par, (uint64_t *)&s->sum, WEIR_PHASE_NUMBERS);
+    weir_phase_take_ends(max, &s->min, &s->max);
+    s->known = true;
+    s->steps = c->rec->steps;
+    s->time_ns = s->sum.work_ns;
 }
 
 /* Nothing after a failure or a signal. */
@@ -205,7 +201,7 @@ static void wear_out(struct weir_phase_context *c, void *state)
         return;
     keep_stonewall(c);
     weir_phase_begin_watch(c);
-    weir_steps_go_on(c, c->pass > 0 ? c->rec->stonewall.steps_max : 0);
+    weir_steps_go_on(c, c->pass > 0 ? c->rec->stonewall.max.steps : 0);
 }
 
 const struct weir_limit weir_limit_wear_out = {

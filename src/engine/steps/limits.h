@@ -139,6 +139,12 @@ void weir_phase_end_watch(struct weir_phase_context *c);
  * limits that start or end together. */
 void weir_phase_work(struct weir_phase_context *c);
 
+/* Put the numbers of this rank into a maximum of 2 * WEIR_PHASE_NUMBERS; and take the least and the
+ * most of all ranks out of it. phase.c. Local. */
+void weir_phase_put_ends(const struct weir_phase_numbers *own, int64_t *max);
+void weir_phase_take_ends(const int64_t *max, struct weir_phase_numbers *least,
+                          struct weir_phase_numbers *most);
+
 /* Return the operations of this rank in its steps so far. Local. */
 uint64_t weir_phase_own_done(const struct weir_phase_context *c);
 

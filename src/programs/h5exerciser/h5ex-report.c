@@ -277,7 +277,7 @@ static int report_wrong(struct weir_run *run, const struct h5ex_test *t, struct 
     if (weir_agree(&run->par, rc, &first) == 0)
         return 0;
     weir_allsum_u64(&run->par, &sum, 1);
-    rec->wrong_found = sum - rec->wrong_sum;
+    rec->wrong_found = sum - rec->sum.wrong;
     rc = weir_warn(&run->log, err, "Incorrect data on read (%" PRIu64 " wrong): %s", sum,
                    first.text);
     if (rc < 0 && err)

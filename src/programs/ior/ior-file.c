@@ -218,7 +218,7 @@ static bool is_sound(const struct ior_test *t, const struct weir_phase_rec *rec,
         return true;
     if (actual < expected && !(o->write && o->random_offset > 1)) /* the last block is not drawn */
         return false;
-    return rec->bytes_sum == expected;
+    return rec->sum.bytes == expected;
 }
 
 static int warn_sizes(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
@@ -228,7 +228,8 @@ static int warn_sizes(struct weir_run *run, struct ior_test *t, const struct wei
         return 0;
     if (weir_warn(&run->log, err, "Expected aggregate file size       = %" PRIu64, expected) < 0 ||
         weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
-        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, rec->bytes_sum) < 0)
+        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64,
+                  rec->sum.bytes) < 0)
         return -1;
     return weir_run_options_bound(&t->o->run) > 0
                ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")
@@ -247,12 +248,12 @@ int ior_check_size(struct weir_run *run, struct ior_test *t, const struct weir_p
         return 0;
     if (total_size(run, t, &actual, err) < 0)
         return -1;
-    if (t->pass.dir == WEIR_DIR_WRITE && library && actual < rec->end_max)
+    if (t->pass.dir == WEIR_DIR_WRITE && library && actual < rec->max.end)
         return weir_refuse(err, WEIR_EIO,
                            "'%s' is %" PRIu64
                            " bytes long after data were written up to byte %" PRIu64
                            ": data were lost, is the file system full?",
-                           t->use.path.text, actual, rec->end_max);
+                           t->use.path.text, actual, rec->max.end);
     if ((t->be->flags & WEIR_BE_CONTAINER) || rec->interrupted)
         return 0;
     return warn_sizes(run, t, rec, expected, actual, err);

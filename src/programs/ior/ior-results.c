@@ -108,11 +108,11 @@ static void keep_series(struct ior_series *s, const struct ior_row *row, uint64_
 
 static void keep_wall(struct ior_series *s, const struct weir_phase_rec *rec)
 {
-    if (!rec->stonewall.known || rec->bytes_sum == 0)
+    if (!rec->stonewall.known || rec->sum.bytes == 0)
         return;
     s->walls++;
     s->wall_s += (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
-    s->wall_bytes += (double)rec->stonewall.bytes_sum;
+    s->wall_bytes += (double)rec->stonewall.sum.bytes;
 }
 
 /* At -v one line a task, too. */
@@ -128,9 +128,9 @@ static void report_wall(struct weir_run *run, const struct weir_phase_rec *rec)
     weir_report_line(&run->report,
                      "stonewalling pairs accessed min: %" PRIu64 " max: %" PRIu64
                      " -- min data: %.1f GiB mean data: %.1f GiB time: %.1fs",
-                     rec->stonewall.steps_min, rec->stonewall.steps_max,
-                     (double)rec->stonewall.bytes_min / WEIR_GIB,
-                     (double)rec->stonewall.bytes_sum / run->par.size / WEIR_GIB,
+                     rec->stonewall.min.steps, rec->stonewall.max.steps,
+                     (double)rec->stonewall.min.bytes / WEIR_GIB,
+                     (double)rec->stonewall.sum.bytes / run->par.size / WEIR_GIB,
                      (double)rec->stonewall.time_ns / WEIR_NS_PER_S);
 }
 
@@ -169,11 +169,11 @@ static struct ior_row row_of(const struct weir_run *run, const struct ior_test *
 void ior_report_phase(struct weir_run *run, struct ior_test *t, const struct weir_phase_rec *rec,
                       struct ior_series *s)
 {
-    double busy_s = (double)rec->busy_ns_sum / WEIR_NS_PER_S;
-    struct ior_row row = row_of(run, t, rec, rec->phase->key, rec->bytes_sum,
-                                rec->done_sum ? busy_s / (double)rec->done_sum : NAN);
+    double busy_s = (double)rec->sum.work_ns / WEIR_NS_PER_S;
+    struct ior_row row = row_of(run, t, rec, rec->phase->key, rec->sum.bytes,
+                                rec->sum.done ? busy_s / (double)rec->sum.done : NAN);
 
-    keep_series(s, &row, rec->bytes_sum, (double)rec->bytes_sum / row.transfer);
+    keep_series(s, &row, rec->sum.bytes, (double)rec->sum.bytes / row.transfer);
     keep_wall(s, rec);
     if (rec->stonewall.known)
         report_wall(run, rec);
@@ -190,15 +190,15 @@ void ior_report_mix(struct weir_run *run, struct ior_test *t, const struct weir_
     for (int d = 0; d < WEIR_DIRS; d++) {
         const struct weir_hist *h = &run->records.hist[IOR_MIX + d];
         double seconds = h->n ? (double)h->sum_ns / (double)h->n / WEIR_NS_PER_S : NAN;
-        const struct weir_dir_work *work = &rec->by_dir[d];
+        const struct weir_dir_work *work = &rec->sum.by_dir[d];
         struct ior_row row = row_of(run, t, rec, run->program->operations[IOR_MIX + d].title,
-                                    work->bytes_sum, seconds);
+                                    work->bytes, seconds);
 
         if (!ior_mix_has(&t->mix, (enum weir_dir)d))
             continue;
-        if (work->ops_sum > 0)
-            row.iops = (double)work->ops_sum / row.work;
-        keep_series(&t->results.mix[d], &row, work->bytes_sum, (double)work->ops_sum);
+        if (work->ops > 0)
+            row.iops = (double)work->ops / row.work;
+        keep_series(&t->results.mix[d], &row, work->bytes, (double)work->ops);
         weir_report_row(&run->report, &results, &row);
     }
     weir_observers_measured(run, &t->session, rec);

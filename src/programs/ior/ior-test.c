@@ -175,13 +175,13 @@ static void remember_write(struct ior_test *t, const struct weir_phase_rec *rec)
     uint64_t whole = weir_offsets_count(&t->pass.offsets);
 
     t->results.written = rec->steps;
-    t->results.wrote_short = rec->steps_min != rec->steps_max || rec->steps < whole;
-    if (!t->results.knows_status || !t->o->multi_file || rec->steps_max < t->results.status_steps)
-        t->results.status_steps = rec->steps_max;
+    t->results.wrote_short = rec->min.steps != rec->max.steps || rec->steps < whole;
+    if (!t->results.knows_status || !t->o->multi_file || rec->max.steps < t->results.status_steps)
+        t->results.status_steps = rec->max.steps;
     t->results.knows_status = true;
     if (rec->repetition > 0)
         return;
-    t->results.first_steps = rec->steps_max;
+    t->results.first_steps = rec->max.steps;
     t->results.wore_out = rec->stonewall.known;
 }
 

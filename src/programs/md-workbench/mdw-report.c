@@ -296,9 +296,9 @@ static uint64_t stopped_at(const struct mdw_test *t, const struct weir_phase_rec
     if (t->m->phase != MDW_BENCHMARK || weir_run_options_bound(&t->o->run) == 0)
         return 0;
     if (rec->stonewall.known)
-        return rec->stonewall.steps_min < planned ? rec->steps_max : 0;
+        return rec->stonewall.min.steps < planned ? rec->max.steps : 0;
     if (all)
-        return rec->steps_min < planned ? rec->steps_min : 0;
+        return rec->min.steps < planned ? rec->min.steps : 0;
     return rec->steps < planned ? rec->steps : 0;
 }
 
@@ -316,7 +316,7 @@ static void report_wall(struct weir_run *run, const struct mdw_test *t,
         weir_report_line(&run->report, "0: stonewall runtime %fs (%.15gs)", s, t->o->run.deadline_s);
     if (rec->stonewall.known)
         weir_report_line(&run->report, "stonewall wear out %fs (%llu iter)", s,
-                         (unsigned long long)rec->stonewall.steps_max);
+                         (unsigned long long)rec->stonewall.max.steps);
 }
 
 /* The reason of the lowest rank where something failed. */

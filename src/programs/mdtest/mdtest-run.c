@@ -108,7 +108,7 @@ static void measure(struct weir_run *run, struct mdtest_test *t, const struct we
         .test = run->test->id,
         .iter = run->repetition,
         .tasks = run->par.size,
-        .items = (int64_t)rec->done_sum,
+        .items = (int64_t)rec->sum.done,
         .seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED) + extra_s,
     };
 
@@ -172,20 +172,20 @@ static void report_wall(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec)
 {
     uint64_t n = workers(run, t);
-    uint64_t min = n == 1 ? rec->stonewall.steps_max : rec->stonewall.steps_min;
+    uint64_t min = n == 1 ? rec->stonewall.max.steps : rec->stonewall.min.steps;
 
     t->results.wall_s = 0;
-    if (!rec->stonewall.known || rec->stonewall.steps_sum == t->ledger.planned * n)
+    if (!rec->stonewall.known || rec->stonewall.sum.steps == t->ledger.planned * n)
         return;
-    t->results.wall_items = (double)rec->stonewall.steps_sum;
+    t->results.wall_items = (double)rec->stonewall.sum.steps;
     t->results.wall_s = (double)rec->stonewall.time_ns / WEIR_NS_PER_S;
     weir_report_line(&run->report,
                      "Continue stonewall hit min: %" PRIu64 " max: %" PRIu64 " avg: %.1f \n", min,
-                     rec->stonewall.steps_max, (double)rec->stonewall.steps_sum / (double)n);
+                     rec->stonewall.max.steps, (double)rec->stonewall.sum.steps / (double)n);
     mdtest_log(run, 1, "stonewall hit with %" PRIu64 " items", rec->stonewall.steps);
     if (run->log.verbose >= 1)
         mdtest_log(run, 1, "stonewall: %" PRIu64 " of %" PRIu64, rec->stonewall.steps,
-                   rec->stonewall.steps_max);
+                   rec->stonewall.max.steps);
 }
 
 /* Wrong data are counted, and end in the exit status. The lowest rank that saw some reports them. */
@@ -203,14 +203,14 @@ static int check_phase(struct weir_run *run, struct mdtest_test *t,
                        const struct weir_phase_rec *rec, struct weir_err *err)
 {
     bool makes = t->pass.makes || mdtest_facts[t->pass.op].is_tree;
-    uint64_t each = makes ? rec->steps_max : mdtest_visits(t);
+    uint64_t each = makes ? rec->max.steps : mdtest_visits(t);
     uint64_t expected = each * workers(run, t);
 
     if (t->pass.op == MDTEST_DIR_RENAME && each < 2)
         expected = 0;
-    if (!rec->interrupted && rec->steps_sum != expected)
+    if (!rec->interrupted && rec->sum.steps != expected)
         return weir_refuse(err, WEIR_EIO, "%s processed %" PRIu64 " items instead of %" PRIu64,
-                                          rec->phase->key, rec->steps_sum, expected);
+                                          rec->phase->key, rec->sum.steps, expected);
     report_wrong(run, t, rec);
     return 0;
 }
@@ -227,10 +227,10 @@ static int after_create(struct weir_run *run, struct mdtest_test *t,
                         const struct weir_phase_rec *rec, struct weir_err *err)
 {
     report_wall(run, t, rec);
-    t->ledger.count[t->pass.of] = rec->steps_max;
+    t->ledger.count[t->pass.of] = rec->max.steps;
     if (rec->interrupted || !has_status(t))
         return 0;
-    return weir_status_write(run, t->o->status_file, rec->steps_max, err);
+    return weir_status_write(run, t->o->status_file, rec->max.steps, err);
 }
 
 /* -c: the second pass over the files. Its time is part of the creation. */

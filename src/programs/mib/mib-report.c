@@ -202,9 +202,9 @@ static void fill_row(struct weir_run *run, const struct mib_test *t,
         .test = run->test->id,
         .iter = rec->repetition,
         .tasks = run->par.size,
-        .calls = (int64_t)rec->steps_sum,
+        .calls = (int64_t)rec->sum.steps,
         .short_calls = (int64_t)short_calls,
-        .bytes = (int64_t)rec->bytes_sum,
+        .bytes = (int64_t)rec->sum.bytes,
         .seconds = weir_phase_span(rec, WEIR_MARK_WORK, WEIR_MARK_WORKED),
         .unlink_ns = (double)longest,
     };
@@ -218,9 +218,9 @@ static void show_end(struct weir_report *r, const struct weir_phase_rec *rec)
     struct weir_str text = { 0 };
 
     for (int i = 0; i < WEIR_ENDS; i++)
-        if (rec->ended[ends[i]] > 0)
+        if (rec->sum.ended[ends[i]] > 0)
             weir_str_addf(&text, "%s%s of %" PRIu64 " task%s", text.len ? ", " : "", names[i],
-                          rec->ended[ends[i]], rec->ended[ends[i]] == 1 ? "" : "s");
+                          rec->sum.ended[ends[i]], rec->sum.ended[ends[i]] == 1 ? "" : "s");
     weir_report_line(r, "Ended by: %s", rec->interrupted ? "signal" : weir_str_text(&text));
     weir_report_free(r, &text);
 }
@@ -233,8 +233,8 @@ static void show_values(struct weir_run *run, const struct mib_test *t,
     const char *done = run->stage->index == WEIR_DIR_WRITE ? "written" : "read";
     uint64_t own_ns = rec->mark[WEIR_MARK_CLOSED] - rec->mark[WEIR_MARK_OPEN];
 
-    weir_report_line(r, "Call %" PRIu64 " was the last %s recorded", rec->steps_max, phase);
-    weir_report_line(r, "\nAfter %" PRIu64 " calls and %f seconds", rec->steps_max,
+    weir_report_line(r, "Call %" PRIu64 " was the last %s recorded", rec->max.steps, phase);
+    weir_report_line(r, "\nAfter %" PRIu64 " calls and %f seconds", rec->max.steps,
                      (double)own_ns / WEIR_NS_PER_S);
     if (row->tasks > 1)
         weir_report_line(r, "%f MB %s in %f seconds", (double)row->bytes / WEIR_MIB, done,
@@ -243,7 +243,7 @@ static void show_values(struct weir_run *run, const struct mib_test *t,
         weir_report_line(r, "%" PRId64 " short %ss", row->short_calls, phase);
     if (t->o->profiles)
         weir_report_line(r, "Table of %" PRId64 " tasks with up to %" PRIu64 " system calls",
-                         row->tasks, rec->steps_max + 1);
+                         row->tasks, rec->max.steps + 1);
     weir_report_line(r, "Aggregate %s rate = %10.2f", phase, row->rate);
     show_end(r, rec);
 }
@@ -274,11 +274,11 @@ void mib_report_phase(struct weir_run *run, struct mib_test *t, const struct wei
     if (t->o->intermediate)
         show_values(run, t, rec, &row);
     weir_report_flush(&run->report); /* the bar is whole before a message */
-    if (rec->ended[WEIR_END_WORK] > 0 && !rec->interrupted)
+    if (rec->sum.ended[WEIR_END_WORK] > 0 && !rec->interrupted)
         weir_note(&run->log,
                   "%" PRIu64 " of %d tasks have read all of their file in %" PRIu64
                   " calls or fewer; reads end there",
-                  rec->ended[WEIR_END_WORK], run->par.size, rec->steps_max);
+                  rec->sum.ended[WEIR_END_WORK], run->par.size, rec->max.steps);
     report_wrong(run, t);
     weir_observers_measured(run, &t->session, rec);
 }

@@ -129,8 +129,8 @@ static void fill_load(struct weir_run *run, struct mc_test *t, const struct weir
     x->tasks = t->play.tasks > 0 ? t->play.tasks : t->load.ranks;
     x->find = t->load.find_s;
     x->metadata = x->find + (double)most / WEIR_NS_PER_S;
-    x->slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
-    x->slowest_rate = rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
+    x->slowest = (double)rec->max.own_ns / WEIR_NS_PER_S;
+    x->slowest_rate = rec->min.rate < INT64_MAX ? (double)rec->min.rate : NAN;
     x->seconds = x->find + weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
     x->asked = (double)sum[ASKED];
     x->read = (double)sum[READ];

@@ -481,8 +481,8 @@ int mc_after_save(struct weir_run *run, void *state, const struct weir_stage *st
     struct mc_test *t = state;
 
     t->row.write = weir_phase_span(rec, WEIR_MARK_OPEN, WEIR_MARK_CLOSED);
-    t->row.slowest = (double)rec->own_ns_max / WEIR_NS_PER_S;
-    t->row.slowest_rate = rec->rate_min < INT64_MAX ? (double)rec->rate_min : NAN;
+    t->row.slowest = (double)rec->max.own_ns / WEIR_NS_PER_S;
+    t->row.slowest_rate = rec->min.rate < INT64_MAX ? (double)rec->min.rate : NAN;
     weir_observers_measured(run, &t->session, rec);
     return 0;
 }
