@@ -128,10 +128,6 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
            mark[WEIR_MARK_WORK] + mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE];
 }
 
-_Static_assert(sizeof(((struct weir_counters *)0)->by_dir) ==
-                   sizeof(((struct weir_phase_numbers *)0)->by_dir),
-               "all of them are counted (run.h), and merged");
-
 /* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last.
  * Then the numbers of the ranks: the least, which are negative, and the most. */
 enum {
@@ -177,30 +173,21 @@ static uint64_t own_rate(uint64_t bytes, uint64_t ns)
     return bytes > 0 && ns > 0 && rate < 0x1p62 ? (uint64_t)rate : INT64_MAX;
 }
 
-/* The numbers of this rank. */
+/* The numbers of this rank that its steps do not count. */
 static void fill_record(struct weir_phase_context *c)
 {
-    const struct weir_counters *own = &c->run->counters;
+    struct weir_phase_numbers *n = &c->run->counters;
     struct weir_phase_rec *rec = c->rec;
-    struct weir_phase_numbers *n = &rec->sum;
 
-    *n = (struct weir_phase_numbers) {
-        .steps = rec->steps,
-        .done = weir_phase_own_done(c),
-        .bytes = own->bytes,
-        .wrong = own->wrong,
-        .own_ns = weir_phase_own_ns(rec),
-        .work_ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK],
-        .end = own->end,
-        .fill_ns = own->fill_ns,
-        .verify_ns = own->verify_ns,
-        .records = c->run->records.n,
-        .dropped = c->run->records.dropped,
-    };
+    n->steps = rec->steps;
+    n->done = weir_phase_own_done(c);
+    n->own_ns = weir_phase_own_ns(rec);
+    n->work_ns = rec->mark[WEIR_MARK_WORKED] - rec->mark[WEIR_MARK_WORK];
     n->rate = own_rate(n->bytes, n->own_ns);
     n->ended[weir_limits_end(c)] = 1;
-    memcpy(n->by_dir, own->by_dir, sizeof(n->by_dir));
-    rec->min = rec->max = *n;
+    n->records = c->run->records.n;
+    n->dropped = c->run->records.dropped;
+    rec->min = rec->max = rec->sum = *n;
 }
 
 static void fill_times(const struct weir_run *run, const struct weir_phase_rec *rec, int64_t *max)

@@ -125,17 +125,6 @@ struct weir_phase {
     int (*close)(struct weir_run *, void *state, struct weir_err *);
 };
 
-/* The reason why the steps of a rank ended. */
-enum weir_end {
-    WEIR_END_WORK,  /* there was no more to do */
-    WEIR_END_COUNT, /* the maximum number of steps was done */
-    WEIR_END_TIME,  /* the deadline had passed */
-    WEIR_END_STEADY, /* an observer's condition is met (--until=steady) */
-    WEIR_ENDS,
-    WEIR_END_NONE = WEIR_ENDS, /* they go on */
-    WEIR_END_STOP              /* a rank has failed, or a signal came: the phase has no result */
-};
-
 /* The bounds of the steps of a phase, for observers: set by the limits, the same on all ranks. */
 struct weir_bounds {
     double max_s, min_s; /* no step begins after; passes follow until; 0: no such time */
@@ -155,22 +144,6 @@ struct weir_rate_reached {
 struct weir_cached {
     double looked, resident, dirty;
 };
-
-/* Numbers of a rank in a phase; or the minimum, the maximum, or the sum of each over all ranks. Times
- * in ns. All members are of one type: phase.c merges them as an array. */
-struct weir_phase_numbers {
-    uint64_t steps, done; /* done: operations in these steps */
-    uint64_t bytes, wrong;
-    struct weir_dir_work by_dir[WEIR_DIRS]; /* zero where the phase is not mixed */
-    uint64_t own_ns;  /* time in open, work and close together */
-    uint64_t work_ns; /* T3 - T2 */
-    uint64_t rate;    /* bytes a second in own_ns; INT64_MAX: none moved bytes. It has no sum */
-    uint64_t end;     /* counters.end. It has no sum */
-    uint64_t fill_ns, verify_ns;
-    uint64_t ended[WEIR_ENDS]; /* 1: this was the end; no meaning when interrupted */
-    uint64_t records, dropped; /* operations in the records; operations that did not fit */
-};
-#define WEIR_PHASE_NUMBERS (sizeof(struct weir_phase_numbers) / sizeof(uint64_t))
 
 /* The work that was done when the deadline came: steps, done and bytes. */
 struct weir_stonewall {

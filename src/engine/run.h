@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/backend.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -19,15 +20,35 @@ struct weir_dir_work {
     uint64_t ops, bytes;
 };
 
-/* The work of this rank's steps in the current phase; the phase engine clears and merges it. */
-struct weir_counters {
-    uint64_t bytes;              /* moved */
-    struct weir_dir_work by_dir[5]; /* of a mixed phase, by enum weir_dir (phase.c: 5) */
-    uint64_t wrong;              /* transfers whose data were not right */
-    uint64_t end;                /* one past the highest byte written in this rank's file */
-    uint64_t fill_ns, verify_ns; /* spent making and checking data */
-    uint64_t done; /* operations, when signals were looked for last */
+/* The reason why the steps of a rank ended. */
+enum weir_end {
+    WEIR_END_WORK,  /* there was no more to do */
+    WEIR_END_COUNT, /* the maximum number of steps was done */
+    WEIR_END_TIME,  /* the deadline had passed */
+    WEIR_END_STEADY, /* an observer's condition is met (--until=steady) */
+    WEIR_ENDS,
+    WEIR_END_NONE = WEIR_ENDS, /* they go on */
+    WEIR_END_STOP              /* a rank has failed, or a signal came: the phase has no result */
 };
+
+/* Numbers of a rank in a phase; or the minimum, the maximum, or the sum of each over all ranks.
+ * Steps of the program add to those marked "step"; the phase engine clears all, and merges them as
+ * an array. Times in ns. */
+struct weir_phase_numbers {
+    uint64_t steps;
+    uint64_t done;    /* operations in these steps, as of the last look for signals or the end */
+    uint64_t bytes;   /* step: moved */
+    uint64_t wrong;   /* step: transfers whose data were not right */
+    struct weir_dir_work by_dir[WEIR_DIRS]; /* step: zero where the phase is not mixed */
+    uint64_t end;     /* step: one past the highest byte written in its file. It has no sum */
+    uint64_t fill_ns, verify_ns; /* step: spent making and checking data */
+    uint64_t own_ns;  /* in open, work and close together */
+    uint64_t work_ns; /* T3 - T2 */
+    uint64_t rate;    /* bytes a second in own_ns; INT64_MAX: none moved bytes. It has no sum */
+    uint64_t ended[WEIR_ENDS]; /* 1: this was the end; no meaning when interrupted */
+    uint64_t records, dropped; /* operations in the records; operations that did not fit */
+};
+#define WEIR_PHASE_NUMBERS (sizeof(struct weir_phase_numbers) / sizeof(uint64_t))
 
 /* The rows that watch the run, each with its state (engine/observer.h). */
 #define WEIR_OBSERVERS_MAX 20
@@ -96,7 +117,7 @@ struct weir_run {
     struct weir_interrupt interrupt;
     struct weir_clock clock;       /* of the current test */
     struct weir_call *call;  /* where sessions of the test note the call that they are in; NULL: nowhere */
-    struct weir_counters counters;
+    struct weir_phase_numbers counters; /* of this rank in the current phase */
     struct weir_records records; /* operations of the current phase, when they are asked for */
     struct weir_gpu *gpu; /* of the transfer buffers of the current test; NULL: memory of the host */
     struct weir_ratelimit *ratelimit; /* of the current phase (ratelimit.h); NULL: at full speed */
