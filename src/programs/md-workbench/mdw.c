@@ -239,19 +239,24 @@ static int check_words(struct mdw_test *t, struct weir_err *err)
     return weir_conflicts_check(rules, sizeof(rules) / sizeof(*rules), err);
 }
 
-/* Objects are counted in 64 bits. */
-static int check_count(const struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
+/* Objects are counted in 64 bits, and the system allows the longest of their names. */
+static int check_objects(const struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdw_options *o = t->o;
-    int64_t n;
+    int64_t of_set, n;
+    int below;
 
-    if (__builtin_mul_overflow((int64_t)o->steps, o->run.repetitions, &n) ||
-        __builtin_add_overflow(n, o->population, &n) || __builtin_mul_overflow(n, o->sets, &n) ||
+    if (__builtin_mul_overflow((int64_t)o->steps, o->run.repetitions, &of_set) ||
+        __builtin_add_overflow(of_set, o->population, &of_set) ||
+        __builtin_mul_overflow(of_set, o->sets, &n) ||
         __builtin_mul_overflow(n, run->world.size, &n))
         return weir_refuse(err, WEIR_EUSAGE,
                            "sets (-D), population (-P), steps (-I) and iterations (-R) make more "
                            "objects than can be counted");
-    return 0;
+    below = snprintf(NULL, 0, "/%d_%d/file-%" PRId64, run->world.size - 1, o->sets - 1,
+                     of_set - 1);
+    return weir_system_path(t->fs.be, o->prefix) ? weir_path_holds(o->prefix, (size_t)below, err)
+                                                 : 0;
 }
 
 static int check_backend(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
@@ -264,25 +269,13 @@ static int check_backend(struct mdw_test *t, const struct weir_run *run, struct 
     return weir_small_files_check(&t->fs, run, (uint64_t)t->o->size, "md-workbench", err);
 }
 
-/* The longest name of an object is one that the system allows. */
-static int check_names(const struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
-{
-    const struct mdw_options *o = t->o;
-    int64_t last = o->population + o->steps * o->run.repetitions;
-    int below = snprintf(NULL, 0, "/%d_%" PRId64 "/file-%" PRId64, run->world.size - 1,
-                         (int64_t)o->sets - 1, last - 1);
-
-    return weir_system_path(t->fs.be, o->prefix) ? weir_path_holds(o->prefix, (size_t)below, err)
-                                                 : 0;
-}
-
 /* All checks. Ranks may differ in memory and in the check of the backend. */
 static int check_all(struct mdw_test *t, const struct weir_run *run, struct weir_err *err)
 {
     const struct mdw_options *o = t->o;
     uint64_t sets = (uint64_t)o->sets * (uint64_t)run->world.size;
 
-    if (check_words(t, err) < 0 || check_count(t, run, err) < 0 || check_names(t, run, err) < 0)
+    if (check_words(t, err) < 0 || check_objects(t, run, err) < 0)
         return -1;
     run->test->plan.inodes = sets * ((uint64_t)o->population + 1) + 1;
     run->test->plan.bytes = weir_product(sets * (uint64_t)o->population, (uint64_t)o->size);
