@@ -53,7 +53,7 @@ void s3_queue_end(struct s3_queue *q)
         s3_transfer_end(tr);
         free(tr);
     }
-    *q = (struct s3_queue) { 0 };
+    q->idle = q->failed = NULL;
 }
 
 /* ---- calls ---- */
