@@ -213,8 +213,7 @@ void weir_job_free(struct weir_job *job);
  * includes files that are named by a rule, reports, those of a script, and those of the caller, own[0], ..., NULL (own
  * NULL: none). Local; looks at the file system and reads scripts. Returns -1: no. Otherwise the number of the later of the
  * two jobs, whose weir_job_error is the path, and *other: the number of the other one, -1: the caller. Where both are the
- * same, weir_job_error says what is wrong with that job; where job, tasks or other is NULL, it is
- * the last one. */
+ * same, weir_job_error says what is wrong with that job; where job, tasks or other is NULL, it is the last one. */
 int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const char *const *own, int *other);
 
 /* ---- one call for a command line ---- */

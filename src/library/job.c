@@ -354,9 +354,7 @@ int weir_jobs_clash(struct weir_job *const *job, const int *tasks, int n, const 
     if (in && job && tasks && other)
         found = weir_inside_clash(in, tasks, n, own, other, &err);
     else
-        weir_refuse(&err, WEIR_ESETUP, !tasks ? "the pointer to the numbers of tasks is NULL"
-                                       : other ? "no memory"
-                                               : "the pointer to the other job is NULL");
+        weir_refuse(&err, WEIR_ESETUP, in ? "a pointer is NULL" : "no memory");
     if (found >= 0 && found < n && job && job[found])
         refuse(job[found], err.text);
     free(in);

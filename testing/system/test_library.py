@@ -40,6 +40,8 @@ int main(void)
         return 4;
     if (weir_jobs_clash(two, tasks, 2, NULL, NULL) != 1 || !strstr(weir_job_error(two[1]), "NULL") || weir_jobs_clash(two, tasks, 0, NULL, NULL) != -1)
         return 5;
+    if (weir_jobs_clash(two, NULL, 2, NULL, &number) != 1 || weir_jobs_clash(NULL, tasks, 2, NULL, &number) != 1)
+        return 5;
     if (weir_measure("ior", 1, &name, NULL, NULL, NULL, NULL) != 1 || weir_storage_open("POSIX", 2, NULL))
         return 6;
     MPI_Init(NULL, NULL);
