@@ -139,3 +139,7 @@ def test_while_a_task_is_stopped_old_numbers_are_not_shown_as_those_of_now(ior, 
     end, = [m for m in run.messages if m.startswith("write: over after ")]
     over, first = re.match(r"write: over after ([\d.]+) s, .*; the first task was done after ([\d.]+) s$", end).groups()
     conftest.timely(15 <= float(first) < int(old[-1][1]) < float(over), run)
+    told = [re.search(r", the first after (?:([\d.]+) to )?([\d.]+) s$", m) for m in run.messages if ", the first after " in m]
+    assert told, run
+    for m in told:  # what is known then is right, too
+        conftest.timely(float(m[1] or float(m[2]) - 1) <= float(first) <= float(m[2]), run)

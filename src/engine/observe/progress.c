@@ -38,8 +38,9 @@ struct progress {
     uint64_t begin_ns, next_ns;
     uint64_t before_ns; /* the line before: when, and what had been done */
     uint64_t steps_before, bytes_before;
-    uint64_t none_ns, first_ns; /* the last numbers without a task that is done, the first with one;
+    uint64_t none_ns, first_ns; /* no task was done until then; the first numbers with one that is,
                                  * 0: none yet */
+    uint64_t received_ns[2]; /* when the last numbers came, and those before */
     int width;         /* of the line on the terminal */
     uint64_t p99_ns;   /* of the operations in the last rounds; 0: not known */
 };
@@ -134,6 +135,7 @@ static struct progress begin_line(const struct weir_run *run, const struct weir_
                                .terminal = -1,
                                .lines_ns = is_mode(run, 1) ? ALWAYS_NS : run->report.is_data ? 0 : AUTO_NS,
                                .begin_ns = now_ns,
+                               .none_ns = now_ns,
                                .before_ns = now_ns,
                                .next_ns = now_ns + FIRST_NS };
 }
@@ -341,6 +343,20 @@ static void show(struct progress *p, const struct weir_ranks_progress *progress,
     p->next_ns = now_ns + (p->terminal >= 0 ? TERMINAL_NS : p->lines_ns);
 }
 
+/* A task gives its numbers when it has received the sum before, to which this rank has given its
+ * own after it had received the one before that. */
+static void take_numbers(struct progress *p, const struct weir_ranks_progress *n)
+{
+    if (n->at_ns == p->received_ns[0])
+        return;
+    if (n->done > 0 && p->first_ns == 0)
+        p->first_ns = n->at_ns;
+    else if (n->done == 0 && p->received_ns[1] > p->begin_ns)
+        p->none_ns = p->received_ns[1];
+    p->received_ns[1] = p->received_ns[0];
+    p->received_ns[0] = n->at_ns;
+}
+
 static bool tick(struct weir_run *run, void *state, const struct weir_ranks_progress *progress,
                  uint64_t now_ns)
 {
@@ -351,10 +367,7 @@ static bool tick(struct weir_run *run, void *state, const struct weir_ranks_prog
         tick_times(run, t, now_ns);
     if (!p->wanted)
         return false;
-    if (progress->done == 0)
-        p->none_ns = progress->at_ns;
-    else if (p->first_ns == 0)
-        p->first_ns = progress->at_ns;
+    take_numbers(p, progress);
     if (now_ns >= p->next_ns && !p->placed)
         place(p);
     if (p->wanted && now_ns >= p->next_ns) {
