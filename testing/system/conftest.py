@@ -257,7 +257,7 @@ RESULT_COLUMNS = "access bw iops latency block xfer open work close total iter".
 SUMMARY_COLUMNS = ("operation bw_max bw_min bw_mean bw_sd ops_max ops_min ops_mean ops_sd mean_s wall_s wall_mib test "
                    "tasks tpn reps fpp reord reordoff reordrand seed segcnt blksiz xsize aggs api refnum").split()
 LAUNCHER_NOISE = re.compile(
-    r"^(Primary job|a non-zero exit code|mpirun (detected|noticed)|the job to be terminated|\s*Process name:|\s*Exit code:"
+    r"^(Primary job|a non-zero exit code|(mpirun|prterun) (detected|noticed)|(thus causing )?the job to be terminated|\s*Process name:|\s*Exit code:"
     r"|={20,}|=   (BAD|PID|RANK|EXIT|CLEAN|YOU|KILLED)|YOUR APPLICATION TERMINATED|This typically refers to|Please see the FAQ"
     r"|-{40,}$|\[proxy:|\[mpiexec|mpirun: (Forwarding|abort is already)|\[\w[-\w.]*:\d+\] \d+ more process)")
 
