@@ -302,7 +302,7 @@ int hdf5_set_move(struct hdf5_container *c, const struct hdf5_set *set, enum wei
     hdf5_fail(err, "%s", hdf5_set_call(dir));
     weir_mpi_unlock(c->path);
     if (st->collective)
-        weir_mpi_resync(handle_of(c), st->mpi.info);
+        h5guard_resync(handle_of(c), st->mpi.info);
     return weir_mpi_add_reason(err, *sys, st->mpi.comm_errno);
 }
 

@@ -63,7 +63,7 @@ int netcdf_judge(struct netcdf_file *f, int rc, bool wrote, const char *call, st
         weir_refuse(err, WEIR_EIO, "%s: %s", call, nc_strerror(rc));
         weir_mpi_unlock(f->base.path);
         if (f->base.collective)
-            weir_mpi_resync(f->handle, m->info);
+            h5guard_resync(f->handle, m->info);
         rc = weir_mpi_add_reason(err, sys, m->comm_errno);
     } else if (!wrote || f->base.collective) { /* else the libraries below have looked */
         rc = weir_mpi_judge_hidden(m, sys, call, err);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "backends/shared/mpishow.h"
 #include "base/err.h"
 #include "par/io/mpifile.h"
 
@@ -37,6 +38,18 @@ struct h5guard {
     MPI_Comm comm; /* of the file */
 };
 
+/* As weir_mpi_resync, with the hints that HDF5 gives in the calls that this rank skips, for ROMIO
+ * compares them between the ranks one by one. Tried with 1.14.5, which gives all hints of the file,
+ * and with 1.10.8, which gives those that it was given. */
+static inline void h5guard_resync(MPI_File *handle, MPI_Info given)
+{
+    MPI_Info used = H5_VERSION_GE(1, 14, 5) ? weir_mpi_info_of(handle) : MPI_INFO_NULL;
+
+    weir_mpi_resync(handle, used == MPI_INFO_NULL ? given : used);
+    if (used != MPI_INFO_NULL)
+        MPI_Info_free(&used);
+}
+
 /* Replaces write of the driver, which has moved the data when this returns, or has failed. */
 static herr_t h5guard_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t at, size_t len,
                             const void *buf)
@@ -53,7 +66,7 @@ static herr_t h5guard_write(H5FD_t *file, H5FD_mem_t type, hid_t list, haddr_t a
         }
         g->failed = true;
         weir_mpi_unlock(g->path);
-        weir_mpi_resync(g->handle, g->info);
+        h5guard_resync(g->handle, g->info);
         errno = sys;
     } else {
         g->doubt = weir_mpi_is_io_errno(errno) ? errno : g->doubt;
