@@ -128,6 +128,9 @@ uint64_t weir_phase_own_ns(const struct weir_phase_rec *rec)
            mark[WEIR_MARK_WORK] + mark[WEIR_MARK_CLOSED] - mark[WEIR_MARK_CLOSE];
 }
 
+_Static_assert(sizeof(((struct weir_phase_numbers *)0)->by_dir) ==
+                   WEIR_DIRS * sizeof(struct weir_dir_work), "run.h");
+
 /* Places in the maximum of a phase: of each time stamp the first, which is negative, and the last.
  * Then the numbers of the ranks: the least, which are negative, and the most. */
 enum {
@@ -146,25 +149,6 @@ struct merged {
     int64_t max[MAXIMA + WEIR_MAXIMA_MAX];
     uint64_t sum[WEIR_PHASE_NUMBERS + WEIR_SUMS_MAX];
 };
-
-void weir_phase_put_ends(const struct weir_phase_numbers *own, int64_t *max)
-{
-    const uint64_t *n = (const uint64_t *)own;
-
-    for (size_t i = 0; i < WEIR_PHASE_NUMBERS; i++) {
-        max[i] = -(int64_t)n[i];
-        max[WEIR_PHASE_NUMBERS + i] = (int64_t)n[i];
-    }
-}
-
-void weir_phase_take_ends(const int64_t *max, struct weir_phase_numbers *least,
-                          struct weir_phase_numbers *most)
-{
-    for (size_t i = 0; i < WEIR_PHASE_NUMBERS; i++) {
-        ((uint64_t *)least)[i] = (uint64_t)-max[i];
-        ((uint64_t *)most)[i] = (uint64_t)max[WEIR_PHASE_NUMBERS + i];
-    }
-}
 
 static uint64_t own_rate(uint64_t bytes, uint64_t ns)
 {

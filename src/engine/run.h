@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backends/backend.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -39,7 +38,7 @@ struct weir_phase_numbers {
     uint64_t done;    /* operations in these steps, as of the last look for signals or the end */
     uint64_t bytes;   /* step: moved */
     uint64_t wrong;   /* step: transfers whose data were not right */
-    struct weir_dir_work by_dir[WEIR_DIRS]; /* step: zero where the phase is not mixed */
+    struct weir_dir_work by_dir[5]; /* step: of a mixed phase, by enum weir_dir (phase.c: all) */
     uint64_t end;     /* step: one past the highest byte written in its file. It has no sum */
     uint64_t fill_ns, verify_ns; /* step: spent making and checking data */
     uint64_t own_ns;  /* in open, work and close together */

@@ -34,8 +34,7 @@ static void set_stonewall(const struct weir_metrics *d, struct weir_result *r)
 {
     const struct weir_stonewall *w = &d->rec.stonewall;
 
-    r->stonewalled = w->known || d->rec.sum.ended[WEIR_END_TIME] > 0 ||
-                     d->rec.sum.ended[WEIR_END_STEADY] > 0;
+    r->stonewalled = w->known || d->rec.sum.ended[WEIR_END_TIME] > 0 || d->rec.sum.ended[WEIR_END_STEADY] > 0;
     if (w->known) {
         r->stonewall_seconds = (double)w->time_ns / WEIR_NS_PER_S;
         r->stonewall_bytes = w->sum.bytes;

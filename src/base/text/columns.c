@@ -111,18 +111,6 @@ void weir_col_heading(struct weir_str *out, const struct weir_col *cols)
     add_words(out, cols, true);
 }
 
-/* True for a rate in bytes a second, and for the text of its unit: people read MiB/s. */
-static bool is_of_bytes(const struct weir_col *col, const void *record)
-{
-    return col->per > 0 &&
-           strcmp(*(const char *const *)((const char *)record + col->per), "bytes/s") == 0;
-}
-
-static double shown_number(const struct weir_col *col, const void *record)
-{
-    return weir_col_number(col, record) / (is_of_bytes(col, record) ? WEIR_MIB : 1);
-}
-
 void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void *record)
 {
     for (; !weir_col_is_end(cols); cols++) {
@@ -131,16 +119,15 @@ void weir_col_text(struct weir_str *out, const struct weir_col *cols, const void
         if (weir_col_is_missing(cols, record))
             add_missing(out, cols);
         else if (cols->type == WEIR_COL_STR)
-            weir_str_addf(out, "%*s", cols->width,
-                          is_of_bytes(cols, record) ? "MiB/s" : weir_col_string(cols, record));
+            weir_str_addf(out, "%*s", cols->width, weir_col_string(cols, record));
         else if (is_whole(cols))
             weir_str_addf(out, "%*" PRId64, cols->width, integer_of(cols, record));
         else if (cols->type == WEIR_COL_RULE)
-            weir_col_rule(out, shown_number(cols, record));
+            weir_col_rule(out, weir_col_number(cols, record));
         else if (cols->digits > 0)
-            weir_str_addf(out, "%*.*g", cols->width, cols->digits, shown_number(cols, record));
+            weir_str_addf(out, "%*.*g", cols->width, cols->digits, weir_col_number(cols, record));
         else
-            weir_str_addf(out, "%*.*f", cols->width, cols->prec, shown_number(cols, record));
+            weir_str_addf(out, "%*.*f", cols->width, cols->prec, weir_col_number(cols, record));
         weir_str_addf(out, "%*s", cols->gap, "");
     }
 }

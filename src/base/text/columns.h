@@ -32,8 +32,6 @@ struct weir_col {
     enum weir_col_type type;
     size_t offset, record; /* of the field; size of the whole record */
     double unit; /* 0 counts as 1 */
-    size_t per; /* of a rate, and of the text of its unit: the offset of that text. People read
-                 * "bytes/s" as MiB/s. 0: it is neither */
     int width, prec, digits, gap;
     bool optional;    /* not in JSON where it is missing; others are null then */
     const char *help; /* one sentence for the documentation: what it is, unit, formula */

@@ -212,7 +212,6 @@ struct row {
 };
 
 #define ROW struct row
-#define PER .per = offsetof(ROW, unit)
 #define PERCENT(f, k, h, title) COL_REAL(ROW, f, k, h ", percent", .unit = 0.01, .head = (title), .none = "-", .width = 6, .prec = 1, .gap = 1)
 #define SECONDS(f, k, h, title, digits) COL_REAL(ROW, f, k, h ", seconds", .unit = WEIR_NS_PER_S, .head = (title), .none = "-", .width = 9, .prec = (digits), .gap = 1)
 
@@ -224,8 +223,8 @@ static const struct weir_col cols[] = {
     COL_INT(ROW, rounds, "rounds", "Rounds of the phase", .head = "rounds", .width = 6, .gap = 1),
     SECONDS(begin, "begin", "Begin of the last window after that of the phase", "begin(s)", 3),
     SECONDS(end, "end", "Its end", "end(s)", 3),
-    COL_REAL(ROW, rate, "rate", "Mean rate of its rounds, of all tasks", .head = "rate", .none = "-", .width = 12, .digits = 6, .gap = 1, PER),
-    COL_STR(ROW, unit, "unit", "Of the rate: bytes/s or ops/s", .head = "unit", .width = -5, .gap = 1, PER),
+    COL_REAL(ROW, rate, "rate", "Mean rate of its rounds, of all tasks", .head = "rate", .none = "-", .width = 12, .digits = 6, .gap = 1),
+    COL_STR(ROW, unit, "unit", "Of the rate: bytes/s or ops/s", .head = "unit", .width = -5, .gap = 1),
     PERCENT(excursion[WEIR_STEADY_RATE], "rateExcursion", "Largest less smallest rate of a round, of the mean", "excur%"),
     PERCENT(slope[WEIR_STEADY_RATE], "rateSlope", "Change of the best line through the rates over the window, of the mean", "slope%"),
     SECONDS(p99, "p99", "Mean of the rounds' times below which 99 % of the operations are", "p99(s)", 6),
@@ -292,6 +291,10 @@ static int after(struct weir_run *run, void *state, struct weir_phase_rec *rec, 
         return 0;
     fill_row(run, s, rec, &row);
     weir_report_row(&run->report, &table, &row);
+    if (s->moves) {
+        row.rate /= WEIR_MIB;
+        row.unit = "MiB/s";
+    }
     weir_col_keep(&s->text, "Steady state, last window of each phase", cols, &row);
     note(run, s, rec);
     return 0;

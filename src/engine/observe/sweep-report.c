@@ -21,7 +21,6 @@ struct row {
 #define S(f, k, h, ...) COL_STR(struct row, f, k, h, __VA_ARGS__)
 #define I(f, k, h, ...) COL_INT(struct row, f, k, h, __VA_ARGS__)
 #define D(f, k, h, ...) COL_REAL(struct row, f, k, h, .none = "-", .gap = 1, __VA_ARGS__)
-#define PER .per = offsetof(struct row, unit)
 
 static const struct weir_col unit_cols[] = {
     S(operation, "operation", "The kind of phase", .head = "Sweep", .width = -21, .gap = 1),
@@ -29,11 +28,10 @@ static const struct weir_col unit_cols[] = {
       .head = "Number", .width = 7, .gap = 1),
     I(rank, "rank", "Its lowest rank", .head = "Rank", .width = 7, .gap = 1),
     I(tasks, "tasks", "Ranks that it has", .head = "Tasks", .width = 5, .gap = 1),
-    D(joint, "joint", "Its rate in the phase of all ranks", .head = "Joint", .width = 11, .digits = 5, PER),
-    D(rate, "rate", "Its rate while only its group works", .head = "Alone", .width = 11, .digits = 5, PER),
-    D(median, "median", "Of the rates that it is compared with", .head = "Median", .width = 11, .digits = 5,
-      PER),
-    S(unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1, PER),
+    D(joint, "joint", "Its rate in the phase of all ranks", .head = "Joint", .width = 11, .digits = 5),
+    D(rate, "rate", "Its rate while only its group works", .head = "Alone", .width = 11, .digits = 5),
+    D(median, "median", "Of the rates that it is compared with", .head = "Median", .width = 11, .digits = 5),
+    S(unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
     D(z, "z", "Robust score of the rate: distance of its logarithm to the median in units of 1.4826 MAD, or of 0.03 where that is more",
       .head = "Score", .width = 7, .prec = 1),
     I(round, "round", "In which it was measured last, from 0"),
@@ -106,6 +104,17 @@ static struct row make_row(const struct weir_sweep_table *t, int u, int k)
 
 /* ---- for people ---- */
 
+static void show_row(struct weir_run *run, struct row row)
+{
+    if (row.unit[0] == 'b') {
+        row.unit = "MiB/s";
+        row.joint /= WEIR_MIB;
+        row.rate /= WEIR_MIB;
+        row.median /= WEIR_MIB;
+    }
+    weir_report_row(&run->report, &shown_table, &row);
+}
+
 static void show_table(struct weir_run *run, const struct weir_sweep_table *t)
 {
     int left = 0;
@@ -115,10 +124,9 @@ static void show_table(struct weir_run *run, const struct weir_sweep_table *t)
     for (int k = 0; k < t->field.ops; k++)
         for (int u = 0; u < t->field.units; u++) {
             const struct weir_sweep_result *r = result_of(t, u, k);
-            struct row row = make_row(t, u, k);
 
             if (t->field.units <= SHOWN || r->suspect || r->cleared)
-                weir_report_row(&run->report, &shown_table, &row);
+                show_row(run, make_row(t, u, k));
             else
                 left++;
         }

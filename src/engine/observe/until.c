@@ -209,9 +209,7 @@ struct row {
 };
 
 #define RATE(f, k, h, title, ...)                                                                  \
-    COL_REAL(struct row, f, k, h, .head = (title), .none = "-", .width = 12, .digits = 6, PER,     \
-             __VA_ARGS__)
-#define PER .per = offsetof(struct row, unit)
+    COL_REAL(struct row, f, k, h, .head = (title), .none = "-", .width = 12, .digits = 6, __VA_ARGS__)
 
 static const struct weir_col cols[] = {
     COL_STR(struct row, operation, "operation", "The kind of phase", .head = "Rates", .width = -24,
@@ -222,7 +220,7 @@ static const struct weir_col cols[] = {
     RATE(c.low, "low", "Nonparametric 95 % interval of the median: from", "95 % from", .gap = 1),
     RATE(c.high, "high", "to; null for fewer than 6 repetitions", "to", .gap = 1),
     RATE(c.harmonic, "harmonicMean", "Of the rates", "Harmonic", .gap = 2),
-    COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", PER),
+    COL_STR(struct row, unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit"),
     WEIR_COL_END
 };
 
@@ -284,6 +282,10 @@ static void report_rates(struct weir_run *run, const struct state *u)
             break;
         }
         weir_report_row(r, &rates, &row);
+        if (u->series[i].moves_bytes)
+            row = (struct row) { row.operation, "MiB/s", row.repetitions,
+                                 { row.c.median / WEIR_MIB, row.c.low / WEIR_MIB,
+                                   row.c.high / WEIR_MIB, row.c.harmonic / WEIR_MIB } };
         weir_str_addc(&table, '\n');
         weir_col_text(&table, cols, &row);
     }

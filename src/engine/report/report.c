@@ -49,7 +49,8 @@ static void begin(struct weir_report *r)
         return;
     r->begun = true;
     EACH(s, r)
-        for (const char *kind, *text = NULL; s->ops->message && (kind = weir_str_next(&r->early, text));) {
+        for (const char *kind, *text = NULL;
+             s->ops->message && (kind = weir_str_next(&r->early, text));) {
             text = weir_str_next(&r->early, kind);
             emit_message(r, s, kind, text);
         }

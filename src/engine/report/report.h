@@ -74,9 +74,9 @@ struct weir_sink_ops {
     void (*message)(struct weir_sink *, const char *kind, const char *text);
     void (*fail)(struct weir_sink *); /* an error comes on standard error: end an open line */
     void (*flush)(struct weir_sink *); /* where 'out' does not get what is reported at once */
-    /* Write what is left into 'out': of a document all of it, of one that was not begun nothing. With
-     * facts of the run it ends early, and is marked as unfinished: called from another thread while the
-     * main thread hangs. */
+    /* Write what is left into 'out': of a document all of it, of one that was not begun nothing.
+     * With facts of the run it ends early, and is marked as unfinished: called from another thread
+     * while the main thread hangs. */
     void (*end)(struct weir_sink *, const struct weir_fact *, int n, FILE *out);
     /* Free priv; all of it reached its place, or not. */
     void (*release)(struct weir_sink *, bool whole);

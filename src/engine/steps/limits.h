@@ -139,11 +139,26 @@ void weir_phase_end_watch(struct weir_phase_context *c);
  * limits that start or end together. */
 void weir_phase_work(struct weir_phase_context *c);
 
-/* Put the numbers of this rank into a maximum of 2 * WEIR_PHASE_NUMBERS; and take the least and the
- * most of all ranks out of it. phase.c. Local. */
-void weir_phase_put_ends(const struct weir_phase_numbers *own, int64_t *max);
-void weir_phase_take_ends(const int64_t *max, struct weir_phase_numbers *least,
-                          struct weir_phase_numbers *most);
+/* Put the numbers of this rank into a maximum of 2 * WEIR_PHASE_NUMBERS. Local. */
+static inline void weir_phase_put_ends(const struct weir_phase_numbers *own, int64_t *max)
+{
+    const uint64_t *n = (const uint64_t *)own;
+
+    for (size_t i = 0; i < WEIR_PHASE_NUMBERS; i++) {
+        max[i] = -(int64_t)n[i];
+        max[WEIR_PHASE_NUMBERS + i] = (int64_t)n[i];
+    }
+}
+
+/* Take the least and the most of all ranks out of it. Local. */
+static inline void weir_phase_take_ends(const int64_t *max, struct weir_phase_numbers *least,
+                                        struct weir_phase_numbers *most)
+{
+    for (size_t i = 0; i < WEIR_PHASE_NUMBERS; i++) {
+        ((uint64_t *)least)[i] = (uint64_t)-max[i];
+        ((uint64_t *)most)[i] = (uint64_t)max[WEIR_PHASE_NUMBERS + i];
+    }
+}
 
 /* Return the operations of this rank in its steps so far. Local. */
 uint64_t weir_phase_own_done(const struct weir_phase_context *c);

@@ -228,8 +228,7 @@ static int warn_sizes(struct weir_run *run, struct ior_test *t, const struct wei
         return 0;
     if (weir_warn(&run->log, err, "Expected aggregate file size       = %" PRIu64, expected) < 0 ||
         weir_warn(&run->log, err, "Stat() of aggregate file size      = %" PRIu64, actual) < 0 ||
-        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64,
-                  rec->sum.bytes) < 0)
+        weir_warn(&run->log, err, "Using actual aggregate bytes moved = %" PRIu64, rec->sum.bytes) < 0)
         return -1;
     return weir_run_options_bound(&t->o->run) > 0
                ? weir_warn(&run->log, err, "Maybe caused by deadlineForStonewalling")

@@ -95,7 +95,6 @@ struct row {
 
 #define S(f, k, h, ...) COL_STR(struct row, f, k, h, .csv = k, __VA_ARGS__)
 #define D(f, k, h, ...) COL_REAL(struct row, f, k, h, .csv = k, .none = "-", .gap = 1, __VA_ARGS__)
-#define PER .per = offsetof(struct row, unit)
 
 static const struct weir_col cols[] = {
     S(group, "group", "The group that was measured", .head = "Group", .width = -16, .gap = 1),
@@ -104,10 +103,10 @@ static const struct weir_col cols[] = {
     COL_INT(struct row, ranks, "ranks", "Of the group", .csv = "ranks"),
     COL_INT(struct row, repetitions, "repetitions", "In which it was done while all ran", .csv = "repetitions", .head = "Reps", .width = 4, .gap = 1),
     D(r.alone.median, "alone", "Rate alone, median of the repetitions", .head = "Alone",
-      .width = 11, .digits = 6, PER),
+      .width = 11, .digits = 6),
     D(r.together.median, "together", "Rate while all groups ran, median", .head = "Together",
-      .width = 11, .digits = 6, PER),
-    S(unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1, PER),
+      .width = 11, .digits = 6),
+    S(unit, "unit", "Of the rates: bytes/s or ops/s", .head = "Unit", .width = -7, .gap = 1),
     D(r.slowdown.median, "slowdown", "Rate alone over rate together, median of the quotients of each repetition", .head = "Slowdown", .width = 8, .digits = 4),
     D(r.slowdown.low, "slowdownLow", "Nonparametric 95 % interval of that median: from here", .head = "95 % from", .width = 9, .digits = 4),
     D(r.slowdown.high, "slowdownHigh", "to here; null for fewer than 6 repetitions", .head = "to", .width = 8, .digits = 4),
@@ -144,6 +143,11 @@ static void show_row(struct weir_run *run, struct row row)
 {
     struct weir_str line = { 0 };
 
+    if (row.unit[0] == 'b') {
+        row.unit = "MiB/s";
+        row.r.alone.median /= WEIR_MIB;
+        row.r.together.median /= WEIR_MIB;
+    }
     if (mix_center_is_rough(&row.r.slowdown)) {
         row.r.slowdown.median = two_digits(row.r.slowdown.median);
         row.r.p99_slowdown.median = two_digits(row.r.p99_slowdown.median);
