@@ -25,12 +25,12 @@ else
     set -- "$@" "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 fi
 
-# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) five for each processor, which keep it busy. Each
-# takes 2 s of processor time to begin, so there are three for the few tests with a mark, which run beside those of another build.
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) three for each processor, which keep it busy. Each
+# takes 2 s of processor time to begin, so there are two for the few tests with a mark, which run beside those of another build.
 # The tests are compiled once, not by each worker.
 workers=
-each=5
-[ -z "${WEIR_MARK-}" ] || each=3
+each=3
+[ -z "${WEIR_MARK-}" ] || each=2
 if $python -c 'import xdist' 2>/dev/null; then
     workers="-n $((each * $(getconf _NPROCESSORS_ONLN || echo 1)))"
     [ -d "$PYTHONPYCACHEPREFIX" ] || run_pytest collected --collect-only -p no:xdist "$@" >/dev/null 2>&1
