@@ -109,7 +109,9 @@ def test_an_errno_after_success_where_nothing_can_be_looked_at(run):
 @batched(lambda name, args, count, io: plan("%s NCMPI %s %s in write %d" % (io, args, name, count), "-a NCMPI -w " + args,
                                             "call=write count=%d rank=0 errno=%s" % (count, name), io))
 def test_a_header_of_netcdf_that_cannot_be_written(run, name, args, count, io):
-    failed(run, "rank 0 on ", "ncmpi_enddef" if count == 1 else "create 6 records", os.strerror(getattr(errno, name)))
+    failed(run, "rank 0 on ", os.strerror(getattr(errno, name)))
+    second = "create 6 records", "ncmpi_put_vara"  # PnetCDF 1.14 writes the number of records later: data are in write 2
+    assert any(words in run.errors[0] for words in (["ncmpi_enddef"] if count == 1 else second)), run
 
 
 # ---- HDF5: fill values, and a disk that is full while datasets are made ----
