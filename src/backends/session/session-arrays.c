@@ -124,8 +124,8 @@ int weir_arrays_open(struct weir_session *s, const char *path, unsigned flags,
         return -1;
     }
     s->opened = true;
-    if (flags & WEIR_OPEN_CREATE)
-        weir_session_keep_made(s, path);
+    if ((flags & WEIR_OPEN_CREATE) && (s->access.file_per_task || s->par->rank == 0))
+        weir_session_keep_made(s, path); /* on the rank that removes it */
     *out = f;
     return 0;
 }
