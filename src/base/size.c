@@ -118,7 +118,7 @@ int weir_size_parse(const char *text, int64_t min, int64_t max, int64_t *out, st
         *out = value;
         return 0;
     }
-    if (min == INT64_MIN)
+    if (min < 0)
         return weir_refuse(err, WEIR_EUSAGE, "'%s' is out of range: it must be from %lld to %lld",
                            text, (long long)min, (long long)max);
     if (max == INT64_MAX)
