@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import select
 import shlex
 import shutil
 import signal
@@ -108,6 +109,15 @@ def wait_until(what, seconds=60):
     while not what():
         assert time.monotonic() < end, "it does not happen"
         time.sleep(0.02)
+
+
+def wait_for_end(proc, seconds):
+    """As proc.wait, which looks every 50 ms only: the kernel says when the process ends."""
+    if proc.poll() is None:
+        fd = os.pidfd_open(proc.pid)
+        select.select([fd], [], [], seconds)
+        os.close(fd)
+    return proc.wait(0)
 
 
 def children(pid):
@@ -548,7 +558,7 @@ class Ior:
     def finish(self, proc, timeout=120):
         limit = max(timeout, LEAST) * PATIENCE
         try:
-            proc.wait(limit)
+            wait_for_end(proc, limit)
         except subprocess.TimeoutExpired:
             kill_all(proc)
             proc.wait()

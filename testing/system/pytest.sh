@@ -25,11 +25,11 @@ else
     set -- "$@" "$WEIR_SOURCE/testing/system" "$WEIR_SOURCE/testing/faults"
 fi
 
-# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) three for each processor, which keep it busy. Each
+# A test mostly waits for a launcher: with xdist (Debian: python3-pytest-xdist) four for each processor, which keep it busy. Each
 # takes 2 s of processor time to begin, so there are two for the few tests with a mark, which run beside those of another build.
 # The tests are compiled once, not by each worker.
 workers=
-each=3
+each=4
 [ -z "${WEIR_MARK-}" ] || each=2
 if $python -c 'import xdist' 2>/dev/null; then
     workers="-n $((each * $(getconf _NPROCESSORS_ONLN || echo 1)))"

@@ -162,7 +162,8 @@ def test_pages_of_an_image_that_cannot_be_seen_are_not_known(ior, on_disk):
         (ior.cwd / "image").unlink()
         f, _ = judged(ior, "-t 1m -b 8m -e --drop-cache -o %s/f" % path)
         assert outcomes(f, "H03", "H05") == {"H03": "not judged", "H05": "not judged"} and "image" in f["H03"]["text"], f["H03"]
-        assert f["H04"]["severity"] == "SUSPECT" and f["H04"]["outcome"] == "found", f["H04"]
+        conftest.timely(f["H04"]["severity"] == "SUSPECT", f["H04"])  # requests of others on the disk are counted, too
+        assert f["H04"]["outcome"] == "found", f["H04"]
 
 
 # ---- compression ----
